@@ -83,7 +83,9 @@ def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind:
 def _pgs(sample: ClusterSample) -> Iterator[Signal]:
     """PGs that are inactive, that lack copies or have them elsewhere, and that are being scrubbed."""
     number = sum(sample.pg_states.values())
-    inactive = {state: count for state, count in sample.pg_states.items() if not serves(state)}
+    # a PG that is being created is of a new pool, which nothing is read from or written to yet
+    states = {state: count for state, count in sample.pg_states.items() if "creating" not in state.split("+")}
+    inactive = {state: count for state, count in states.items() if not serves(state)}
     unclean = {s: count for s, count in sample.pg_states.items() if serves(s) and not is_clean(s)}
     scrubbed = {state: count for state, count in sample.pg_states.items() if scrubs(state)}
     if inactive:

@@ -1,0 +1,187 @@
+"""A finding is a row of one table: with its level, the figures that it limits, its words and what helps."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cephtui.cli.verbs import cli
+from cephtui.models import Finding, Run
+from cephtui.models.findings import KINDS, kind_of, limiting
+from cephtui.models.findings.examples import examples
+from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
+from cephtui.models.metrics import METRICS
+from cephtui.reports.quality import effect_of, finding_line, outcome_word, quality_of
+from tests.measured import run
+
+PACKAGE = Path(__file__).parent.parent / "cephtui"
+LEVELS = {
+    "note": {
+        *("autoscale", "console", "depth", "flag", "health-other", "krbd", "monitors", "network-unknown"),
+        *("one-stream", "one-thread", "osds", "partly-saved", "portion", "random-data", "raw-cut", "residue"),
+        *("slow-job", "space", "unkillable", "unsaved", "zeros"),
+    },
+    "limits": {
+        *("caches", "cluster-silent", "coarse", "errors", "errors-counted", "failed-ops", "file-system-cache"),
+        *("first-byte", "health-speed", "in-flight", "left-changed", "no-seconds", "not-settled", "osd-down"),
+        *("osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited", "recovery"),
+        *("scrub", "short", "slow-ops", "stalled", "stuck", "unreadable", "unverified"),
+    },
+    "invalidates": {
+        *("holes", "incomplete", "librbd-cache", "memory", "page-cache", "pgs-mostly-inactive", "thin"),
+        "zeros-compressed",
+    },
+}
+PARTS = {
+    "coarse": "latency",
+    "first-byte": "latency",
+    "in-flight": "iops",
+    "no-seconds": "seconds",
+}
+"""Those that do not limit all figures."""
+
+
+def test_each_code_has_its_level() -> None:
+    assert {level: {kind.code for kind in KINDS.values() if kind.level == level} for level in LEVELS} == LEVELS
+
+
+def test_only_these_limit_a_part_of_the_figures() -> None:
+    parts = {code: kind.figures for code, kind in KINDS.items() if kind.figures is not None}
+    assert parts.keys() == PARTS.keys()
+    for code, figures in parts.items():
+        assert all(PARTS[code] in figure for figure in figures)
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_each_kind_says_what_it_is_why_it_matters_and_what_helps(code: str) -> None:
+    kind = KINDS[code]
+    assert kind.code == code
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", code)
+    assert kind.title
+    assert len(kind.title.split()) <= 4
+    assert kind.why.endswith(".")
+    assert kind.cure
+    assert not kind.cure.endswith(".")
+    assert not kind.source or kind.source.startswith("https://")
+    assert set(kind.figures or ()) <= {*(metric.name for metric in METRICS), *_RARE, "seconds"}
+
+
+_RARE = {f"latency_{part}_seconds" for part in ("p90", "p995", "p9995", "p9999")}
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_each_form_of_the_words_is_a_line_from_values_alone(code: str) -> None:
+    for finding in examples(code):
+        assert finding.text
+        assert finding.text == finding.text.strip()
+        assert not re.search(r"[{}]|\bNone\b|  ", finding.text)
+        span = (finding.from_seconds or 0.0, finding.to_seconds or 0.0) if finding.from_seconds is not None else None
+        assert KINDS[code].found(span, **finding.values) == finding
+        assert Finding.model_validate_json(finding.model_dump_json()) == finding
+
+
+def test_findings_are_made_by_their_kinds_alone() -> None:
+    """A code as a string, and a text of its own, is what no table knows."""
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        made = [
+            node.lineno
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+        ]
+        assert not made or path.name == "kind.py", f"{path}:{made}"
+
+
+def test_no_code_stands_anywhere_but_in_the_table() -> None:
+    codes = {code for code in KINDS if "-" in code}
+    for path in PACKAGE.rglob("*.py"):
+        if path.is_relative_to(PACKAGE / "models" / "findings"):
+            continue
+        found = {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Constant) and node.value in codes
+        }
+        assert not found, f"{path}: {found}"
+
+
+def test_a_note_marks_nothing() -> None:
+    noted = run(1, findings=[finding for code in LEVELS["note"] for finding in examples(code)])
+    assert noted.validity == "VALID"
+    assert outcome_word(noted) == "ok"
+    assert all(limiting([finding.code for finding in noted.findings], metric.name) == () for metric in METRICS)
+
+
+def test_validity_follows_from_the_outcome_and_the_levels() -> None:
+    short, thin = SHORT.found(measured_seconds=3.0), examples("thin")[0]
+    assert run(1).validity == "VALID"
+    assert run(1, findings=[short]).validity == "SUSPECT"
+    assert run(1, findings=[short, thin]).validity == "INVALID"
+    assert run(1, outcome="failed").validity == "INVALID"
+    assert run(1, outcome=None).validity is None
+
+
+def test_validity_is_computed_when_a_run_is_read() -> None:
+    saved = run(1, findings=(SHORT.found(measured_seconds=3.0),)).model_dump(mode="json")
+    assert saved["validity"] == "SUSPECT"
+    assert Run.model_validate({**saved, "validity": "INVALID"}).validity == "SUSPECT"
+
+
+def test_an_unknown_code_limits_all_figures() -> None:
+    """A later version may have found more than this one knows."""
+    assert run(1, findings=[Finding(code="from-later", text="something")]).validity == "SUSPECT"
+    assert limiting(["from-later"], "latency_p99_seconds") == ("from-later",)
+    assert kind_of("from-later").cure
+
+
+def test_a_finding_limits_its_figures_alone() -> None:
+    assert limiting(["in-flight", "coarse", "krbd"], "iops") == ("in-flight",)
+    assert limiting(["in-flight", "coarse", "krbd"], "latency_p99_seconds") == ("coarse",)
+    assert limiting(["in-flight", "coarse", "krbd"], "bandwidth_bytes") == ()
+
+
+def test_the_words_say_what_a_finding_means_and_what_helps() -> None:
+    assert effect_of(IN_FLIGHT.found(missing_ios=64, ios=1500)) == "IOPS questionable"
+    assert effect_of(SHORT.found(measured_seconds=3.0)) == "questionable (counted)"
+    assert effect_of(examples("thin")[0]) == "not counted"
+    assert effect_of(examples("krbd")[0]) == "note"
+    line = finding_line(SHORT.found(measured_seconds=3.0), " (in 1 of 2 runs: #4)")
+    assert line.endswith(f" (in 1 of 2 runs: #4); what helps: {SHORT.cure}")
+
+
+def test_the_quality_of_several_runs_is_that_of_the_worst() -> None:
+    good, short = run(1), run(2, findings=[SHORT.found(measured_seconds=3.0)])
+    assert quality_of([good]) == "valid"
+    assert quality_of([short]) == "questionable (counted)"
+    assert quality_of([good, short, good]) == "questionable (1 of 3)"
+    assert quality_of([good, short, run(3, outcome="lost")]) == "not counted (1 of 3)"
+
+
+def test_the_values_of_a_finding_are_in_base_units() -> None:
+    stalled = STALLED.found((16.0, 20.0), seconds=4.0, everywhere=True, cause=None)
+    assert stalled.values == {"seconds": 4.0, "everywhere": True}
+    assert (stalled.from_seconds, stalled.to_seconds, stalled.label) == (16.0, 20.0, "no I/O for 4 s")
+
+
+def test_explain_lists_all_and_has_each_in_full() -> None:
+    listed = CliRunner().invoke(cli, ["explain", "--json"])
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert [row["code"] for row in rows] == list(KINDS)
+    shown = CliRunner().invoke(cli, ["explain", "thin"])
+    assert shown.exit_code == 0
+    text = " ".join(shown.stdout.split())
+    assert KINDS["thin"].why in text
+    assert KINDS["thin"].cure in text
+    assert KINDS["thin"].source in text
+    assert all(code in CliRunner().invoke(cli, ["explain"]).stdout for code in KINDS)
+
+
+def test_explain_names_what_is_near_to_an_unknown_code() -> None:
+    wrong = CliRunner().invoke(cli, ["explain", "inflight"])
+    assert wrong.exit_code == 2
+    assert "did you mean in-flight?" in wrong.stderr
