@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format golden screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -60,6 +60,9 @@ style: setup
 format: setup ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
+
+golden: setup ## write tests/golden.txt again, which has the wording of what users read
+	$(BIN)/python -m pytest -q -n 0 --golden --snapshot-warn-unused tests/test_*.py
 
 screenshots: setup screenshot-tools ## draw the screenshots of the documentation again
 	@$(BIN)/python -m tests.screenshots $(ARGS)

@@ -12,6 +12,7 @@ import textual.screen
 from hypothesis import HealthCheck, settings
 
 from tests import settled
+from tests.golden import Golden
 
 # derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
 settings.register_profile(
@@ -30,12 +31,15 @@ WITH_PROCESSES = {"end_to_end", "on_browser", "on_lab", "on_terminal"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What the lab of the tests is made of."""
+    """What the lab of the tests is made of, and what the tests write."""
     parser.addoption("--release", help="a release of Debian whose Ceph and fio the lab has")
+    parser.addoption("--golden", action="store_true", help="write tests/golden.txt; only its tests are run")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that mount, attach devices or want the lab are marked: ``-m "not root"`` leaves them out."""
+    if config.getoption("golden"):
+        items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
     for item in items:
         if ROOT_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("root")
@@ -49,6 +53,15 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000)
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
+    """The wording of what users read."""
+    texts = Golden(writes=request.config.getoption("golden"))
+    yield texts
+    if not request.session.testsfailed:
+        texts.save()
 
 
 @pytest.fixture(scope="module", autouse=True)

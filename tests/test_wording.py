@@ -1,22 +1,20 @@
-"""The wording of what users read, in one file: ``make golden`` writes it again."""
+"""How findings are worded: ``make golden`` writes it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from syrupy.assertion import SnapshotAssertion
+import pytest
 
 from cephtui.models.findings import KINDS
 from cephtui.models.findings.examples import examples
 from cephtui.reports.quality import finding_line
+from tests.golden import Golden
 
 
-def findings() -> Iterator[str]:
-    """Each kind with each form of its words."""
+@pytest.mark.parametrize("code", KINDS)
+def test_each_form_of_a_finding(code: str, golden: Golden) -> None:
+    golden.same(f"finding {code}", [f"{finding.label or '-'}: {finding_line(finding)}" for finding in examples(code)])
+
+
+def test_what_findings_mean(golden: Golden) -> None:
     for code, kind in KINDS.items():
-        yield f"{code}: {kind.title}. {kind.why} {kind.source}".rstrip()
-        yield from (f"  {finding.label or '-'}: {finding_line(finding)}" for finding in examples(code))
-
-
-def test_findings(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(findings()) == snapshot
+        golden.same(f"explained {code}", [kind.title, kind.why, kind.source])
