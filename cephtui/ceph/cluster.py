@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from cephtui import units
-from cephtui.ceph import answers
+from cephtui.ceph import answers, health
 from cephtui.frozen import dataclass
 from cephtui.models import Finding
 
@@ -22,6 +22,8 @@ UP_ARGV = ("ceph", "osd", "tree", "up", "-f", "json")
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
 
+HEALTH_SPEED, HEALTH_OTHER = "health-speed", "health-other"
+"""Codes of findings: of health checks that cost speed, and of those that do not."""
 _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
 POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
 """A reason to stop; only the OSD map has which pool it is, and why."""
@@ -91,8 +93,7 @@ class ClusterState:
     @property
     def flags(self) -> frozenset[str]:
         """Flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
-        message = next((check.message for check in self.checks if check.code == "OSDMAP_FLAGS"), "")
-        return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
+        return frozenset[str]().union(*(health.flags_of(check.code, check.message) for check in self.checks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(answer, "pgmap")
-    health = answers.part(answer, "health")
+    reported = answers.part(answer, "health")
     monmap = answers.part(answer, "monmap")
     pg_states = {
         str(one.get("state_name")): answers.whole(one.get("count"))
@@ -152,8 +153,8 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     }
     recovery_bytes = answers.number(pgmap.get("recovering_bytes_per_sec"))
     return ClusterState(
-        health=str(health.get("status") or health.get("overall_status") or "unknown"),
-        checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
+        health=str(reported.get("status") or reported.get("overall_status") or "unknown"),
+        checks=tuple(_check(code, value) for code, value in answers.part(reported, "checks").items()),
         fsid=str(answer["fsid"]) if "fsid" in answer else None,
         osds=answers.whole(osdmap.get("num_osds")),
         osds_up=answers.whole(osdmap.get("num_up_osds")),
@@ -253,7 +254,7 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
 def findings(state: ClusterState) -> tuple[Finding, ...]:
     """What the cluster's state does to the figures."""
     texts = {
-        "health": _health_text(state),
+        **_health_texts(state),
         "osds": _osds_text(state),
         "pgs": _pgs_text(state),
         "recovery": _recovery_text(state),
@@ -262,13 +263,19 @@ def findings(state: ClusterState) -> tuple[Finding, ...]:
     return tuple(Finding(code=code, text=text) for code, text in texts.items() if text)
 
 
-def _health_text(state: ClusterState) -> str:
-    messages = [check.message or check.code for check in state.checks if not check.muted]
+def _health_texts(state: ClusterState) -> dict[str, str]:
+    """By the code of the finding; a state that is not healthy and gives no reason may cost speed."""
     if state.health == "HEALTH_OK":
-        return ""
-    return (
-        f"the cluster was {state.health}: {answers.listed(messages)}" if messages else f"the cluster was {state.health}"
-    )
+        return {}
+    found = health.by_effect({check.code: check.message for check in state.checks if not check.muted})
+    texts = {HEALTH_SPEED: found.speed, HEALTH_OTHER: found.other}
+    if not found.speed and not found.other:
+        return {HEALTH_SPEED: f"the cluster was {state.health}"}
+    return {
+        code: f"the cluster was {state.health}: {answers.listed(list(words.values()))}"
+        for code, words in texts.items()
+        if words
+    }
 
 
 def _osds_text(state: ClusterState) -> str:
