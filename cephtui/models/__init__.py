@@ -44,7 +44,7 @@ from cephtui.models.plan import (
 )
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, Finding, JobResult, Latency, NodeResult, Seconds, Summary, Total
-from cephtui.models.run import Event, Mark, Notice, Run
+from cephtui.models.run import Event, Mark, NodeEnded, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
 
@@ -77,6 +77,7 @@ __all__ = [
     "NameKind",
     "NamesOf",
     "Node",
+    "NodeEnded",
     "NodeEnvironment",
     "NodeResult",
     "NodeStep",

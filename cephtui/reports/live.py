@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.ended import NODE_ENDED, ended_text, ended_word
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models.metrics import LIVE
 from cephtui.reports.bars import bars
@@ -38,7 +39,9 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
     rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state), *_jobs_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
-    rows += [Text(f"! {finding.text}", style="yellow") for finding in state.course.findings()[-_LIVE_FINDINGS:]]
+    rows += [Text(f"! {ended_text(each)}", style="bold red") for each in state.left_early]
+    found = [finding.text for finding in state.findings() if finding.code != NODE_ENDED]
+    rows += [Text(f"! {text}", style="yellow") for text in found[-_LIVE_FINDINGS:]]
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))
     return Group(*rows)
@@ -78,6 +81,10 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     table = make_table("node", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
     metrics = written(state.run.tool, LIVE)
     for node in state.step.nodes:
+        if ended := state.ended.get(node.node):
+            style = "bold red" if ended in state.left_early else ""
+            add_row(table, node.node, *[units.DASH] * len(LIVE), Text(ended_word(ended), style=style))
+            continue
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no sample"
         parts = list(sample.flows.values()) if sample else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from cephtui import units
 from cephtui.analysis.settling import too_short
+from cephtui.frozen import dataclass
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.nodes.watched import (
     HEARTBEAT_SILENT,
@@ -34,6 +35,21 @@ class Ended(Exception):
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnd:
+    """How a node's part in a run ended."""
+
+    node: str
+    outcome: Outcome
+    error: str | None
+
+    @property
+    def named(self) -> str:
+        """The error, with the name of the node before it."""
+        error = self.error or ""
+        return error if error.startswith(f"{self.node}: ") else f"{self.node}: {error}"
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
