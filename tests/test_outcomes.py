@@ -68,7 +68,7 @@ def test_an_end_has_one_outcome(status: int | None, reason: str | None, flow: Fl
         (NOT_RELEASED, 5.0, "stood still, so it was not begun"),
         (NO_HEARTBEAT, 0.0, "does the prefix pass on stdin?"),
         (None, 0.0, "it ended without an exit status: it was killed"),
-        (137, 0.0, "it ended with status 137 (SIGKILL)"),
+        (137, 0.0, "it was killed (SIGKILL)"),
         (1, 0.0, "it ended with status 1"),
     ],
 )
