@@ -249,7 +249,7 @@ def test_degraded_objects_are_found() -> None:
     found = state("osd-down")
     assert found.degraded_ratio > 0.2
     texts = {finding.code: finding.text for finding in cluster.findings(found)}
-    assert "1 osds down" in texts["health"]
+    assert "OSD_DOWN (1 osds down)" in texts["health-speed"]
     assert texts["osds"] == "of 3 OSDs 1 down: the others do their work"
     assert "% degraded" in texts["recovery"]
 
@@ -300,12 +300,13 @@ def test_scrubbing_counts_as_clean_and_is_a_finding() -> None:
 def test_muted_checks_are_not_told() -> None:
     checks = (HealthCheck("A", "HEALTH_WARN", "one", 1, muted=True), HealthCheck("B", "HEALTH_WARN", "two", 1))
     (finding,) = cluster.findings(ClusterState("HEALTH_WARN", checks))
-    assert finding.text == "the cluster was HEALTH_WARN: two"
+    assert (finding.code, finding.text) == ("health-speed", "the cluster was HEALTH_WARN: B (two)")
 
 
 def test_health_errors_are_findings() -> None:
     texts = {finding.code: finding.text for finding in cluster.findings(state("full"))}
-    assert texts["health"] == "the cluster was HEALTH_ERR: 3 full osd(s), 5 pool(s) full"
+    shown = "OSD_FULL (3 full osd(s)), POOL_FULL (5 pool(s) full)"
+    assert texts["health-speed"] == f"the cluster was HEALTH_ERR: {shown}"
 
 
 def test_the_status_of_nautilus() -> None:

@@ -128,7 +128,7 @@ async def test_its_end_in_the_run_ends_the_nodes_and_is_why(served: Plan, new_st
         await until(lambda: len(stage.log.of(f"waits in {PRESET}")) == 2, task)
         server.go_on.set()
     run = task.result()
-    why = "server on z: it ended with status 137 (SIGKILL)"
+    why = "server on z: it was killed (SIGKILL)"
     assert (run.outcome, errors(run)) == ("failed", {"a": why, "b": why})
     assert run.summary.write is not None, "what was measured until then is kept"
 

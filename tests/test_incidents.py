@@ -147,7 +147,7 @@ def test_what_was_so_before_and_ends_is_told() -> None:
         "osd.2 was down until 0:20",
         "the cluster's flag noout was set until 0:20",
         "up to 13 of 33 PGs were not active+clean until 0:20: 13 active+undersized+degraded",
-        "recovery of up to 977 KiB/s during the run until 0:20",
+        "recovery of up to 977 KiB/s until 0:20",
     ]
 
 
@@ -188,7 +188,7 @@ def test_what_begins_in_the_filling_and_goes_on_is() -> None:
         (
             {"recovery_bandwidth_bytes": 100 << 20},
             "recovery",
-            "recovery of up to 100 MiB/s during the run from 0:10 to 0:20",
+            "recovery of up to 100 MiB/s from 0:10 to 0:20",
         ),
         (
             {"pg_states": {"active+clean": 32, "active+clean+scrubbing+deep": 1}},
@@ -197,9 +197,20 @@ def test_what_begins_in_the_filling_and_goes_on_is() -> None:
         ),
         (
             {"health": "HEALTH_ERR", "checks": {"PG_DAMAGED": "Possible data damage: 1 pg inconsistent"}},
-            "health",
-            "the cluster was HEALTH_ERR from 0:10 to 0:20: Possible data damage: 1 pg inconsistent",
+            "health-speed",
+            "the cluster was HEALTH_ERR from 0:10 to 0:20: PG_DAMAGED (Possible data damage: 1 pg inconsistent)",
         ),
+        (
+            {"health": "HEALTH_WARN", "checks": {"RECENT_CRASH": "1 daemons have recently crashed"}},
+            "health-other",
+            "the cluster was HEALTH_WARN from 0:10 to 0:20: RECENT_CRASH (1 daemons have recently crashed)",
+        ),
+        (
+            {"health": "HEALTH_WARN", "checks": {"OSDMAP_FLAGS": "noscrub flag(s) set"}},
+            "health-other",
+            "the cluster was HEALTH_WARN from 0:10 to 0:20: OSDMAP_FLAGS (noscrub flag(s) set)",
+        ),
+        ({"health": "HEALTH_WARN"}, "health-speed", "the cluster was HEALTH_WARN from 0:10 to 0:20"),
         ({"flags": ("noscrub",)}, "flag", "the cluster's flag noscrub was set from 0:10 to 0:20"),
         ({"slow_ops": 7}, "slow-ops", "up to 7 operations were slow from 0:10 to 0:20"),
         ({"monitors_in_quorum": 2}, "monitors", "1 of 3 monitors was out of quorum from 0:10 to 0:20"),
@@ -210,6 +221,24 @@ def test_what_the_cluster_says_is_found_with_its_time(changes: dict[str, object]
     assert (found.code, found.text) == (code, text)
     assert (found.from_seconds, found.to_seconds) == (10.0, 20.0)
     assert found.label
+
+
+def test_checks_that_cost_speed_are_told_apart_from_the_others() -> None:
+    checks = {"SLOW_OPS": "3 slow ops", "POOL_APP_NOT_ENABLED": "1 pool(s) do not have an application enabled"}
+    found = course({(10, 20): {"health": "HEALTH_WARN", "checks": checks}}).findings()
+    assert {finding.code: finding.text.partition(": ")[2] for finding in found} == {
+        "health-speed": "SLOW_OPS (3 slow ops)",
+        "health-other": "POOL_APP_NOT_ENABLED (1 pool(s) do not have an application enabled)",
+    }
+
+
+@pytest.mark.parametrize(("code", "kind"), [("POOL_NO_REDUNDANCY", "health-other"), ("OSD_NEARFULL", "health-speed")])
+def test_a_check_that_becomes_graver_is_of_its_kind(code: str, kind: str) -> None:
+    warned = {"health": "HEALTH_WARN", "checks": {code: "so"}}
+    found = course({(10, 20): {**warned, "health": "HEALTH_ERR"}}, before=warned).findings()
+    assert [(finding.code, finding.text) for finding in found] == [
+        (kind, "the cluster was HEALTH_ERR from 0:10 to 0:20")
+    ]
 
 
 def test_what_goes_on_to_the_end_says_so() -> None:

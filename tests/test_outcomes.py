@@ -68,7 +68,7 @@ def test_an_end_has_one_outcome(status: int | None, reason: str | None, flow: Fl
         (NOT_RELEASED, 5.0, "stood still, so it was not begun"),
         (NO_HEARTBEAT, 0.0, "does the prefix pass on stdin?"),
         (None, 0.0, "it ended without an exit status: it was killed"),
-        (137, 0.0, "it ended with status 137 (SIGKILL)"),
+        (137, 0.0, "it was killed (SIGKILL)"),
         (1, 0.0, "it ended with status 1"),
     ],
 )
@@ -119,8 +119,8 @@ def test_what_was_in_flight_is_no_negative_number() -> None:
     ("seconds", "text"),
     [
         (12.34, "incomplete: 12.3 s of 60 s measured"),
-        (60.0, "it did not end by itself: 60.0 s measured, 60 s were asked for"),
-        (121.5, "it did not end by itself: 121.5 s measured, 60 s were asked for"),
+        (60.0, "it did not end by itself: 60.0 s measured, 60 s wanted"),
+        (121.5, "it did not end by itself: 121.5 s measured, 60 s wanted"),
     ],
 )
 def test_a_part_is_never_more_than_the_whole(seconds: float, text: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from cephtui.analysis.ended import WholeSeconds
 from cephtui.analysis.explaining import cause_rank, explanation
 from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.signals import OtherClients, Signal, signals
@@ -63,7 +64,8 @@ class Course:
     def __init__(self, headline: HeadlineName = "iops", tool: str = "") -> None:
         """``headline`` is that of the preset, ``tool`` what measures."""
         self.seconds = PerSecond(headline)
-        """Those of the run in which all nodes took part; none of a tool that measures none."""
+        """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
+        self._whole = WholeSeconds(self.seconds)
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
         self._signals_before: dict[Key, Signal] = {}
@@ -92,14 +94,16 @@ class Course:
             return
         self._others.add(sample)
         middle = sample.elapsed_seconds - sample.interval_seconds / 2
-        is_whole = not sample.missing and all(node.reached > middle for node in self._nodes.values())
-        # without a node that has ended, it is no second of all
-        if sample.phase == "run" and is_whole and self._has_seconds:
-            self.seconds.add(sample)
+        # without a node that has come to its end, it is no second of all
+        absent = {*sample.missing, *(name for name, node in self._nodes.items() if node.reached <= middle)}
+        if sample.phase == "run" and self._has_seconds:
+            self._whole.add(sample, absent)
 
-    def end(self, node: str, elapsed_seconds: float) -> None:
-        """A node's benchmark has ended."""
+    def end(self, node: str, elapsed_seconds: float, *, broke_off: bool = False) -> None:
+        """A node's benchmark has ended; the run is that of the others where it ``broke_off``."""
         self._nodes.setdefault(node, Completions()).ended = elapsed_seconds
+        if broke_off:
+            self._whole.leave(node)
 
     def console_stalled(self, begun: float, over: float) -> None:
         """The console itself was stalled: samples and answers of that time came late."""
@@ -167,7 +171,7 @@ class Course:
             return ()
         end = self._end()
         events = [*self._reported(end), *self._silent(end), *self._split(), *self._stood()]
-        unsettled = self.seconds.finding()
+        unsettled = self.seconds.finding() if self._whole else None  # without a node there is another level
         found = [*events, *self._stalls(end, events, lost or {}), *([unsettled] if unsettled else [])]
         return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 

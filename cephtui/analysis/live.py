@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.history import History
 from cephtui.analysis.jobs import JobsSoFar
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Notice, Phase, Plan, Run, Sample, Step
 from cephtui.models.plan import Bound, bound_of_all
 from cephtui.stats import known_sum
 
@@ -51,6 +51,8 @@ class LiveRun:
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
+    ended: dict[str, NodeEnded] = field(default_factory=dict)
+    """Each node whose part is over."""
     jobs: JobsSoFar = field(default_factory=JobsSoFar)
     cluster: ClusterSample | None = None
     course: Course = field(init=False)
@@ -102,6 +104,29 @@ class LiveRun:
             self._seconds += sample.interval_seconds
             ios = [interval.ios for interval in (sample.read, sample.write) if interval]
             self._ios = known_sum([self._ios, *ios])
+
+    def end_node(self, ended: NodeEnded) -> None:
+        """A node's part is over."""
+        from cephtui.analysis.ended import broke_off
+
+        self.ended[ended.node] = ended
+        if ended.elapsed_seconds is not None:
+            self.course.end(ended.node, ended.elapsed_seconds, broke_off=broke_off(ended))
+
+    @property
+    def left_early(self) -> tuple[NodeEnded, ...]:
+        """The nodes that have broken off while others go on."""
+        from cephtui.analysis.ended import left_early
+
+        return left_early(self.ended, self.step.names) if self.ended else ()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What limits its figures so far, nodes that are missing first."""
+        from cephtui.analysis.ended import finding_of
+
+        left = self.left_early
+        reasons = {each.node: each.error or "" for each in left if each.outcome == "lost"}
+        return (*(finding_of(each, self.history.reached) for each in left), *self.course.findings(reasons))
 
     def node_p99(self, node: str) -> float | None:
         """The worst of a node's last reads and writes."""
@@ -188,6 +213,8 @@ class Live:
         elif isinstance(event, ClusterSample) and self.current:
             self.current.cluster = event
             self.current.course.cluster(event)
+        elif isinstance(event, NodeEnded) and self.current:
+            self.current.end_node(event)
         elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
             self.current.marks += (event,)
             self.current.course.mark(event)

@@ -8,10 +8,12 @@ from dataclasses import field
 
 from cephtui import units
 from cephtui.ceph.cluster import is_clean, scrubs, serves
+from cephtui.ceph.health import by_effect
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
 from cephtui.models.findings.cluster import (
     FLAG,
+    HEALTH_OTHER,
     HEALTH_SPEED,
     MONITORS,
     OSD_DOWN,
@@ -62,13 +64,20 @@ def signals(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Sig
 
 
 def _health(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Signal]:
-    """New health checks, or a worse status."""
+    """New health checks, those that cost speed apart from the others; or a worse status."""
     checks = before.checks if before else {}
-    new = {code: text for code, text in sample.checks.items() if code not in checks}
+    new = by_effect({code: text for code, text in sample.checks.items() if code not in checks})
     severity = _SEVERITY.get(sample.health or "", 0)
     worse = severity > _SEVERITY.get((before.health if before else None) or "", 0)
-    if severity and (new or worse):
-        yield Signal(HEALTH_SPEED, {"status": str(sample.health)}, weight=severity, parts=new)
+    found = {HEALTH_SPEED: new.speed, HEALTH_OTHER: new.other}
+    if worse and not new.speed and not new.other:  # a check has become graver, or none is known
+        is_harmless = sample.checks and not by_effect(sample.checks).speed
+        found = {HEALTH_OTHER if is_harmless else HEALTH_SPEED: {}}
+    elif not severity:
+        return
+    for kind, parts in found.items():
+        if parts or len(found) == 1:
+            yield Signal(kind, {"status": str(sample.health)}, weight=severity, parts=parts)
 
 
 def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind: FindingKind) -> Iterator[Signal]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from cephtui.ceph import answers
+from cephtui.ceph import answers, health
 from cephtui.frozen import dataclass
 from cephtui.models import Finding
-from cephtui.models.findings.cluster import HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB
+from cephtui.models.findings.cluster import HEALTH_OTHER, HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; the cephx caps ``mon r`` are enough."""
@@ -91,8 +91,7 @@ class ClusterState:
     @property
     def flags(self) -> frozenset[str]:
         """Flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
-        message = next((check.message for check in self.checks if check.code == "OSDMAP_FLAGS"), "")
-        return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
+        return frozenset[str]().union(*(health.flags_of(check.code, check.message) for check in self.checks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(answer, "pgmap")
-    health = answers.part(answer, "health")
+    reported = answers.part(answer, "health")
     monmap = answers.part(answer, "monmap")
     pg_states = {
         str(one.get("state_name")): answers.whole(one.get("count"))
@@ -152,8 +151,8 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     }
     recovery_bytes = answers.number(pgmap.get("recovering_bytes_per_sec"))
     return ClusterState(
-        health=str(health.get("status") or health.get("overall_status") or "unknown"),
-        checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
+        health=str(reported.get("status") or reported.get("overall_status") or "unknown"),
+        checks=tuple(_check(code, value) for code, value in answers.part(reported, "checks").items()),
         fsid=str(answer["fsid"]) if "fsid" in answer else None,
         osds=answers.whole(osdmap.get("num_osds")),
         osds_up=answers.whole(osdmap.get("num_up_osds")),
@@ -256,9 +255,14 @@ def findings(state: ClusterState) -> tuple[Finding, ...]:
 
 
 def _health(state: ClusterState) -> Iterator[Finding]:
-    messages = tuple(check.message or check.code for check in state.checks if not check.muted)
-    if state.health != "HEALTH_OK":
-        yield HEALTH_SPEED.found(status=state.health, details=messages or None)
+    """A state that is not healthy and gives no reason may cost speed."""
+    if state.health == "HEALTH_OK":
+        return
+    checks = health.by_effect({check.code: check.message for check in state.checks if not check.muted})
+    if checks.speed or not checks.other:
+        yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)
+    if checks.other:
+        yield HEALTH_OTHER.found(status=state.health, details=tuple(checks.other.values()))
 
 
 def _osds(state: ClusterState) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ from cephtui.models.plan import (
 )
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, JobResult, Latency, NodeResult, Seconds, Summary, Total
-from cephtui.models.run import Event, Mark, Notice, Run
+from cephtui.models.run import Event, Mark, NodeEnded, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
 
@@ -78,6 +78,7 @@ __all__ = [
     "NameKind",
     "NamesOf",
     "Node",
+    "NodeEnded",
     "NodeEnvironment",
     "NodeResult",
     "NodeStep",

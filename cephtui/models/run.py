@@ -81,6 +81,19 @@ class Mark(Model):
     text: Line
 
 
+class NodeEnded(Model):
+    """A node's part in a run of several nodes is over, while that of others may go on."""
+
+    event: Literal["node-ended"] = "node-ended"
+    schema_version: int = SCHEMA_VERSION
+    run: int
+    node: Annotated[Name, NamesOf("node")]
+    elapsed_seconds: Elapsed | None = None
+    """From the release of the benchmark; null where that node's benchmark never began."""
+    outcome: Outcome
+    error: Line | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A message for the user during a run (a stall, a phase); never part of the public stream."""
@@ -93,4 +106,4 @@ class Notice:
         object.__setattr__(self, "text", one_line(self.text))
 
 
-Event: TypeAlias = Plan | Sample | ClusterSample | Run | Mark | Notice
+Event: TypeAlias = Plan | Sample | ClusterSample | NodeEnded | Run | Mark | Notice

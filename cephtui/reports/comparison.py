@@ -19,7 +19,7 @@ from cephtui.models.rows import Difference, Figure
 from cephtui.reports.quality import finding_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
-from cephtui.reports.verdict import draw_verdict
+from cephtui.reports.verdict import draw_verdict, left_out_lines
 
 
 def draw_comparison(
@@ -43,6 +43,8 @@ def draw_comparison(
     for verdict in judged.deciding if judged else ():
         rows += draw_verdict(verdict, ascii_only=ascii_only)
     notes = judged.conclusion.notes if judged else ()
+    left_out = left_out_lines(judged.conclusion.left_out) if judged else ()
+    rows += [plain(f"left out: {line}", "yellow") for line in left_out]
     rows += [*(plain(line, "bold") for line in (*notes, *about(left, right))), draw_differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))

@@ -8,7 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.ended import ended_text, ended_word
 from cephtui.analysis.live import Live, LiveRun
+from cephtui.models.findings.client import NODE_ENDED
 from cephtui.models.metrics import LIVE
 from cephtui.reports.bars import bars
 from cephtui.reports.quality import effect_of
@@ -39,9 +41,10 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
     rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state), *_jobs_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
+    rows += [Text(f"! {ended_text(each)}", style="bold red") for each in state.left_early]
     rows += [
         Text(f"{effect_of(finding)}: {finding.text}", style="dim" if finding.level == "note" else "yellow")
-        for finding in state.course.findings()[-_LIVE_FINDINGS:]
+        for finding in [each for each in state.findings() if each.code != NODE_ENDED.code][-_LIVE_FINDINGS:]
     ]
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))
@@ -82,6 +85,10 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     table = make_table("node", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
     metrics = written(state.run.tool, LIVE)
     for node in state.step.nodes:
+        if ended := state.ended.get(node.node):
+            style = "bold red" if ended in state.left_early else ""
+            add_row(table, node.node, *[units.DASH] * len(LIVE), Text(ended_word(ended), style=style))
+            continue
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no sample"
         parts = list(sample.flows.values()) if sample else []

@@ -20,7 +20,7 @@ from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, PointSummary
-    from cephtui.analysis.live import BatchProgress
+    from cephtui.analysis.live import BatchProgress, LiveRun
     from cephtui.nodes.state import NodeState
 
 OUTCOME_STYLES = {
@@ -49,6 +49,27 @@ def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
     found = list(items)
     rest = len(found) - _LISTED_MOST
     return (found[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (found, "")
+
+
+def phase_words(state: LiveRun, phase: Phase) -> str:
+    """What a run in progress does: ``running``; ``running on 2 of 3 nodes`` where one has broken off."""
+    rest = taking_part(state)
+    return f"{PHASES[phase]} on {rest}" if rest else PHASES[phase]
+
+
+def taking_part(state: LiveRun) -> str:
+    """``2 of 3 nodes`` where some have broken off; empty while all take part."""
+    left, all_of_them = len(state.left_early), len(state.step.nodes)
+    return f"{all_of_them - left} of {all_of_them} nodes" if left else ""
+
+
+def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
+    """Of the nodes of a run in progress that do not measure: what is so instead, and whether it has broken off."""
+    from cephtui.analysis.ended import ended_word
+
+    late = state.latest.missing if state.latest and state.phase != "prepare" else ()
+    left = {each.node: (ended_word(each), True) for each in state.left_early}
+    return {**dict.fromkeys(late, ("no data", False)), **left}
 
 
 def joined(texts: Iterable[str], what: str) -> str:
@@ -264,9 +285,22 @@ def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState], tool: str) -> Text:
-    """The nodes in one line, those first that can't be used at all, or not with this tool."""
-    text = Text()
+def node_states(
+    nodes: Sequence[Node], states: Mapping[str, NodeState], tool: str, running: LiveRun | None = None
+) -> Text:
+    """The nodes in one line, those first that can't be used at all, or not with this tool.
+
+    Of the run in progress those that have broken off, or say nothing, are before all others.
+    """
+    words = node_words(running) if running else {}
+    text = Text("  ").join(
+        Text.assemble(
+            (node.name, "bold"), (f" {words[node.name][0]}", "bold red" if words[node.name][1] else "bold yellow")
+        )
+        for node in nodes
+        if node.name in words
+    )
+    nodes = [node for node in nodes if node.name not in words]
     without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get(tool)]
     failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
     waiting = [node.name for node in nodes if node.name not in states]

@@ -108,7 +108,7 @@ def verdict_text(verdict: Verdict) -> str:
     before, after = len(verdict.before), len(verdict.after)
     if not (before and after):
         missing = "on either side" if not (before or after) else "before" if not before else "after"
-        return f"no verdict: no results {missing}"
+        return f"no verdict: no run that counts {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
     if min(before, after) < JUDGED_RUNS:

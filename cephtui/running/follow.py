@@ -197,7 +197,8 @@ class Follow:
         self._find_unkillable(stderr)
         result = parser.result()
         pause = process.longest_pause_seconds
-        outcome, error = decide(status, stop.reason, result, pause, was_ended=self._was_ended)
+        program = self._task.step.tool
+        outcome, error = decide(status, stop.reason, result, pause, was_ended=self._was_ended, program=program)
         if outcome == "lost" and (process.connection_lost or self._task.shell.connection.closed):
             error = self.lost
         return outcome, error, result

@@ -16,7 +16,7 @@ from cephtui.nodes.transport import Process, TransportError
 from cephtui.running.caches import drop_page_cache
 from cephtui.running.follow import CONNECTION_LOST, Follow, NodeTask
 from cephtui.running.inspection import inspect
-from cephtui.running.outcomes import Ended, run_findings
+from cephtui.running.outcomes import Ended, NodeEnd, run_findings
 from cephtui.running.preparation import Preparation
 from cephtui.running.recorder import StopRequest
 from cephtui.targets.base import Found, TargetFault
@@ -43,6 +43,8 @@ class NodeRun:
         """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
         self._found = Found()
+        self._is_admitted = False
+        """Whether no guard kept the step from beginning."""
 
     @property
     def _workload(self) -> Workload:
@@ -76,6 +78,13 @@ class NodeRun:
         except Exception as failure:  # one node's trouble must neither hide nor leave behind the others
             log.exception("%s on %s", self._task.step.preset, self.name)
             self.end("failed", f"unexpected error: {failure!r}")
+        if self.outcome is not None and self._is_admitted:
+            self._task.recorder.node_ended(self.ending)
+
+    @property
+    def ending(self) -> NodeEnd:
+        """How this node's part ended; lost where nothing is known of it."""
+        return NodeEnd(self.name, self.outcome or "lost", self.error)
 
     # ------------------------------------------------------------------ before
 
@@ -94,6 +103,7 @@ class NodeRun:
 
     async def prepare(self, stop: StopRequest) -> None:
         """Create and prefill the missing parts."""
+        self._is_admitted = True
         self._follow.doing = f"while {self._task.target.spec} was being prepared"
         try:
             await Preparation(self._task, self._found, self._follow).carry_out(stop)

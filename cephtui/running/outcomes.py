@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from cephtui.analysis.settling import too_short
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, Outcome, Run, Step
 from cephtui.models.findings import kind_of
 from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
@@ -37,6 +38,21 @@ class Ended(Exception):
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnd:
+    """How a node's part in a run ended."""
+
+    node: str
+    outcome: Outcome
+    error: str | None
+
+    @property
+    def named(self) -> str:
+        """The error, with the name of the node before it."""
+        error = self.error or ""
+        return error if error.startswith(f"{self.node}: ") else f"{self.node}: {error}"
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
@@ -71,11 +87,13 @@ def decide(
     pause_seconds: float = 0.0,
     *,
     was_ended: bool = False,
+    program: str = "it",
 ) -> tuple[Outcome, str | None]:
     """The outcome of a command, and the error; the only place that decides it for a run that has begun.
 
     ``pause_seconds`` is the longest time in which the console sent no heartbeat. ``was_ended`` says whether a stop was
     sent while it still ran: some tools have status 0 all the same. The user's wish may also come after the end.
+    ``program`` is what the error calls the command.
     """
     if stop_reason or (stop_reason is not None and (status != 0 or was_ended)):
         return "stopped", stop_reason or None
@@ -88,7 +106,7 @@ def decide(
     if status == 124:
         return "failed", "it did not end in its time and was ended"
     if status != 0 or result.failed:
-        return "failed", result.error or ended_with(status)
+        return "failed", result.error or ended_with(status, program)
     if not result.flows:
         return "failed", result.error or "it ended without having done any I/O"
     return "ok", None
@@ -105,12 +123,14 @@ def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
     return f"{text}: the connection, sshd or the node stood still, so {ended}"
 
 
-def ended_with(status: int | None) -> str:
-    """That a command ended with this exit status, and the signal where it stands for one."""
+def ended_with(status: int | None, program: str = "it") -> str:
+    """That a ``program`` ended with this exit status, and the signal where it stands for one."""
     if status is None:
         return "it ended without an exit status: it was killed, or its prefix was"
+    if status == 128 + signal.SIGKILL:
+        return f"{program} was killed (SIGKILL)"
     names = {128 + number: number.name for number in signal.Signals}
-    return f"it ended with status {status}" + (f" ({names[status]})" if status in names else "")
+    return f"{program} ended with status {status}" + (f" ({names[status]})" if status in names else "")
 
 
 def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:

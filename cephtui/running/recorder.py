@@ -6,15 +6,16 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from cephtui.analysis.ended import broke_off, finding_of, left_early
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.merge import Merged, Merger, as_sample
-from cephtui.models import ClusterSample, Event, Mark, Phase, Sample, Step
+from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, Step
 from cephtui.nodes.transport import Chunk
-from cephtui.running.outcomes import Ended
+from cephtui.running.outcomes import Ended, NodeEnd
 from cephtui.sessions.writer import RunWriter
 from cephtui.tools.base import Reading
 
@@ -77,6 +78,9 @@ class Recorder:
         self.course = Course(step.headline, step.tool)
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
+        self._ended_at: dict[str, float] = {}
+        """Elapsed seconds at the end of each node's benchmark."""
+        self._ended: dict[str, NodeEnded] = {}
         self.unsaved = ""
         """Why not all of it is in the session; empty where it is."""
 
@@ -94,8 +98,32 @@ class Recorder:
     def end(self, node: str, *, preparing: bool) -> None:
         """A node has ended this phase, or never began it."""
         if self._released is not None and not preparing:
-            self.course.end(node, round(time.monotonic() - self._released, 3))
+            self._ended_at[node] = round(time.monotonic() - self._released, 3)
+            self.course.end(node, self._ended_at[node])
         self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
+
+    def node_ended(self, end: NodeEnd) -> None:
+        """One of several nodes has come to the end of its part; only the first end of each counts."""
+        if len(self._nodes) == 1 or end.node in self._ended:
+            return
+        ended = self._ended[end.node] = self._with_moment(end)
+        if ended.elapsed_seconds is not None and broke_off(ended):
+            self.course.end(ended.node, ended.elapsed_seconds, broke_off=True)
+        with self._guarded():
+            self._writer.node_ended(ended)
+            self._publish(ended)
+
+    def _with_moment(self, end: NodeEnd) -> NodeEnded:
+        at = self._ended_at.get(end.node)
+        return NodeEnded(run=self._run, node=end.node, elapsed_seconds=at, outcome=end.outcome, error=end.error)
+
+    def findings(self, ends: Sequence[NodeEnd]) -> tuple[Finding, ...]:
+        """What happened in a run that is over, with what is known now of the end of each node."""
+        ended = {end.node: self._with_moment(end) for end in ends}
+        lost = {end.node: end.named for end in ends if end.outcome == "lost"}
+        over = max(self._ended_at.values(), default=0.0)
+        early = left_early(ended, self._nodes) if self._ended else ()
+        return (*(finding_of(each, over) for each in early), *self.course.findings(lost))
 
     def tick(self) -> None:
         """To be called about once a second: closes the intervals that a late node would hold open."""

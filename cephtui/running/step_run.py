@@ -103,9 +103,9 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
         await _measure(work)
     await _explain(work.shell, before, nodes)
     environment = await with_space(environment, target, work.shell)
-    lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
     changed = _changed_elsewhere(bench.session.directory, run.started_at)
-    findings = (*before.findings, *changed, *dropped.findings, *recorder.course.findings(lost), *writer.findings())
+    happened = recorder.findings([node.ending for node in nodes])
+    findings = (*before.findings, *changed, *dropped.findings, *happened, *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
@@ -253,7 +253,7 @@ def _refuse_all(nodes: list[NodeRun]) -> None:
     first = next((node for node in nodes if node.outcome is not None), None)
     for node in nodes:
         if first is not None:
-            node.end("refused", f"{_NOT_STARTED}{_named(first)}")
+            node.end("refused", f"{_NOT_STARTED}{first.ending.named}")
 
 
 async def _measure(work: _StepRun) -> None:
@@ -384,9 +384,4 @@ def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:
     first = min(failed, key=lambda node: (node.error or "").startswith(_NOT_STARTED), default=None)
     if first is None or len(nodes) == 1 or first.error == stop.reason:
         return first.error if first else None
-    return _named(first)
-
-
-def _named(node: NodeRun) -> str:
-    error = node.error or ""
-    return error if error.startswith(f"{node.name}: ") else f"{node.name}: {error}"
+    return first.ending.named

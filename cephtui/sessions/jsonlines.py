@@ -17,6 +17,7 @@ from cephtui.models import (
     JobSample,
     Mark,
     Model,
+    NodeEnded,
     Phase,
     Plan,
     Run,
@@ -223,7 +224,7 @@ def schema() -> dict[str, Any]:
     )
     from cephtui.models.verdict import Conclusion, Verdict
 
-    lines: Any = Plan | Sample | ClusterSample | Run | Mark
+    lines: Any = Plan | Sample | ClusterSample | NodeEnded | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
     lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | CurvePointRow | KneeRow
     return {

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from cephtui import units
 from cephtui.analysis.batches import is_run_of
 from cephtui.analysis.merge import Merger, as_sample
-from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
+from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
 from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, load_json, open_regular, shown
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
@@ -217,11 +217,12 @@ class _Phase:
             output.restart(self._parser())
         return self._samples(output, output.feed())
 
-    def end(self, *, all_of_them: bool) -> list[Event]:
-        """The last figures of nodes whose output has ended: of those that are done, or of all."""
+    def end(self, *, all_of_them: bool, node: str = "") -> list[Event]:
+        """The last figures of nodes whose output has ended: of those that are done, or of all; or of one ``node``."""
         found: list[Event] = []
         for output in self.outputs:
-            if not output.ended and (all_of_them or output.due() is None):
+            is_meant = node in ("", output.node)
+            if is_meant and not output.ended and (all_of_them or output.due() is None):
                 output.ended = True
                 found += self._samples(output, output.parser.finish(), ended=True)
         return found
@@ -251,6 +252,7 @@ class Playback:
             path = directory / f"{number:03}" / "run.json"
             raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
+        self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
         self._found: list[Event] = []
@@ -306,12 +308,18 @@ class Playback:
         yield from self._beside(phase, seconds)
 
     def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
-        """Cluster samples and marks of a phase."""
+        """Cluster samples, ends of nodes and marks of a phase."""
         while (sample := self._cluster.peek_at(ClusterSample)) is not None:
             if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
                 break
             yield sample
             self._cluster.take()
+        while not phase.preparing and (ended := self._ended.peek_at(NodeEnded)) is not None:
+            if (ended.elapsed_seconds or 0.0) > seconds:
+                break
+            yield from phase.end(all_of_them=False, node=ended.node)
+            yield ended
+            self._ended.take()
         while not phase.preparing and (mark := self._marks.peek_at(Mark)) is not None:
             if mark.run == self.number and (mark.elapsed_seconds or 0.0) > seconds:
                 break

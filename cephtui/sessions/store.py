@@ -14,6 +14,7 @@ SESSION/session.json      what it is
         001/run.json      a run; without an outcome it is in progress or lost
             samples.jsonl the public samples
             cluster.jsonl the state of the cluster during the run
+            ended.jsonl   when the part of each of several nodes was over, and why
             overview.json at the end: its curves, thinned
             raw/          each node's output verbatim, and when which piece arrived
 """

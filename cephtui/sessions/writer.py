@@ -20,7 +20,7 @@ from typing import IO
 from cephtui import __version__
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Mark, Model, Plan, Run, Sample, Session
+from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT
 from cephtui.reading import open_to_append, read_bytes
 from cephtui.sessions.jsonlines import as_json, line, sample_line
@@ -148,6 +148,10 @@ class RunWriter:
     def cluster(self, sample: ClusterSample) -> None:
         """One line of the cluster's state."""
         _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
+
+    def node_ended(self, ended: NodeEnded) -> None:
+        """One line for a node whose part is over."""
+        _write_all(self._file("ended.jsonl"), line(ended).encode() + b"\n")
 
     def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
         """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived.

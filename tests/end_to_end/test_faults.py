@@ -41,9 +41,9 @@ class Fault:
 
 FAULTS = {
     "does nothing": Fault("exit 0", "it ended without having done any I/O"),
-    "fails": Fault("exit 3", "it ended with status 3"),
+    "fails": Fault("exit 3", "fio ended with status 3"),
     "fails with a word": Fault("echo 'fio: something is wrong' >&2; exit 1", "fio: something is wrong"),
-    "is killed": Fault("kill -SEGV $$", "it ended with status 139"),
+    "is killed": Fault("kill -SEGV $$", "fio ended with status 139"),
     "prints garbage": Fault("head -c 300000 /dev/urandom; exit 0"),
     "complains in garbage": Fault("head -c 300000 /dev/urandom >&2; exit 1"),
     "prints another document": Fault('echo \'{"fio version": "fio-3.33", "jobs": [{}]}\'; echo; exit 0'),

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from cephtui import config, units
 from cephtui.analysis.live import Live
-from cephtui.models import Run, Sample, Total
+from cephtui.models import NodeEnded, Run, Sample, Total
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
@@ -26,6 +30,7 @@ from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.start import Start
+from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
@@ -36,7 +41,7 @@ from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, se
 
 SIZE = (120, 36)
 SESSION = "lab"
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS, AT_ONCE_SECONDS = 120.0, 5.0
 SECONDS, WATCHED_SECONDS = 18, 10
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1", "rate_iops": "50"}
 MARK = "osd 8G"
@@ -91,7 +96,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
     def ended() -> bool:
         cells = {str(cell).strip() for row in range(table.row_count) for cell in table.get_row_at(row)}
-        return bool({"ok", "ok !", "failed", "lost"} & cells)
+        return bool({"ok", "ok !", "failed", "failed !", "lost", "lost !"} & cells)
 
     await until(pilot, lambda: not app.busy and ended(), seconds=PATIENCE_SECONDS)
 
@@ -147,6 +152,43 @@ async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench
     assert left_on(bench.lab) == []
     assert_replayed(directory, run)
     await assert_looks_the_same(directory, live)
+
+
+async def test_a_killed_fio_on_one_of_three_nodes_is_told_in_the_second_in_which_it_happens(
+    bench: Bench, pool: str
+) -> None:
+    async with console(bench, pool) as (app, pilot, directory):
+        screen = app._console_screen
+        bar, progress = screen.query_one("#bar", StatusBar), partial(text_in, screen, "#progress")
+        await runtime_typed(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: all(any(c.isdigit() for c in node_row(app, n)[8:]) for n in bench.lab.nodes))
+        await until(pilot, lambda: " running " in progress(), seconds=PATIENCE_SECONDS)
+        for pid in bench.running("lab2", program="fio"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        await until(pilot, lambda: "lab2 ended 0:" in node_row(app, "lab2"), seconds=AT_ONCE_SECONDS)
+        assert "running on 2 of 3 nodes" in progress()
+        assert "lab2 ended at 0:" in progress()
+        await until(pilot, lambda: "2 of 3 nodes" in bar.running)
+        assert bar.nodes.plain.startswith("lab2 ended 0:")
+        assert bar.nodes.plain.endswith("lab1 lab3 ready")
+        await until(pilot, lambda: "without lab2" in screen_text(app))
+        await finished(app, pilot)
+        await until(pilot, lambda: bar.nodes.plain == "lab1 lab2 lab3 ready")
+    run = store.read_run(directory, 1)
+    assert {node.node: node.outcome for node in run.nodes} == {"lab1": "ok", "lab2": "failed", "lab3": "ok"}
+    assert run.outcome == "failed"
+    assert run.error == "lab2: fio was killed (SIGKILL)"
+    (ended,) = [finding for finding in run.findings if finding.code == "node-ended"]
+    assert ended.text.startswith("lab2 ended at 0:")
+    assert run.seconds
+    whole = known(run.summary.write)
+    assert known(run.seconds.least) <= known(whole.iops) <= known(run.seconds.greatest)
+    assert run.seconds.mean == pytest.approx(known(whole.iops), rel=0.15)
+    played = [event for event in Playback(directory, 1).until(float("inf")) if isinstance(event, NodeEnded)]
+    assert next((event.node, event.outcome) for event in played) == ("lab2", "failed")
+    assert left_on(bench.lab) == []
 
 
 def assert_replayed(directory: Path, run: Run) -> None:

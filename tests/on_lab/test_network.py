@@ -231,7 +231,7 @@ def test_the_server_is_killed(lab: Lab, bench: Bench) -> None:
     os.kill(case.pid("lab3", " -s "), signal.SIGKILL)
     case.console.wait(60)
     assert case.run["outcome"] == "failed"
-    assert "server on lab3: it ended with status 137 (SIGKILL)" in case.run["error"]
+    assert "server on lab3: it was killed (SIGKILL)" in case.run["error"]
     assert case.run["summary"]["write"]["bytes"] > 0
     assert_nothing_is_left(bench)
 

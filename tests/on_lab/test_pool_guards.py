@@ -163,7 +163,7 @@ def test_pgs_that_serve_nobody_are_refused_and_degraded_ones_are_told(bench: Ben
         named = [state for state in states if state in found["pgs"]]
         assert len(named) >= min(3, len(states)), found["pgs"]
         assert "degraded" in found["recovery"]
-        assert "1 osds down" in found["health"]
+        assert "OSD_DOWN (1 osds down)" in found["health-speed"]
         wait_clean(lab)
 
 

@@ -94,3 +94,24 @@ LEFT_CHANGED = FindingKind(
     why="The cluster was not as its settings were before that check, and may be changed back at any time.",
     cure="take the change back, or wait for the end of that check: cephtui cleanup",
 )  # fmt: skip
+
+
+def ended_words(values: Values) -> str:
+    """``lab2 ended at 0:12: fio was killed (SIGKILL)``; a node that never began has no ``from_seconds``."""
+    if values.get("from_seconds") is None:
+        return worded("{node} took no part: {why}", values)
+    return worded("{node} ended at {from_seconds:clock}: {why}", values)
+
+
+def _node_ended(values: Values) -> str:
+    if values.get("from_seconds") is None:
+        return f"{ended_words(values)}; all figures are of the other nodes"
+    figures = "all figures are of the whole run time, those after {from_seconds:clock} without {node}"
+    return f"{ended_words(values)}; {worded(figures, values)}"
+
+
+NODE_ENDED = FindingKind(
+    "node-ended", "limits", "client", "node ended early", _node_ended, label=says("without {node}"),
+    why="From then on the cluster had less load: the figures are those of two different loads.",
+    cure="look for the reason on that node, and measure again",
+)  # fmt: skip

@@ -72,6 +72,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "network-unknown": ({"node": "pve1"},),
     "unkillable": ({"process": "pve1: process 4711 (fio) can't be ended"},),
     "console": ({},),
+    "node-ended": ({"node": "pve2", "why": "fio was killed (SIGKILL)"},),
     "left-changed": (
         {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": True},
         {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": False},
@@ -99,6 +100,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
 }
 """By code, each form that the words can have; a kind that is not here has no values."""
 _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
+    "node-ended": ({"node": "pve2", "why": "the connection was lost"},),
     "osd-down": ({"osds": 1, "of": 12, "details": ("osd.2",)},),
     "pgs": ({"pgs": 4, "of": 32, "details": ("4 active+undersized+degraded",)},),
     "recovery": ({"degraded_ratio": 0.02, "misplaced_ratio": 0.11, "rate_bytes": 64e6},),
@@ -106,7 +108,7 @@ _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
 }
 """The same in the state before a run."""
 _AT_A_TIME = {
-    *("not-settled", "stalled", "console", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
+    *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "flag", "slow-ops", "monitors"),
     *("other-clients", "cluster-silent"),
 }

@@ -6,7 +6,7 @@ Pickers are imported when they are opened.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from cephtui.tui.console.choice import Choice
 from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
+from cephtui.tui.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -175,8 +176,15 @@ class Chooser(Front):
     def show_nodes(self) -> None:
         """Update the nodes and their states in the status bar."""
         choice = self._choice
-        states = node_states(choice.nodes.hosts, choice.nodes.states, choice.preset.tool.name)
+        running = self._screen.query_one(LiveView).current
+        states = node_states(choice.nodes.hosts, choice.nodes.states, choice.preset.tool.name, running)
         self._screen.query_one(StatusBar).nodes = states
+
+    def connect_again(self, lost: Collection[str]) -> None:
+        """Connect to nodes that a run has lost: they are not ready before they have answered."""
+        self._choice.nodes.lose(lost)
+        self.show_nodes()
+        self.connect_later()
 
     def _survey_later(self) -> None:
         """In the background: it takes a moment, and the preview need not wait for it."""

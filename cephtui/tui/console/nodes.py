@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState, diagnosis
@@ -43,6 +43,12 @@ class NodeBook:
         problems = [problem for problem in diagnosis(state, [tool]).problems if problem not in self._reported]
         self._reported.update(problems)
         return problems
+
+    def lose(self, names: Collection[str]) -> None:
+        """The connections to these were lost."""
+        for name in names:
+            if name in self._states:
+                self._states[name] = NodeState(self._states[name].node, problem=f"{name}: the connection was lost")
 
     def reports(self, tool: str) -> dict[str, str]:
         """By name, what keeps a node from running this tool, or that it is ready."""

@@ -249,6 +249,7 @@ class ConsoleScreen(RunScreen):
         if self.table:
             self.table.show_live(state.run, flows, progress.fraction, progress.phase)
         bar.running = running_text(state, progress, message.left)
+        self._chooser.show_nodes()
         bar.health = health_text(state.cluster, badge=True) if state.cluster else Text()
 
     @on(LiveView.Ended)
@@ -259,6 +260,11 @@ class ConsoleScreen(RunScreen):
         if self.table:
             self.table.put(message.run)
         self.query_one(Panels).show_result(message.run, message.values)
+        lost = [node.node for node in message.run.nodes if node.outcome == "lost"]
+        if lost:
+            self._chooser.connect_again(lost)
+        else:
+            self._chooser.show_nodes()
 
     @on(LiveView.Marked)
     def _marked(self, message: LiveView.Marked) -> None:

@@ -9,6 +9,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.reports.text import taking_part
 
 if TYPE_CHECKING:
     from cephtui.analysis.live import LiveRun, Progress
@@ -21,9 +22,13 @@ _PHASES = {"prepare": "prefilling ", "ramp": "ramp ", "run": ""}
 
 
 def running_text(state: LiveRun, progress: Progress, left: str) -> str:
-    """``#3 write-iops 34/62 s, run 2 of 4, 1:40 min left``; the time left only where there is more than this run."""
-    more = f", {left}" if left.startswith("run ") else ""
-    return _how_far(state, progress) + more
+    """``#3 write-iops 34/62 s, run 2 of 4, 1:40 min left``; the time left only where there is more than this run.
+
+    Where nodes have broken off, with how many are left: ``#3 write-iops 34/62 s, 2 of 3 nodes``.
+    """
+    rest = taking_part(state)
+    more = [rest] * bool(rest) + [left] * left.startswith("run ")
+    return ", ".join([_how_far(state, progress), *more])
 
 
 def _how_far(state: LiveRun, progress: Progress) -> str:

@@ -11,7 +11,7 @@ from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, Headline, Metric
-from cephtui.reports.text import PHASES, how_far, title_of
+from cephtui.reports.text import how_far, phase_words, title_of
 from cephtui.tui.widgets.shown import Shown
 
 _ACTIVE_SECONDS = 2.0
@@ -110,4 +110,4 @@ def progress(shown: Shown | None, live: LiveRun | None) -> str:
     if live is None:
         return "over the whole run" if shown and shown.whole else ""
     expected = None if live.phase == "prepare" else live.expected_seconds
-    return f"{PHASES[live.phase]} {how_far(live.progress().elapsed_seconds, expected)}"
+    return f"{phase_words(live, live.phase)} {how_far(live.progress().elapsed_seconds, expected)}"

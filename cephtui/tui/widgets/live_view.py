@@ -17,9 +17,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
+from cephtui.models import ClusterSample, Event, Mark, NodeEnded, Notice, Run, Sample
 from cephtui.models.metrics import HEADLINE_BY_NAME
-from cephtui.reports.text import PHASES, how_far, notes, time_left
+from cephtui.reports.text import how_far, notes, phase_words, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
@@ -57,7 +57,9 @@ class ProgressLine(Static):
 
     def show(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
-        text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{PHASES[progress.phase]} ")
+        text = Text.assemble(
+            (f"#{state.run.run} {state.run.preset} ", "bold"), f"{phase_words(state, progress.phase)} "
+        )
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
             full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
@@ -68,6 +70,10 @@ class ProgressLine(Static):
             from cephtui.tui.widgets.now import silence
 
             text.append(f"  {silence(silent_seconds)}", "bold yellow")
+        for each in state.left_early:
+            from cephtui.analysis.ended import ended_text
+
+            text.append(f"  {ended_text(each)}", "bold red")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
         self._draw(text, layout=False)
@@ -184,7 +190,7 @@ class LiveView(Container):
             self._take(event)
         if any(isinstance(e, Run) or _is_merged(e) for e in events):
             self._received = self._clock()
-        self._undrawn |= any(isinstance(e, (Mark, ClusterSample, Run)) or _is_merged(e) for e in events)
+        self._undrawn |= any(isinstance(e, (Mark, ClusterSample, NodeEnded, Run)) or _is_merged(e) for e in events)
         if self._live is None or self._live.current is None or self._is_behind():
             return
         from cephtui.tui.widgets.shown import of_live
@@ -245,7 +251,7 @@ class LiveView(Container):
 
             shown = of_saved(run, state.history, state.marks)
             # runs of earlier versions were saved without them
-            self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.course.findings())))
+            self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.findings())))
             values = state.history.total("iops").values()
         self.query_one(ClusterNow).clear()
         self.query_one(ProgressLine).show_end(run)

@@ -26,21 +26,32 @@ def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text
     names = min(longest, room) if room > 0 else longest
     columns, lines = max(0, room - names), []
     for number, node in found:
-        iops, color = _iops(shown, node), node_color(number)
-        values = iops.values()[-columns:] if columns else []
-        history = spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True)
-        now = iops.last() if node.iops is None else node.iops
-        lines.append(
-            Text.assemble(
-                (set_cell_size(node.name, names), f"bold {color}"),
-                (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
-                (f" {history:{columns}}", color),
-                f" {units.latency(node.p99_seconds):>{_LATENCY_COLUMNS}}",
-            )
-        )
+        name = (set_cell_size(node.name, names), f"bold {node_color(number)}")
+        figures = _ended(node) if node.ended else _figures(shown, number, node, columns, ascii_only=ascii_only)
+        lines.append(Text.assemble(name, *figures))
     if len(found) < len(shown.nodes):
         lines.append(Text(f"+{len(shown.nodes) - len(found)} faster", "dim"))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+
+
+def _figures(
+    shown: Shown, number: int, node: NodeNow, columns: int, *, ascii_only: bool
+) -> list[str | tuple[str, str]]:
+    iops = _iops(shown, node)
+    values = iops.values()[-columns:] if columns else []
+    history = spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True)
+    now = iops.last() if node.iops is None else node.iops
+    return [
+        (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
+        (f" {history:{columns}}", node_color(number)),
+        f" {units.latency(node.p99_seconds):>{_LATENCY_COLUMNS}}",
+    ]
+
+
+def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
+    """What has become of it in place of what it does; of a whole run with what it did."""
+    figures = "" if node.iops is None else f" {units.iops(node.iops):>{_IOPS_COLUMNS}}"
+    return [figures, (f" {node.ended}", "bold red" if node.left_early else "dim")]
 
 
 def _iops(shown: Shown, node: NodeNow) -> Curve:
@@ -52,7 +63,9 @@ def _slowest(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
     nodes = list(enumerate(shown.nodes))
     if len(nodes) <= rows:
         return nodes
-    slowest = sorted(nodes, key=lambda each: (not each[1].late, _iops(shown, each[1]).last() or 0.0))
+    slowest = sorted(
+        nodes, key=lambda each: (not (each[1].late or each[1].left_early), _iops(shown, each[1]).last() or 0.0)
+    )
     return sorted(slowest[: rows - 1], key=lambda each: each[0])
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.ended import ended_word, ends_of, left_early
 from cephtui.analysis.history import History
 from cephtui.analysis.jobs import JobFigure, job_figures
 from cephtui.analysis.live import LiveRun
@@ -33,6 +34,9 @@ class NodeNow:
     late: bool = False
     iops: float | None = None
     """Of the whole run; None is that of the last second."""
+    ended: str = ""
+    """In words, once its part is over: ``done``; of one that broke off, with the moment: ``ended 0:12``."""
+    left_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +92,25 @@ def of_live(state: LiveRun) -> Shown:
     measured = state.phase != "prepare" and state.latest is not None
     reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
     names = [node.node for node in state.step.nodes]
+    left = {each.node for each in state.left_early}
+    nodes = [
+        NodeNow(
+            name,
+            None if ended else state.node_p99(name),
+            late=name in late,
+            ended=ended_word(ended) if ended else "",
+            left_early=name in left,
+        )
+        for name, ended in ((name, state.ended.get(name)) for name in names)
+    ]
     return Shown(
         state.history,
         found if measured else {},
-        tuple(NodeNow(name, state.node_p99(name), name in late) for name in names) if len(names) > 1 else (),
+        tuple(nodes) if len(names) > 1 else (),
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
         state.mean_iops(),
-        spans=spans_of(state.course.findings()),
+        spans=spans_of(state.findings()),
         cluster=state.cluster,
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
@@ -116,11 +131,12 @@ def _prefill_of(state: LiveRun) -> Prefill:
 
 def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
     """A run that is over."""
+    left = {each.node: ended_word(each) for each in left_early(ends_of(run), [node.node for node in run.nodes])}
     own = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
     return Shown(
         history,
         run.summary.flows,
-        tuple(_node_in_all(node) for node in run.nodes) if len(run.nodes) > 1 else (),
+        tuple(_node_in_all(node, left.get(node.node, "")) for node in run.nodes) if len(run.nodes) > 1 else (),
         history.reached,
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
         whole=True,
@@ -141,11 +157,12 @@ def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
     )
 
 
-def _node_in_all(node: NodeResult) -> NodeNow:
-    """A node's figures over the whole run, reads and writes together; the worse p99."""
+def _node_in_all(node: NodeResult, left: str) -> NodeNow:
+    """A node's figures over the whole run, reads and writes together; the worse p99. ``left`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
     p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
-    return NodeNow(node.node, p99, iops=known_sum(total.iops for total in totals) if totals else 0.0)
+    iops = known_sum(total.iops for total in totals) if totals else 0.0
+    return NodeNow(node.node, p99, iops=iops, ended=left, left_early=bool(left))
 
 
 def _has_both(directions: Collection[str]) -> bool:

@@ -1,0 +1,109 @@
+"""What the health checks of Ceph mean for a benchmark: those that cost speed, and the others.
+
+A check costs speed where its documentation says that requests are slow or blocked, that OSDs, MDSs or copies of the
+data are missing, that data is moved, or that space runs out. All of it is of docs.ceph.com for 16.2 to 20.2:
+rados/operations/health-checks, cephfs/health-messages, cephadm/operations, and of the modules of the manager.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from cephtui.frozen import dataclass
+
+
+def _codes(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SPEED = _codes(
+    """
+    MON_NETSPLIT
+    OSD_DOWN OSD_FULL OSD_BACKFILLFULL OSD_NEARFULL OSD_UNREACHABLE OSD_TOO_MANY_REPAIRS
+    OSD_SLOW_PING_TIME_BACK OSD_SLOW_PING_TIME_FRONT
+    POOL_FULL POOL_BACKFILLFULL POOL_NEARFULL POOL_NEAR_FULL CACHE_POOL_NEAR_FULL
+    BLUEFS_SPILLOVER BLUESTORE_FRAGMENTATION BLUESTORE_SLOW_OP_ALERT BLUESTORE_SPURIOUS_READ_ERRORS
+    BLOCK_DEVICE_STALLED_READ_ALERT DB_DEVICE_STALLED_READ_ALERT WAL_DEVICE_STALLED_READ_ALERT DEVICE_HEALTH_IN_USE
+    PG_AVAILABILITY PG_DEGRADED PG_RECOVERY_FULL PG_BACKFILL_FULL PG_DAMAGED PG_SLOW_SNAP_TRIMMING
+    PENDING_CREATING_PGS OBJECT_MISPLACED OBJECT_UNFOUND TOO_FEW_PGS POOL_TOO_FEW_PGS
+    SLOW_OPS REQUEST_SLOW REQUEST_STUCK DEGRADED_STRETCH_MODE RECOVERING_STRETCH_MODE
+    FS_DEGRADED FS_WITH_FAILED_MDS MDS_ALL_DOWN MDS_UP_LESS_THAN_MAX MDS_READ_ONLY MDS_SLOW_REQUEST
+    MDS_SLOW_METADATA_IO MDS_TRIM MDS_CLIENT_LATE_RELEASE MDS_CLIENT_LATE_RELEASE_MANY MDS_CLIENTS_LAGGY
+    MDS_ESTIMATED_REPLAY_TIME
+    CEPHADM_CHECK_MTU CEPHADM_CHECK_LINKSPEED
+    """
+)
+"""Those that cost speed, by their codes."""
+OTHER = _codes(
+    """
+    DAEMON_OLD_VERSION MON_DOWN MON_CLOCK_SKEW MON_MSGR2_NOT_ENABLED MON_DISK_LOW MON_DISK_CRIT MON_DISK_BIG
+    MON_LOCATION_NOT_SET
+    AUTH_BAD_CAPS AUTH_INSECURE_GLOBAL_ID_RECLAIM AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED AUTH_INSECURE_KEYS_ALLOWED
+    AUTH_INSECURE_KEYS_CREATABLE AUTH_INSECURE_SERVICE_TICKETS AUTH_INSECURE_SERVICE_KEY_TYPE
+    AUTH_INSECURE_ROTATING_SERVICE_KEY_TYPE AUTH_INSECURE_CLIENT_KEY_TYPE AUTH_EMERGENCY_CIPHERS_SET
+    MGR_DOWN MGR_MODULE_DEPENDENCY MGR_MODULE_ERROR RECENT_CRASH RECENT_MGR_MODULE_CRASH TELEMETRY_CHANGED
+    DASHBOARD_DEBUG ALERTS_SMTP_ERROR MGR_INFLUX_NO_SERVER MGR_INFLUX_SEND_FAILED MGR_INFLUX_DB_LIST_FAILED
+    MGR_INFLUX_QUEUE_FULL MGR_ZABBIX_NO_SERVER MGR_ZABBIX_SEND_FAILED
+    OSD_ORPHAN OSD_OUT_OF_ORDER_FULL OSD_FLAGS OSD_NO_SORTBITWISE OSD_FILESTORE OSD_UPGRADE_FINISHED
+    OSD_NO_DOWN_OUT_INTERVAL OSD_SCRUB_ERRORS OLD_CRUSH_TUNABLES OLD_CRUSH_STRAW_CALC_VERSION CACHE_POOL_NO_HIT_SET
+    BLUEFS_AVAILABLE_SPACE BLUEFS_LOW_SPACE BLUESTORE_LEGACY_STATFS BLUESTORE_NO_PER_POOL_OMAP
+    BLUESTORE_NO_PER_PG_OMAP BLUESTORE_DISK_SIZE_MISMATCH BLUESTORE_NO_COMPRESSION DEVICE_HEALTH DEVICE_HEALTH_TOOMANY
+    LARGE_OMAP_OBJECTS POOL_PG_NUM_NOT_POWER_OF_TWO TOO_MANY_PGS POOL_TOO_MANY_PGS TOO_FEW_OSDS SMALLER_PGP_NUM
+    MANY_OBJECTS_PER_PG POOL_TARGET_SIZE_BYTES_OVERCOMMITTED POOL_HAS_TARGET_SIZE_BYTES_AND_RATIO
+    POOL_APP_NOT_ENABLED POOL_NO_REDUNDANCY POOL_SCRUB_FLAGS PG_NOT_SCRUBBED PG_NOT_DEEP_SCRUBBED
+    INCORRECT_NUM_BUCKETS_STRETCH_MODE UNEVEN_WEIGHTS_STRETCH_MODE STRETCH_MODE_BUCKET_WEIGHT_IMBALANCE
+    NONEXISTENT_MON_CRUSH_LOC_STRETCH_MODE NVMEOF_SINGLE_GATEWAY NVMEOF_GATEWAY_DOWN NVMEOF_GATEWAY_DELETING
+    FS_INLINE_DATA_DEPRECATED MDS_INSUFFICIENT_STANDBY MDS_DAMAGE MDS_CACHE_OVERSIZED MDS_CLIENT_RECALL
+    MDS_CLIENT_RECALL_MANY MDS_CLIENT_OLDEST_TID MDS_CLIENT_OLDEST_TID_MANY MDS_CLIENTS_BROKEN_ROOTSQUASH
+    CEPHADM_PAUSED CEPHADM_STRAY_HOST CEPHADM_STRAY_DAEMON CEPHADM_HOST_CHECK_FAILED CEPHADM_FAILED_DAEMON
+    CEPHADM_REFRESH_FAILED CEPHADM_APPLY_SPEC_FAIL CEPHADM_DAEMON_PLACE_FAIL CEPHADM_AGENT_DOWN CEPHADM_CERT_ERROR
+    CEPHADM_CERT_WARNING CEPHADM_CHECK_KERNEL_LSM CEPHADM_CHECK_SUBSCRIPTION CEPHADM_CHECK_PUBLIC_MEMBERSHIP
+    CEPHADM_CHECK_NETWORK_MISSING CEPHADM_CHECK_CEPH_RELEASE CEPHADM_CHECK_KERNEL_VERSION
+    UPGRADE_NO_STANDBY_MGR UPGRADE_FAILED_PULL UPGRADE_BAD_TARGET_VERSION UPGRADE_REDEPLOY_DAEMON UPGRADE_EXCEPTION
+    UPGRADE_OFFLINE_HOST
+    """
+)
+"""Those that say nothing of speed."""
+OSDMAP_FLAGS = "OSDMAP_FLAGS"
+"""The one check that can mean either: by the flags that are set."""
+_IDLE_FLAGS = _codes(
+    "noscrub nodeep-scrub noup noin noout nobackfill norecover norebalance pauserec nosnaptrim notieragent"
+)
+"""They suspend background work, or keep OSDs as they are. ``full`` and the pauses block clients; with ``nodown`` an
+OSD that fails stays up, and what is asked of it waits."""
+
+
+def costs_speed(code: str, flags: Collection[str] = ()) -> bool:
+    """Whether a health check limits what a benchmark measures; one that is not known does.
+
+    ``flags`` are those that are set on the whole cluster, which decide for ``OSDMAP_FLAGS``.
+    """
+    if code == OSDMAP_FLAGS:
+        return not flags or not _IDLE_FLAGS.issuperset(flags)
+    return code not in OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class ByEffect:
+    """Health checks in words, by their codes, apart by what they mean for a benchmark."""
+
+    speed: Mapping[str, str]
+    other: Mapping[str, str]
+
+
+def by_effect(checks: Mapping[str, str]) -> ByEffect:
+    """Checks with their messages: those that cost speed, and the others; each in words that name its code."""
+    words = {code: f"{code} ({message})" if message not in ("", code) else code for code, message in checks.items()}
+    limiting = {code for code, message in checks.items() if costs_speed(code, flags_of(code, message))}
+    return ByEffect(
+        {code: text for code, text in words.items() if code in limiting},
+        {code: text for code, text in words.items() if code not in limiting},
+    )
+
+
+def flags_of(code: str, message: str) -> frozenset[str]:
+    """The flags that the message of ``OSDMAP_FLAGS`` names: of ``noout,noscrub flag(s) set`` both; else none."""
+    if code != OSDMAP_FLAGS:
+        return frozenset()
+    return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}

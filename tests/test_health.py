@@ -1,0 +1,94 @@
+"""Which health checks of Ceph limit what a benchmark measures."""
+
+from __future__ import annotations
+
+import pytest
+
+from cephtui.ceph import cluster, health
+from cephtui.ceph.cluster import ClusterState, HealthCheck
+
+DOCUMENTED = """
+DAEMON_OLD_VERSION MON_DOWN MON_CLOCK_SKEW MON_MSGR2_NOT_ENABLED MON_DISK_LOW MON_DISK_CRIT MON_DISK_BIG MON_NETSPLIT
+AUTH_INSECURE_GLOBAL_ID_RECLAIM AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED MGR_DOWN MGR_MODULE_DEPENDENCY MGR_MODULE_ERROR
+OSD_DOWN OSD_ORPHAN OSD_OUT_OF_ORDER_FULL OSD_FULL OSD_BACKFILLFULL OSD_NEARFULL OSD_FLAGS OLD_CRUSH_TUNABLES
+OLD_CRUSH_STRAW_CALC_VERSION CACHE_POOL_NO_HIT_SET OSD_NO_SORTBITWISE OSD_FILESTORE OSD_UNREACHABLE POOL_FULL
+BLUEFS_SPILLOVER BLUEFS_AVAILABLE_SPACE BLUEFS_LOW_SPACE BLUESTORE_FRAGMENTATION BLUESTORE_LEGACY_STATFS
+BLUESTORE_NO_PER_POOL_OMAP BLUESTORE_NO_PER_PG_OMAP BLUESTORE_DISK_SIZE_MISMATCH BLUESTORE_NO_COMPRESSION
+BLUESTORE_SPURIOUS_READ_ERRORS BLOCK_DEVICE_STALLED_READ_ALERT WAL_DEVICE_STALLED_READ_ALERT
+DB_DEVICE_STALLED_READ_ALERT BLUESTORE_SLOW_OP_ALERT DEVICE_HEALTH DEVICE_HEALTH_IN_USE DEVICE_HEALTH_TOOMANY
+PG_AVAILABILITY PG_DEGRADED PG_RECOVERY_FULL PG_BACKFILL_FULL PG_DAMAGED OSD_SCRUB_ERRORS OSD_TOO_MANY_REPAIRS
+LARGE_OMAP_OBJECTS CACHE_POOL_NEAR_FULL TOO_FEW_PGS POOL_PG_NUM_NOT_POWER_OF_TWO POOL_TOO_FEW_PGS TOO_MANY_PGS
+POOL_TOO_MANY_PGS POOL_TARGET_SIZE_BYTES_OVERCOMMITTED POOL_HAS_TARGET_SIZE_BYTES_AND_RATIO TOO_FEW_OSDS
+SMALLER_PGP_NUM MANY_OBJECTS_PER_PG POOL_APP_NOT_ENABLED POOL_NEAR_FULL OBJECT_MISPLACED OBJECT_UNFOUND SLOW_OPS
+PG_NOT_SCRUBBED PG_NOT_DEEP_SCRUBBED PG_SLOW_SNAP_TRIMMING INCORRECT_NUM_BUCKETS_STRETCH_MODE
+STRETCH_MODE_BUCKET_WEIGHT_IMBALANCE NONEXISTENT_MON_CRUSH_LOC_STRETCH_MODE NVMEOF_SINGLE_GATEWAY NVMEOF_GATEWAY_DOWN
+NVMEOF_GATEWAY_DELETING RECENT_CRASH RECENT_MGR_MODULE_CRASH TELEMETRY_CHANGED AUTH_BAD_CAPS OSD_NO_DOWN_OUT_INTERVAL
+DASHBOARD_DEBUG
+"""
+"""The codes of rados/operations/health-checks from 16.2 to 20.2; OSDMAP_FLAGS goes by its flags."""
+
+
+def test_every_documented_check_is_in_the_table_once() -> None:
+    assert set(DOCUMENTED.split()) <= health.SPEED | health.OTHER
+    assert not health.SPEED & health.OTHER
+    assert health.OSDMAP_FLAGS not in health.SPEED | health.OTHER
+
+
+@pytest.mark.parametrize(
+    ("code", "costs"),
+    [
+        ("SLOW_OPS", True),
+        ("OSD_DOWN", True),
+        ("OSD_HOST_DOWN", True),
+        ("OSD_NEARFULL", True),
+        ("PG_DEGRADED", True),
+        ("PG_BACKFILL_FULL", True),
+        ("PG_AVAILABILITY", True),
+        ("OBJECT_MISPLACED", True),
+        ("NOT_KNOWN_YET", True),
+        ("POOL_APP_NOT_ENABLED", False),
+        ("MON_CLOCK_SKEW", False),
+        ("TELEMETRY_CHANGED", False),
+        ("RECENT_CRASH", False),
+        ("AUTH_INSECURE_GLOBAL_ID_RECLAIM", False),
+        ("POOL_NO_REDUNDANCY", False),
+    ],
+)
+def test_what_costs_speed(code: str, costs: bool) -> None:
+    assert health.costs_speed(code) == costs
+
+
+@pytest.mark.parametrize(
+    ("message", "costs"),
+    [
+        ("noscrub flag(s) set", False),
+        ("noscrub,nodeep-scrub flag(s) set", False),
+        ("noout flag(s) set", False),
+        ("pausewr flag(s) set", True),
+        ("noscrub,full flag(s) set", True),
+        ("nodown flag(s) set", True),
+        ("some_new_one flag(s) set", True),
+        ("", True),
+    ],
+)
+def test_flags_of_the_cluster_decide_for_their_check(message: str, costs: bool) -> None:
+    found = health.by_effect({"OSDMAP_FLAGS": message})
+    assert (bool(found.speed), bool(found.other)) == (costs, not costs)
+
+
+def test_one_state_can_have_both_kinds_each_with_its_codes() -> None:
+    checks = (
+        HealthCheck("SLOW_OPS", "HEALTH_WARN", "3 slow ops", 3),
+        HealthCheck("MON_CLOCK_SKEW", "HEALTH_WARN", "clock skew detected on mon.b", 0),
+        HealthCheck("RECENT_CRASH", "HEALTH_WARN", "", 0),
+    )
+    texts = {finding.code: finding.text for finding in cluster.findings(ClusterState("HEALTH_WARN", checks))}
+    assert texts == {
+        "health-speed": "the cluster was HEALTH_WARN: SLOW_OPS (3 slow ops)",
+        "health-other": "the cluster was HEALTH_WARN: MON_CLOCK_SKEW (clock skew detected on mon.b), RECENT_CRASH",
+    }
+
+
+def test_an_ill_health_without_a_reason_may_cost_speed() -> None:
+    (finding,) = cluster.findings(ClusterState("unknown"))
+    assert (finding.code, finding.text) == ("health-speed", "the cluster was unknown")
