@@ -13,12 +13,11 @@ from datetime import datetime
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
 from cephtui.analysis.ratio import geometric_mean, mean_of
-from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample
 from cephtui.models.expectation import Expected, Kept
 from cephtui.models.metrics import DIRECTIONS, Metric, Unit
-from cephtui.models.verdict import Answer, LeftOut
+from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
 from cephtui.stats import known_sum
 
 TOLERANCE_PERCENT = 1.0

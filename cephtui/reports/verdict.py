@@ -12,9 +12,8 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.ratio import required_ratio
-from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
+from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
 from cephtui.reports.text import cut, metric_of
@@ -108,7 +107,7 @@ def verdict_text(verdict: Verdict) -> str:
     before, after = len(verdict.before), len(verdict.after)
     if not (before and after):
         missing = "on either side" if not (before or after) else "before" if not before else "after"
-        return f"no verdict: no results {missing}"
+        return f"no verdict: no run that counts {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
     if min(before, after) < JUDGED_RUNS:
