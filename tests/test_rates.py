@@ -148,9 +148,9 @@ def compared(spread: float, seed: int) -> Iterator[Judgement]:
             [tuple(map(measuring, runs, values)) for runs, values in zip(side, of_side, strict=True)]
             for side, of_side in zip(SIDES, (1000 * np.exp(noise)).tolist(), strict=True)
         ]
-        whole = [WholeSession([each for runs in side for each in runs]) for side in sides]
-        pairs = tuple(map(Change, *sides))
-        yield conclude_versus(Versus(*whole, pairs, ()), Asked(lambda _: IOPS), STARTED)
+        left, right = (WholeSession([each for runs in side for each in runs]) for side in sides)
+        found = Versus(left, right, tuple(map(Change, *sides)), ())
+        yield conclude_versus(found, Asked(lambda _: IOPS), STARTED)
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.1, 0.2])
