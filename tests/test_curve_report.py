@@ -135,10 +135,13 @@ def test_a_rise_that_may_be_chance_is_no_knee() -> None:
 
 def test_a_knee_between_depths_far_apart_is_said_to_lie_between_them() -> None:
     assert said(12, 1, 4, 64, 256)[0].startswith(
-        "knee between depth 4 and 64, where nothing was measured, at about 12, from one run each: "
+        "knee between depth 4 and 64, where nothing was measured, at about 12, from one run each: peak "
     )
-    *_, knee = rows_of(curve_of(sweep((1, 4, 64, 256), hard(12)), DEPTH))
+    curve = curve_of(sweep((1, 4, 64, 256), hard(12)), DEPTH)
+    *_, knee = rows_of(curve)
     assert isinstance(knee, KneeRow)
+    plot = known(hockey_stick(curve, BY_NAME["iops"]))
+    assert (plot.dashed, [text for _, text in plot.dotted]) == ((), ["80 %"])
     assert (knee.in_flight, knee.between) == (12, (4, 64))
 
 

@@ -31,9 +31,9 @@ def _sentence(knee: Knee, axis: Axis, metric: Metric) -> str:
         return f"no knee: {_why_none(knee, knee.problem, axis, metric)}"
     peak = rate_text(knee, knee.peak, metric).removesuffix(" IOPS")
     working = working_text(knee, knee.at_most_of_peak, metric)
-    there = working_text(knee, knee.at_knee, metric, p99=False)
+    there = "" if knee.gap else f"{working_text(knee, knee.at_knee, metric, p99=False)}, "
     once = "" if knee.is_repeated else f", from {_once(knee)}"
-    return f"knee {_place(knee, axis)}{once}: {there}, peak {peak}; {100 * OF_PEAK:.0f} % of peak: {working}"
+    return f"knee {_place(knee, axis)}{once}: {there}peak {peak}; {100 * OF_PEAK:.0f} % of peak: {working}"
 
 
 def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:

@@ -39,7 +39,7 @@ def draw_versus(found: Versus, judged: Judgement, *, ascii_only: bool = False, a
     return Group(
         *(plain(f"{name}  {text}", "bold") for name, text in heads(found, ascii_only=ascii_only).items()),
         "",
-        _table(found, judged),
+        *[_table(found, judged)] * bool(judged.deciding),
         *(plain(line, "dim") for line in legend(judged)),
         "",
         *(plain(line, "bold") for line in conclusion.notes),
