@@ -24,6 +24,7 @@ from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_
 from cephtui.reports.curve_rows import curves_csv, rows_of_curve
 from cephtui.reports.knee import knee_lines
 from cephtui.sessions import demo
+from cephtui.tui.charts.curves import hockey_stick
 from tests.closed_loops import hard, one_queue, swept
 from tests.known import known
 from tests.loads import sweep, under_load
@@ -52,7 +53,7 @@ def rows_of(curve: Curve) -> list[CurvePointRow | KneeRow]:
 
 def test_a_knee_is_said_with_both_numbers() -> None:
     assert said(16, 1, 4, 16, 64) == [
-        "knee at depth 16: 1.00k IOPS at 16.0 ms, peak 1.00k; 80 % of peak: 800 IOPS at 16.0 ms"
+        "knee at depth 16, from one run each: 1.00k IOPS at 16.0 ms, peak 1.00k; 80 % of peak: 800 IOPS at 16.0 ms"
     ]
 
 
@@ -89,7 +90,7 @@ def test_the_depth_is_that_of_a_job_and_the_rest_is_in_flight() -> None:
         for n, x in ((1, 8000.0), (2, 16000.0), (4, 16100.0), (8, 16050.0))
     ]
     knee = known(knee_of(points))
-    assert knee_lines(knee, DEPTH)[0].startswith("knee at depth 2, 16 in flight: 16.0k IOPS at ")
+    assert knee_lines(knee, DEPTH)[0].startswith("knee at depth 2, 16 in flight, from one run each: 16.0k IOPS at ")
     assert "peak 62.7 MiB/s;" in knee_lines(knee, DEPTH, BY_NAME["bandwidth_bytes"])[0]
 
 
@@ -109,9 +110,44 @@ def test_a_load_has_bars_for_throughput_and_latency_and_its_knee() -> None:
     assert drawn(runs, ascii_only=True).isascii()
 
 
+def test_a_curve_out_of_order_says_where_and_of_how_many_runs() -> None:
+    rates = {1: 300.0, 2: 520.0, 4: 900.0, 8: 700.0, 16: 1100.0, 32: 800.0, 64: 1050.0, 128: 900.0}
+    curve = curve_of(sweep(tuple(rates), lambda depth: rates[depth]), DEPTH)
+    *_, knee = rows_of(curve)
+    assert isinstance(knee, KneeRow)
+    assert (knee.known, knee.in_flight, knee.working_iops) == (False, None, None)
+    assert knee.text == (
+        "no knee: throughput is not in the order of the depth: 800 IOPS at 32 and 1.05k IOPS at 64; "
+        "with one run of 60 s each that may be chance: repeat them"
+    )
+    assert known(hockey_stick(curve, BY_NAME["iops"])).dashed == ()
+
+
+def test_a_rise_that_may_be_chance_is_no_knee() -> None:
+    points = [
+        LoadPoint(n, (x,), (n / x,), (), str(n), seconds=s)
+        for n, x, s in ((1, 600.0, 3), (4, 990.0, 9), (8, 1000.0, 3))
+    ]
+    assert knee_lines(known(knee_of(points)), DEPTH)[0] == (
+        "no knee: throughput rises by 66 % at most; with one run of 3 s or more each that may be chance: repeat them"
+    )
+
+
+def test_a_knee_between_depths_far_apart_is_said_to_lie_between_them() -> None:
+    assert said(12, 1, 4, 64, 256)[0].startswith(
+        "knee between depth 4 and 64, where nothing was measured, at about 12, from one run each: peak "
+    )
+    curve = curve_of(sweep((1, 4, 64, 256), hard(12)), DEPTH)
+    *_, knee = rows_of(curve)
+    assert isinstance(knee, KneeRow)
+    plot = known(hockey_stick(curve, BY_NAME["iops"]))
+    assert (plot.dashed, [text for _, text in plot.dotted]) == ((), ["80 %"])
+    assert (knee.in_flight, knee.between) == (12, (4, 64))
+
+
 def test_series_are_blocks_with_bars_of_one_scale() -> None:
     runs = [*sweep(DEPTHS, bs="4k"), *sweep(DEPTHS, lambda n: one_queue(16)(n) / 4, first=5, bs="64k")]
-    lines = drawn(runs, width=120).splitlines()
+    lines = drawn(runs, width=140).splitlines()
     assert [line for line in lines if line.startswith("bs ")][:2] == ["bs 4k", "bs 64k"]
     at = lines.index("bs 64k")
     assert [sum("█" * 14 in line for line in block) for block in (lines[:at], lines[at:])] == [2, 0]
@@ -162,7 +198,7 @@ def test_markdown_has_the_points_and_the_words() -> None:
     text = curve_markdown(known(curve_of_run(sweep(DEPTHS)[0], sweep(DEPTHS))), BY_NAME["iops"])
     assert text.startswith("**write-iops over the depth: runs 1-4**\n")
     assert "| 16 | write | 3 | " in text
-    assert "- knee at depth 16: " in text
+    assert "- knee at depth 16, from one run of 60 s each: " in text
     assert text.endswith("details: `cephtui show replay --curve`\n")
 
 

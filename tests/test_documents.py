@@ -9,7 +9,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from html.parser import HTMLParser
@@ -243,17 +243,29 @@ def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
     assert "| 9.80k 2.0 % 3 of 3 ▼ slowest |" in hidden
 
 
-def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
-    rates = {1: 1000.0, 2: 2000.0, 4: 4000.0, 8: 8000.0, 16: 14000.0, 32: 16000.0, 64: 16100.0}
+def swept(rates: Mapping[int, float]) -> Material:
+    """A study of a run at each depth."""
     found = [
         run(number, {"iops": rate, "latency_mean_seconds": depth / rate, "latency_p99_seconds": 3 * depth / rate})
         for number, (depth, rate) in enumerate(rates.items(), 1)
     ]
-    swept = [
+    at_depths = [
         each.model_copy(update={"options": {**each.options, "iodepth": depth}})
         for each, depth in zip(found, rates, strict=True)
     ]
-    of = replace(study(), runs=tuple(swept), lines={})
+    return replace(study(), runs=tuple(at_depths), lines={})
+
+
+def test_a_sweep_out_of_order_has_no_knee_in_its_chart() -> None:
+    of = swept({1: 300.0, 2: 520.0, 4: 900.0, 8: 700.0, 16: 1100.0, 32: 800.0, 64: 1050.0, 128: 900.0})
+    (chart,) = charts_of(document(of))
+    assert [series.name for series in chart.series if series.name] == ["mean", "p99, dashed"]
+    assert "no knee: throughput is not in the order of the depth" in markdown_of(document(of))
+
+
+def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
+    rates = {1: 1000.0, 2: 2000.0, 4: 4000.0, 8: 8000.0, 16: 14000.0, 32: 16000.0, 64: 16100.0}
+    of = swept(rates)
     (chart,) = charts_of(document(of))
     assert chart.title == "write-iops: latency over throughput, each point with its depth"
     (points,) = [series for series in chart.series if series.labels]

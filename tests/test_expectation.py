@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from io import StringIO
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import (
     Expectation,
     answer_to,
+    block_of,
     judge_expectation,
     measured_of,
     parse_expectation,
@@ -25,6 +29,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.reports.expectation import expected_lines
+from cephtui.reports.provisioned import Row, draw_provisioned
 from cephtui.sessions.jsonlines import line, schema
 from tests.measured import STARTED, run
 
@@ -206,6 +211,78 @@ def test_a_run_without_the_figure_is_named() -> None:
     assert (found.word, found.answer) == ("INVALID", "undecided")
     found = judged("read p99<=1ms", [wrote(1, 10)], (0, 0))
     assert [each.why for each in found.left_out] == ["it has no read latency p99"]
+
+
+# ---------------------------------------------------------------------------------------------- limited by findings
+
+IN_FLIGHT = Finding(code="in-flight", text="IOPS and bandwidth disagree by 25.7 %: 300 I/Os were in flight")
+SHORT = Finding(code="short", text="only 3.0 s measured: too short for caches to settle")
+SLOW = Finding(code="slow-ops", text="2 slow ops")
+
+
+def in_flight(number: int = 1, findings: Sequence[Finding] = (SHORT, IN_FLIGHT), **changes: Any) -> Run:
+    """388 IOPS by its count of I/Os, 488 by its bytes."""
+    write = flow(1164, 3.0, bytes=1464 * 4096, iops=388.0, bandwidth_bytes=488.0 * 4096)
+    return measured(number, write=write, findings=tuple(findings), **changes)
+
+
+@pytest.mark.parametrize(("promised", "word"), [(480, "PASS"), (500, "FAIL")])
+def test_ios_that_were_not_counted_are_known_by_their_bytes(promised: int, word: str) -> None:
+    found = judged(f"write iops>={promised}", [in_flight()])
+    assert found.measured == pytest.approx(488)
+    assert (found.word, found.by_bytes, found.limited) == (word, True, ())
+    ((text, _),) = expected_lines([found])
+    assert text.startswith(f"{word} write-iops: write 488 IOPS (bytes / block size), promised {promised} IOPS")
+
+
+def test_their_bandwidth_is_as_it_is() -> None:
+    found = judged(f"bandwidth>={480 * 4096}B/s", [in_flight()])
+    assert (found.word, found.by_bytes) == ("PASS", False)
+
+
+def test_seconds_are_counted_by_bytes_too() -> None:
+    interval = Interval(ios=100, bytes=500 * 4096, iops=100.0, bandwidth_bytes=500.0 * 4096)
+    expected = parse_expectation("iops>=500")
+    assert block_of(in_flight()) == 4096
+    assert block_of(in_flight(findings=[SHORT])) == 0
+    assert seconds_reached([Sample(1, None, "p", "run", 1.0, 1.0, None, interval)], expected) == (0, 1)
+    assert seconds_reached([Sample(1, None, "p", "run", 1.0, 1.0, None, interval)], expected, 4096) == (1, 1)
+
+
+@pytest.mark.parametrize("value", [100, 8000, 20000])
+@pytest.mark.parametrize("seconds", [(60, 60), (0, 60)])
+def test_what_a_finding_limits_shows_neither(value: float, seconds: tuple[int, int]) -> None:
+    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW)), wrote(2, value)], seconds)
+    assert (found.word, found.answer) == ("NO VERDICT", "undecided")
+    assert [(each.run, each.why) for each in found.limited] == [("tuning/1", "2 slow ops")]
+    ((text, _),) = expected_lines([found])
+    assert text.startswith("NO VERDICT write-iops: write ")
+    assert text.endswith("; tuning/1: 2 slow ops")
+
+
+def test_without_one_block_size_nothing_is_known_by_bytes() -> None:
+    found = judged("iops>=500", [in_flight(tool="unknown")])
+    assert (found.word, found.answer, found.by_bytes) == ("NO VERDICT", "undecided", False)
+    assert [each.why for each in found.limited] == [IN_FLIGHT.text]
+
+
+def test_a_finding_of_other_figures_limits_nothing() -> None:
+    space = Finding(code="space", text="smaller than the image")
+    assert judged("iops>=8000", [wrote(1, 8006, findings=(space, SHORT))]).word == "PASS"
+    latency = measured(write=flow(10, 1.0, latency_p99_seconds=0.004), findings=(IN_FLIGHT,))
+    assert judged("p99<=5ms", [latency]).word == "PASS"
+
+
+def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict() -> None:
+    runs = [in_flight(1), wrote(2, 300, findings=(SLOW,))]
+    parts = {"read": judged("write iops>=500", runs[:1]), "write": judged("write iops>=500", runs[1:])}
+    console = Console(file=StringIO(), width=200)
+    console.print(draw_provisioned([Row("vol", "", "64", parts)], {name_of(run): run for run in runs}))
+    text = cast("StringIO", console.file).getvalue()
+    assert "FAIL 488" in text
+    assert "NO VERDICT 300" in text
+    assert "vol read: IOPS (bytes / block size): the tool's count of I/Os leaves some out" in text
+    assert "vol write: tuning/2: 2 slow ops" in text
 
 
 @pytest.mark.parametrize(

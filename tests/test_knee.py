@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from statistics import median, stdev
+from statistics import fmean, median, stdev
 
 import pytest
 
+from cephtui.analysis import ratio
 from cephtui.analysis.knee import Knee, LoadPoint, hysteresis, knee_of
 from tests.closed_loops import DEPTHS, SYSTEMS, System, hard, one_queue, osds, point, swept
 from tests.known import known
@@ -158,6 +159,98 @@ def test_hysteresis_is_the_ratio_of_the_same_depths() -> None:
     assert low < 0.8 < high < 0.9
     assert known(hysteresis(up, down)).interval(0.95)[0] < 1
     assert hysteresis(up, down[:1]) is None
+
+
+# ------------------------------------------------------------------ where there is none
+
+CURVES, MOST_NAMED = 1000, 0.05
+PLACES = DEPTHS[:8]
+
+
+def of_rates(*rates: float, seconds: float = 3.0) -> Knee:
+    """A single run at each of the depths 1, 2, 4, ..."""
+    points = zip(DEPTHS, rates, strict=False)
+    return known(knee_of([LoadPoint(n, (x,), (n / x,), (), str(n), seconds=seconds) for n, x in points]))
+
+
+def shuffled(source: random.Random) -> System:
+    """What a knee would be, in any order."""
+    rates = dict(zip(PLACES, source.sample([hard(16)(depth) for depth in PLACES], len(PLACES)), strict=True))
+    return lambda depth: rates[depth]
+
+
+def anyhow(source: random.Random) -> System:
+    rates = {depth: source.uniform(100, 1000) for depth in PLACES}
+    return lambda depth: rates[depth]
+
+
+WITHOUT: dict[str, Callable[[random.Random], System]] = {
+    "flat": lambda _: lambda _: 1000.0,
+    "up and down": lambda _: lambda depth: 1000.0 * (1.4 if int(math.log2(depth)) % 2 else 0.7),
+    "shuffled": shuffled,
+    "anyhow": anyhow,
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("variation", [0.05, 0.1, 0.2])
+def test_a_curve_without_a_knee_has_none(
+    monkeypatch: pytest.MonkeyPatch, name: str, repeats: int, variation: float
+) -> None:
+    monkeypatch.setattr(ratio, "mean", fmean)  # exact enough here, and many times as fast
+    source = random.Random(7)
+    curves = (swept(WITHOUT[name](source), source, variation, repeats, PLACES) for _ in range(CURVES))
+    assert sum(known(knee_of(curve)).is_known for curve in curves) / CURVES <= MOST_NAMED
+
+
+def test_single_runs_that_are_not_in_order_have_none() -> None:
+    knee = of_rates(300, 520, 900, 700, 1100, 800, 1050, 900)
+    assert knee.problem == "out of order"
+    assert [knee.points[place].in_flight for place in known(knee.order.disorder)] == [32, 64]
+    assert of_rates(300, 520, 900, 870, 1100, 1050, 1080, 1000).is_known, "near each other, and at the peak"
+
+
+def test_points_are_out_of_order_by_more_than_their_spread() -> None:
+    """Of the same means: with a small spread it is no chance."""
+
+    def knee(spread: float) -> Knee:
+        rates = (100, 200, 172, 400, 410, 400)
+        around = [(rate * (1 - spread), rate, rate * (1 + spread)) for rate in rates]
+        return known(knee_of([LoadPoint(n, each, (n / each[1],) * 3) for n, each in zip(DEPTHS, around, strict=False)]))
+
+    assert knee(0.01).problem == "out of order"
+    assert knee(0.1).is_known
+
+
+def test_a_small_rise_of_single_runs_is_no_knee() -> None:
+    assert of_rates(600, 1000, 1010, 990).problem == "not shown"
+    assert of_rates(450, 1000, 1010, 990).is_known
+
+
+def test_a_small_rise_of_repeats_has_a_knee_where_it_is_shown() -> None:
+    rates = (600, 1000, 1010, 990)
+    for spread, problem in ((0.02, None), (0.35, "not shown")):
+        around = [(rate * (1 - spread), rate, rate * (1 + spread)) for rate in rates]
+        points = [LoadPoint(n, each, (n / each[1],) * 3) for n, each in zip(DEPTHS, around, strict=False)]
+        assert known(knee_of(points)).problem == problem
+
+
+def test_a_knee_is_at_a_whole_depth() -> None:
+    knee = of_rates(260, 500, 900, 1000, 1010, 990)
+    assert knee.in_flight == pytest.approx(3.85, abs=0.01)
+    assert knee.located == 4
+    assert knee.at_knee.rate == pytest.approx(900), "what was measured there"
+    jobs = [
+        LoadPoint(8 * n, (x,), (8 * n / x,), (), str(n)) for n, x in ((1, 100.0), (2, 200.0), (4, 330.0), (8, 333.0))
+    ]
+    assert (known(knee_of(jobs)).step, known(knee_of(jobs)).located) == (8, 24)
+
+
+def test_a_knee_between_points_far_apart_is_not_located() -> None:
+    assert [each.in_flight for each in known(exact(hard(12), 1, 4, 64, 256).gap)] == [4, 64]
+    assert exact(hard(12), 1, 4, 16, 64).gap is None, "four times is near enough"
+    assert exact(hard(16), 1, 16, 256).gap is None, "it was measured there"
 
 
 def test_what_waits_in_the_client_is_part_of_the_way_to_the_knee() -> None:

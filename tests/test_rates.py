@@ -12,15 +12,19 @@ import pytest
 from scipy import special
 
 from cephtui.analysis import conclusion, looks, ratio, verdict
-from cephtui.analysis.conclusion import answer_of_all, trend
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, Judgement, trend
 from cephtui.analysis.guided_check import is_look, looks_of, next_turn
 from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.ratio import log_deviation, required_ratio
+from cephtui.analysis.together import answer_of_all
 from cephtui.analysis.verdict import Criteria, Figures, Measured, judge
+from cephtui.analysis.versus import Versus, WholeSession, conclude_versus
+from cephtui.models import Run, Summary
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import Metric
 from cephtui.models.verdict import Verdict
-from tests.measured import IOPS, LATENCY, STARTED, run
+from tests.measured import IOPS, LATENCY, STARTED, run, total
 
 CHECKS = 2000
 MOST_WRONG = 0.036
@@ -117,6 +121,48 @@ def test_what_is_there_is_found_by_five_runs_a_side(true: float, answer: str) ->
     found = answers(verdicts(one_after_the_other(5), Criteria(), ratio=true, seed=30))
     assert 0.77 <= found[answer] <= 0.85
     assert found["met" if answer == "not met" else "not met"] <= 0.001
+
+
+# ---------------------------------------------------------------------------------------------- two sessions
+
+PAIRS, PRESETS, REPEATS = 1000, 8, 3
+MOST_SHOWN = 0.064
+"""Of the 5 % of each pair of sessions, with two standard deviations of 1,000 pairs."""
+SIDES = [
+    [[run(at + REPEATS * preset, session=name, preset=f"p{preset}") for at in range(1, REPEATS + 1)]
+     for preset in range(PRESETS)]
+    for name in "ab"
+]  # fmt: skip
+"""The runs of two sessions by their presets; each gets a figure for each pair."""
+
+
+def measuring(place: Run, iops: float) -> Run:
+    return place.model_copy(update={"summary": Summary.model_construct(write=total({"iops": iops}))})
+
+
+def compared(spread: float, seed: int) -> Iterator[Judgement]:
+    """Pairs of sessions between which nothing has changed."""
+    chance = np.random.default_rng(seed)
+    for noise in chance.normal(0, log_deviation(spread), (PAIRS, 2, PRESETS, REPEATS)):
+        sides = [
+            [tuple(map(measuring, runs, values)) for runs, values in zip(side, of_side, strict=True)]
+            for side, of_side in zip(SIDES, (1000 * np.exp(noise)).tolist(), strict=True)
+        ]
+        left, right = (WholeSession([each for runs in side for each in runs]) for side in sides)
+        found = Versus(left, right, tuple(map(Change, *sides)), ())
+        yield conclude_versus(found, Asked(lambda _: IOPS), STARTED)
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.1, 0.2])
+def test_between_two_sessions_alike_nothing_is_faster_or_slower(spread: float) -> None:
+    found = list(compared(spread, seed=round(1000 * spread)))
+    shown = [{each.differs for each in judged.deciding} - {None} for judged in found]
+    words = [{each.word for each in judged.deciding} & {"better", "worse"} for judged in found]
+    said = [any(" 0 faster, 0 slower, 8 not" in note for note in judged.conclusion.notes) for judged in found]
+    assert 0.01 <= sum(map(bool, shown)) / PAIRS <= MOST_SHOWN
+    assert sum(map(bool, words)) <= sum(map(bool, shown))
+    assert [not each for each in said] == list(map(bool, shown))
+    assert sum(judged.conclusion.answer == "not met" for judged in found) / PAIRS <= MOST_SHOWN / 2
 
 
 # ---------------------------------------------------------------------------------------------- where it measures

@@ -366,7 +366,10 @@ def test_a_preset_without_any_run_that_counts_can_not_be_met() -> None:
     )
     judged = conclude([good, spoiled], asked(), STARTED)
     assert (judged.conclusion.answer, judged.conclusion.exit_code) == ("undecided", 6)
-    assert "preset-1: nothing to judge: no run has the figure" in judged.conclusion.notes
+    assert [note for note in judged.conclusion.notes if "preset-1" in note] == [
+        "preset-1: all runs were left out: tuning/100, tuning/101, tuning/102, tuning/103, tuning/104, tuning/105 "
+        "and 4 more: lost"
+    ]
     assert conclude([good], asked(), STARTED).conclusion.exit_code == 0
 
 
@@ -396,6 +399,32 @@ def test_a_direction_that_there_is_not_is_never_met() -> None:
         [change([1000, 1001, 1002], [1000, 1001, 1002])], Asked(lambda _: IOPS, directions=("read",)), STARTED
     )
     assert judged.conclusion.exit_code == 6
+    names = ", ".join(f"tuning/{number}" for number in range(1, 7))
+    assert judged.conclusion.notes == (f"write-iops: {names} have no read IOPS",)
+
+
+@pytest.mark.parametrize(("sides", "which"), [("AB", ""), ("B", "of one side ")])
+def test_where_findings_leave_nothing_it_is_said_of_which_runs(sides: str, which: str) -> None:
+    """They have the figure: that is not what is missing."""
+    both = change([1000, 1001, 1002], [1000, 1001, 1002])
+    thin = Finding(code="thin", text="the image is thin")
+
+    def found(name: str, of: Sequence[Run]) -> tuple[Run, ...]:
+        return tuple(each.model_copy(update={"findings": (thin,) * (name in sides)}) for each in of)
+
+    judged = conclude([Change(found("A", both.before), found("B", both.after))], asked(), STARTED)
+    gone = range(1, 7) if sides == "AB" else range(4, 7)
+    names = ", ".join(f"tuning/{number}" for number in gone)
+    assert judged.conclusion.notes == (f"write-iops: all runs {which}were left out: {names}: the image is thin",)
+    assert judged.conclusion.exit_code == 6
+    assert "results" not in said(judged)
+
+
+def test_a_run_without_the_figure_is_named() -> None:
+    both = change([1000, 1001, 1002], [1000, 1001, 1002])
+    lacking = both.after[1].model_copy(update={"summary": Summary.model_construct(write=total({}))})
+    judged = conclude([Change(both.before, (both.after[0], lacking, both.after[2]))], asked(), STARTED)
+    assert "write-iops: tuning/5 has no write IOPS" in judged.conclusion.notes
 
 
 def test_a_figure_that_the_tool_does_not_have_is_never_met() -> None:

@@ -15,11 +15,12 @@ from rich.console import Console
 
 from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.ratio import holm, welch
-from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, differing, versus
+from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.reports.markdown import versus_markdown
 from cephtui.reports.versus import draw_versus, names_of_pairs, rows
+from tests.known import known
 from tests.measured import IOPS, STARTED, run
 from tests.test_compare_screen import save as save_runs
 from tests.test_ratio import CASES
@@ -51,6 +52,10 @@ def numbers(found: Versus) -> list[tuple[list[int], list[int]]]:
 
 def alone(found: Versus) -> list[str]:
     return [f"{each.session}/{each.run}" for point in found.alone for each in point]
+
+
+def differing(judged: Judgement) -> list[str | None]:
+    return [verdict.differs for verdict in judged.deciding]
 
 
 def concluded(left: WholeSession, right: WholeSession) -> Judgement:
@@ -182,29 +187,65 @@ def test_all_pairs_are_taken_together() -> None:
     p = welch(*barely).p_same()
     assert 0.01 < p < 0.05
     only = concluded(*of_presets([barely]))
-    assert differing(only.deciding) == ["slower"]
+    assert differing(only) == ["slower"]
     assert only.conclusion.notes[0] == "after Holm over 1 comparison: 0 faster, 1 slower, 0 not shown to differ"
     many = concluded(*of_presets([barely, *[(SAME.before, SAME.after)] * 5]))
-    assert [verdict.differs for verdict in many.deciding] == ["slower", *[None] * 5], "each by itself"
+    assert known(many.deciding[0].p_same) < 0.05, "by itself"
+    assert known(many.deciding[0].p_same_together) == pytest.approx(6 * p)
     assert holm([p, *[1.0] * 5])[0] > 0.05
-    assert differing(many.deciding) == [None] * 6
+    assert differing(many) == [None] * 6
     assert many.conclusion.notes[0] == "after Holm over 6 comparisons: 0 faster, 0 slower, 6 not shown to differ"
 
 
 def test_who_is_faster_and_who_is_slower() -> None:
     faster = (SLOWER.after, SLOWER.before)
     judged = concluded(*of_presets([(SLOWER.before, SLOWER.after), faster, faster, (SAME.before, SAME.after)]))
-    assert differing(judged.deciding) == ["slower", "faster", "faster", None]
+    assert differing(judged) == ["slower", "faster", "faster", None]
     assert judged.conclusion.notes[0] == "after Holm over 4 comparisons: 2 faster, 1 slower, 1 not shown to differ"
 
 
 def test_too_few_runs_are_no_comparison() -> None:
     judged = concluded(*of_presets([((1000, 1010), (500, 510)), (SLOWER.before, SLOWER.after)]))
-    assert differing(judged.deciding) == [None, "slower"]
+    assert differing(judged) == [None, "slower"]
     assert judged.conclusion.notes[:2] == (
         "after Holm over 1 comparison: 0 faster, 1 slower, 0 not shown to differ",
         "1 of 2 comparisons not judged: that needs 3 runs on each side",
     )
+
+
+def test_what_is_wide_open_is_a_comparison_too() -> None:
+    """Of wide intervals neither a word nor an answer follows: they were judged all the same."""
+    barely = (CASES["R7"].before, [value * 1.035 for value in CASES["R7"].after])
+    wide = (900, 700, 1500, 1100, 600, 1300, 800), (1000, 1400, 650, 800, 1250, 700, 1350)
+    judged = concluded(*of_presets([barely, *[wide] * 4]))
+    assert [(verdict.word, verdict.met) for verdict in judged.deciding[1:]] == [("no verdict", None)] * 4
+    assert 0.01 < known(judged.deciding[0].p_same) < 0.05
+    assert judged.conclusion.notes == ("after Holm over 5 comparisons: 0 faster, 0 slower, 5 not shown to differ",)
+    cells = [row for _, row in rows(versus(*of_presets([barely, *[wide] * 4])), judged)]
+    assert [row[-1] for row in cells] == ["same", *["no verdict"] * 4]
+
+
+def test_why_a_comparison_was_not_judged() -> None:
+    left, right = of_presets([((1000, 1010), (500, 510)), ((0, 0, 0), (1, 2, 3)), (SAME.before, SAME.after)])
+    stopped = [
+        each.model_copy(update={"outcome": "failed"}) if each.preset == "p2" and each.session == "b" else each
+        for each in right.runs
+    ]
+    judged = concluded(left, WholeSession(stopped))
+    assert judged.conclusion.notes[:3] == (
+        "1 of 3 comparisons not judged: that needs 3 runs on each side",
+        "1 of 3 comparisons not judged: a run completed nothing",
+        "1 of 3 comparisons not judged: no run of one side counts",
+    )
+    assert judged.conclusion.notes[3].startswith("p2: all runs of one side were left out: b/6, ")
+
+
+def test_nothing_is_better_or_worse_that_is_not_shown_to_differ() -> None:
+    barely = [1000, 1060, 1120], [700, 790, 830]
+    (alone_,) = concluded(*of_presets([barely])).deciding
+    assert (alone_.word, alone_.differs, alone_.met) == ("worse", "slower", False)
+    one, *_ = concluded(*of_presets([barely, *[(SAME.before, SAME.after)] * 7])).deciding
+    assert (one.word, one.differs, one.met) == ("not better", None, None)
 
 
 def test_time_between_two_clusters_is_no_change() -> None:

@@ -11,22 +11,25 @@ from cephtui.analysis.batches import flow_names, group, measured, name_of, summa
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
-from cephtui.analysis.ratio import holm, spread
+from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
-from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge, seen_with
+from cephtui.analysis.together import answer_of_all, shown_together
+from cephtui.analysis.verdict import Criteria, Figures, judge, seen_with
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
-from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
+from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
 _FEW_RUNS = 4
 """A side, of which it is said what they would show where there is only one."""
+_NAMED_MOST = 6
+"""Runs in one sentence."""
 _ANOTHER_DAY = timedelta(hours=6)
 _HOURLY_MOST = 10.0
 """Of the logarithm: runs of seconds that rise may rise without any bound in an hour."""
@@ -73,15 +76,10 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
     names = {each.run for each in left_out}
     counted = [_without(change, names) for change in changes]
-    verdicts = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
+    verdicts = shown_together([verdict for change in counted for verdict in _verdicts(change, asked, at)])
     deciding = [verdict for verdict in verdicts if verdict.decides]
-    empty = [
-        change.runs[0].preset
-        for change, left in zip(changes, counted, strict=True)
-        if change.runs and not _has(left, deciding)
-    ]
     answer = answer_of_all(deciding)
-    if empty and answer == "met":
+    if answer == "met" and not all(_has(left, deciding) for left in counted):
         answer = "undecided"
     conclusion = Conclusion(
         at=at,
@@ -93,7 +91,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         notes=tuple(
             dict.fromkeys(
                 [
-                    *(f"{preset}: nothing to judge: no run has the figure" for preset in empty),
+                    *(why for each in zip(changes, counted, strict=True) for why in _lacking(*each, left_out, asked)),
                     *_unknown(changes, asked.without),
                     *_notes(deciding, answer),
                     *(note for change in counted for note in _of_time(change, asked)),
@@ -120,16 +118,6 @@ def changed_between(left: Side, right: Side) -> list[str]:
     return [*marks, *(f"{each.topic} {each.name} {each.left} -> {each.right}" for each in found)]
 
 
-def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:
-    """Of figures that decide together; one that is not judged can't be met."""
-    failed = [1.0 if verdict.p_met is None or not verdict.is_judged else 1 - verdict.p_met for verdict in verdicts]
-    levels = [(1 - verdict.nominal_confidence) / 2 for verdict in verdicts]
-    # a figure without any spread may differ from what is required by rounding alone: its own answer counts
-    if any(p < level and v.met is False for p, level, v in zip(holm(failed), levels, verdicts, strict=True)):
-        return "not met"
-    return "met" if verdicts and all(verdict.met for verdict in verdicts) else "undecided"
-
-
 def why_invalid(run: Run) -> str:
     """Why a run takes no part in a verdict; empty where it does."""
     if run.outcome != "ok":
@@ -152,6 +140,35 @@ def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
     """Whether any of these is of its runs."""
     names = {name_of(run) for run in change.runs}
     return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
+
+
+def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], asked: Asked) -> Iterator[str]:
+    """Why there is less to judge than was measured: a side of which no run is left, and runs without the figure."""
+    sides = (change.before, counted.before), (change.after, counted.after)
+    gone = {name_of(run) for all_, left in sides if not left for run in all_}
+    if gone:
+        which = "of one side " if counted.runs else ""
+        why = _by_reason([each for each in left_out if each.run in gone])
+        yield f"{change.runs[0].preset}: all runs {which}were left out: {why}"
+    for metric in asked.metrics or tuple(asked.headline(run) for run in counted.runs[:1]):
+        for direction in asked.directions or flow_names(counted.runs) or [""]:
+            if none := [name_of(run) for run in counted.runs if not measured([run], direction, metric)]:
+                have = "has" if len(none) == 1 else "have"
+                what = f"{direction} {metric.full_title}".strip()
+                yield f"{change.runs[0].preset}: {_few(none)} {have} no {what}"
+
+
+def _by_reason(left_out: Sequence[LeftOut]) -> str:
+    """``a/1, a/2: the image is thin; b/1: failed``."""
+    runs: dict[str, list[str]] = {}
+    for each in left_out:
+        runs.setdefault(each.why, []).append(each.run)
+    return "; ".join(f"{_few(names)}: {why}" for why, names in runs.items())
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED_MOST
+    return f"{', '.join(names[:_NAMED_MOST])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[str]:
@@ -188,8 +205,6 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
-    if not verdicts:
-        yield "no run has the figure that is asked for"
     failed = sum(verdict.met is False for verdict in verdicts)
     if answer == "undecided" and failed:
         are = "is" if failed == 1 else "are"

@@ -2,23 +2,27 @@
 
 A promise is kept if all I/Os over the longest job reach it but for the tolerance, and if 99 % of the seconds reach 90 %
 of it: what providers of volumes promise in the same way ("within 10 % of the provisioned IOPS 99 % of the time").
+
+What a finding of a run limits shows neither: there is no verdict then, unless the right figure is known otherwise.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
+from cephtui.analysis.conditions import load_of
 from cephtui.analysis.ratio import geometric_mean, mean_of
-from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample
 from cephtui.models.expectation import Expected, Kept
+from cephtui.models.findings import limiting
+from cephtui.models.findings.measurement import IN_FLIGHT, SHORT
 from cephtui.models.metrics import DIRECTIONS, Metric, Unit
-from cephtui.models.verdict import Answer, LeftOut
+from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
 from cephtui.stats import known_sum
 
 TOLERANCE_PERCENT = 1.0
@@ -27,6 +31,8 @@ _CAPPED_UP_TO = 1.1
 _SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _WHOLE_SECOND = 0.9
 _CONFIDENCE = 0.95
+_ASKED_FOR = (SHORT.code,)
+"""How long a run measured is what was asked for, and a promise holds for each of its seconds."""
 _TEXT = re.compile(r"(?:(read|write)\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
 _UNITS: dict[Unit, dict[str, float]] = {
     "IO/s": {"": 1, "k": 1e3, "M": 1e6},
@@ -99,32 +105,53 @@ def measured_of(run: Run, expected: Expectation) -> float | None:
     is more than was done.
     """
     flows = [run.summary.flows[name] for name in _directions(expected) if name in run.summary.flows]
-    amounts = [flow.ios if expected.metric.unit == "IO/s" else flow.bytes for flow in flows]
+    block = block_of(run)
+    counts = expected.metric.unit == "IO/s"
+    amounts = [flow.bytes / block if counts and block else flow.ios if counts else flow.bytes for flow in flows]
     lasted = max((flow.runtime_seconds for flow in flows), default=0.0)
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
     return expected.metric.together(flows) if done is None else done / lasted
+
+
+def block_of(run: Run) -> int:
+    """The bytes of each I/O of a run whose I/Os have to be counted by them; 0 where they are counted as they are."""
+    load = load_of(run) if any(finding.code == IN_FLIGHT.code for finding in run.findings) else None
+    return load.block_bytes if load else 0
+
+
+def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
+    """The findings of a run for which its figure shows nothing."""
+    known = (*_ASKED_FOR, *[IN_FLIGHT.code] * bool(block_of(run)))
+    for finding in run.findings:
+        if finding.code not in known and limiting([finding.code], expected.metric.name):
+            yield LeftOut(run=name_of(run), why=finding.text)
 
 
 def _directions(expected: Expectation) -> Sequence[str]:
     return (expected.direction,) if expected.direction else DIRECTIONS
 
 
-def seconds_reached(samples: Iterable[Sample], expected: Expectation) -> tuple[int, int]:
+def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int = 0) -> tuple[int, int]:
     """How many whole seconds of a run reached 90 % of what is expected, and how many there were.
 
-    The samples of all nodes together count, those of the ramp do not; nor does a second that lacks a node.
+    The samples of all nodes together count, those of the ramp do not; nor does a second that lacks a node. I/Os are
+    counted by their bytes where ``block`` says how many each has.
     """
     reached = count = 0
     for sample in samples:
         whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= _WHOLE_SECOND
         if whole and not sample.missing:
             flows: list[Interval] = [sample.flows[name] for name in _directions(expected) if name in sample.flows]
-            value = known_sum(expected.metric.of(flow) for flow in flows) if flows else 0.0
+            value = known_sum(_rate(flow, expected.metric, block) for flow in flows) if flows else 0.0
             if value is not None:
                 seconds = round(sample.interval_seconds)
                 count += seconds
                 reached += seconds * (value >= _SECOND_REACHES * expected.value)
     return reached, count
+
+
+def _rate(flow: Interval, metric: Metric, block: int) -> float | None:
+    return flow.bandwidth_bytes / block if block and metric.unit == "IO/s" else metric.of(flow)
 
 
 def judge_expectation(
@@ -147,6 +174,9 @@ def judge_expectation(
     has_seconds = bool(values and count and expected.is_rate)
     if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
+    limited = [each for run, _ in known for each in _limits(run, expected)]
+    if limited:
+        answer = "undecided"
     measured = geometric_mean(values)
     return Expected(
         at=at,
@@ -156,10 +186,12 @@ def judge_expectation(
         target=runs[0].target,
         runs=tuple(name_of(run) for run, _ in known),
         left_out=tuple(left_out),
+        limited=tuple(limited),
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
         measured=measured,
+        by_bytes=expected.metric.unit == "IO/s" and any(block_of(run) for run, _ in known),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,

@@ -9,19 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from statistics import variance
+from typing import Literal, TypeAlias
 
 from cephtui.analysis.batches import CONFIDENCE, node_names
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.curve import CurvePoint, Series
+from cephtui.analysis.order import Order, order_of
 from cephtui.analysis.ratio import LogMean, geometric_mean, paired
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 
+Problem: TypeAlias = Literal["out of order", "flat", "rising", "not shown"]
+"""Why a curve has no knee: what its throughput does over the depth."""
 PLATEAU = 0.9
 """Of the greatest throughput: points above it are the peak."""
 OF_PEAK = 0.8
 """The share of the peak that a system can be used at, below its knee."""
+_WIDE = 4.0
+"""By how many times the I/Os in flight of two points differ between which a knee is not located."""
 _LITTLE = 0.1
 """How far N may be from X times R before something else than the target holds the I/Os."""
 _RATE, _MEAN, _P99 = (BY_NAME[name] for name in ("iops", "latency_mean_seconds", "latency_p99_seconds"))
@@ -43,6 +49,8 @@ class LoadPoint:
     """Its place on the axis: the depth of a job."""
     block_bytes: int = 0
     """Of one I/O; 0 where they differ."""
+    seconds: float = 0.0
+    """How long the shortest of the runs measured; 0 where that is not known."""
 
     @property
     def rate(self) -> float:
@@ -82,6 +90,38 @@ class Knee:
     """Those near the greatest throughput."""
 
     @property
+    def problem(self) -> Problem | None:
+        """Why no knee can be named; None where one can."""
+        order = self.order
+        if order.disorder:
+            return "out of order"
+        if self.is_flat:
+            return "flat"
+        if self.is_rising:
+            return "rising"
+        return None if order.is_rise_shown else "not shown"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its knee can be named."""
+        return self.problem is None
+
+    @property
+    def is_bent(self) -> bool:
+        """Whether it levels off between its ends, by chance or not: enough to choose where to measure next."""
+        return not self.is_rising and not self.is_flat
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether anything was measured more than once."""
+        return any(len(point.rates) > 1 for point in self.points)
+
+    @property
+    def order(self) -> Order:
+        """What holds of its throughput beyond chance."""
+        return order_of([point.rates for point in self.points], PLATEAU)
+
+    @property
     def is_rising(self) -> bool:
         """Whether the curve ends before its knee.
 
@@ -99,10 +139,6 @@ class Knee:
         return self.points[0] in self.plateau
 
     @property
-    def is_known(self) -> bool:
-        return not self.is_rising and not self.is_flat
-
-    @property
     def peak(self) -> float:
         """IOPS: the geometric mean of the plateau, since its greatest value would be the luckiest run's."""
         return geometric_mean([point.rate for point in self.plateau]) or 0.0
@@ -118,6 +154,30 @@ class Knee:
         of_peak = sum(1 / len(point.rates) for point in self.plateau) / len(self.plateau) ** 2
         known = self._log_mean(self.in_flight, 1 / len(self.points[0].rates) + of_peak)
         return known.interval(CONFIDENCE) if known else None
+
+    @property
+    def step(self) -> float:
+        """How many I/Os in flight are one more on the axis; 1 where that is not the same everywhere."""
+        found = {point.in_flight / float(point.label) if point.label.isdecimal() else 0.0 for point in self.points}
+        return next(iter(found)) or 1.0 if len(found) == 1 else 1.0
+
+    def whole(self, in_flight: float) -> int:
+        """On the axis, the next place that can be measured: there are no parts of an I/O."""
+        return max(1, round(in_flight / self.step))
+
+    @property
+    def located(self) -> float:
+        """N* at a whole place of the axis, in I/Os in flight; none is beyond the last point."""
+        return min(self.whole(self.in_flight) * self.step, float(self.points[-1].in_flight))
+
+    @property
+    def gap(self) -> tuple[LoadPoint, LoadPoint] | None:
+        """The points around the knee, where they are so far apart that it lies somewhere between them."""
+        below = [point for point in self.points if point.in_flight <= self.located]
+        above = [point for point in self.points if point.in_flight >= self.located]
+        if not below or not above or above[0].in_flight <= _WIDE * below[-1].in_flight:
+            return None
+        return below[-1], above[0]
 
     def _log_mean(self, value: float, runs: float) -> LogMean | None:
         """With the deviation of all repeats, as a sum of so many reciprocal runs has it; None without repeats."""
@@ -145,8 +205,8 @@ class Knee:
 
     @property
     def at_knee(self) -> Working:
-        """What the curve has at N*."""
-        return _between(self.points, [point.in_flight for point in self.points], self.in_flight)
+        """What the curve has there."""
+        return _between(self.points, [point.in_flight for point in self.points], self.located)
 
     @property
     def at_most_of_peak(self) -> Working:
@@ -177,7 +237,8 @@ def _load_point(point: CurvePoint) -> LoadPoint | None:
     if not load or not in_flight or not rates or len(rates) != len(latencies) or min(*rates, *latencies) <= 0:
         return None
     p99s = tuple(value for value in together(runs, _P99) if value > 0)
-    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes)
+    lasted = (max((flow.runtime_seconds for flow in run.summary.flows.values()), default=0.0) for run in runs)
+    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes, min(lasted))
 
 
 def in_flight_of(run: Run) -> int | None:

@@ -103,7 +103,7 @@ def _is_over(climb: Sequence[Measured], most: int) -> bool:
 def _around_knee(climb: Sequence[Measured], most: int) -> list[int]:
     """A depth below it and one above, as far as they were not measured."""
     knee = knee_of(points_of(climb))
-    if knee is None or not knee.is_known:
+    if knee is None or not knee.is_bent:
         return []
     sides = (round(knee.in_flight / math.sqrt(2)), round(knee.in_flight * math.sqrt(2)))
     known = {each.depth for each in climb}
@@ -112,5 +112,5 @@ def _around_knee(climb: Sequence[Measured], most: int) -> list[int]:
 
 def _is_wide(measured: Sequence[Measured]) -> bool:
     knee = knee_of(points_of(measured))
-    interval = knee.interval if knee and knee.is_known else None
+    interval = knee.interval if knee and knee.is_bent else None
     return interval is not None and interval[1] > _WIDE * interval[0]

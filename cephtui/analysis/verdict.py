@@ -30,10 +30,8 @@ from cephtui.analysis.ratio import (
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
-from cephtui.models.verdict import Verdict
+from cephtui.models.verdict import JUDGED_RUNS, Verdict
 
-JUDGED_RUNS = 3
-"""Fewer on a side are shown and not judged."""
 _PREDICTED_FROM = 4
 """Runs before, for which it is said where a further one would lie."""
 _FAR = 48

@@ -17,11 +17,11 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.conditions import differences, load_of
 from cephtui.analysis.marks import among
-from cephtui.analysis.ratio import holm
 from cephtui.analysis.sides import Side
+from cephtui.analysis.together import worded_together
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.verdict import LeftOut, Verdict
+from cephtui.models.verdict import JUDGED_RUNS, LeftOut, Verdict
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Difference
@@ -143,32 +143,30 @@ def conclude_versus(found: Versus, asked: Asked, at: datetime) -> Judgement:
     judged = conclude(found.pairs, replace(asked, is_change=False), at, changed)
     said = judged.conclusion
     notes = (*_of_all(judged.deciding), *_marked(found), *said.notes)
-    return replace(
-        judged, conclusion=said.model_copy(update={"notes": notes, "left_out": (*said.left_out, *_alone(found))})
+    return Judgement(
+        tuple(worded_together(judged.verdicts)),
+        said.model_copy(update={"notes": notes, "left_out": (*said.left_out, *_alone(found))}),
     )
-
-
-def differing(verdicts: Sequence[Verdict]) -> list[str | None]:
-    """``faster`` or ``slower`` where that is shown, all figures taken together (Holm 1979); else None."""
-    judged = [verdict for verdict in verdicts if verdict.is_judged]
-    corrected = iter(holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged]))
-    return [
-        verdict.differs if verdict.is_judged and next(corrected) < 1 - verdict.confidence else None
-        for verdict in verdicts
-    ]
 
 
 def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
     judged = sum(verdict.is_judged for verdict in verdicts)
     if judged:
-        shown = Counter(differing(verdicts))
+        shown = Counter(verdict.differs for verdict in verdicts)
         rest = judged - shown["faster"] - shown["slower"]
         yield (
             f"after Holm over {judged} comparison{'s' * (judged != 1)}: {shown['faster']} faster, "
             f"{shown['slower']} slower, {rest} not shown to differ"
         )
-    if few := len(verdicts) - judged:
-        yield f"{few} of {len(verdicts)} comparisons not judged: that needs 3 runs on each side"
+    for why, number in Counter(_why_not_judged(verdict) for verdict in verdicts if not verdict.is_judged).items():
+        yield f"{number} of {len(verdicts)} comparisons not judged: {why}"
+
+
+def _why_not_judged(verdict: Verdict) -> str:
+    fewest = min(len(verdict.before), len(verdict.after))
+    if not fewest:
+        return "no run of one side counts"
+    return f"that needs {JUDGED_RUNS} runs on each side" if fewest < JUDGED_RUNS else "a run completed nothing"
 
 
 def _marked(found: Versus) -> Iterator[str]:

@@ -15,6 +15,7 @@ from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.expectation import (
     Expectation,
     answer_to,
+    block_of,
     is_about,
     judge_expectation,
     parse_expectation,
@@ -70,7 +71,9 @@ def _judged(directory: Path, expected: Expectation, step: str, point: Point) -> 
 
 def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int]:
     """None are known of an imported run."""
-    return (0, 0) if run.imported_from else seconds_reached(store.read_samples(directory, run.run), expected)
+    if run.imported_from:
+        return (0, 0)
+    return seconds_reached(store.read_samples(directory, run.run), expected, block_of(run))
 
 
 def read_expected(directory: Path, cells: Sequence[Cell]) -> tuple[list[Run], dict[str, list[Expected]]]:

@@ -153,6 +153,6 @@ def _paced(request: Request, knee: Knee, run: Run) -> Request:
     load = load_of(run)
     jobs = (load.jobs if load else 1) * len(request.nodes)
     rate = max(1, round(OF_PEAK * knee.peak / jobs))
-    paced = at_depth(request, math.ceil(2 * knee.in_flight))
+    paced = at_depth(request, math.ceil(2 * knee.located))
     overrides = {**paced.overrides, "rate_iops": rate, "rate_process": "poisson"}
     return replace(paced, overrides=overrides, batches=(new_batch(),))

@@ -29,6 +29,8 @@ class Expected(Model):
     runs: tuple[Name, ...]
     """Those that count: ``tuning/1``."""
     left_out: tuple[LeftOut, ...] = ()
+    limited: tuple[LeftOut, ...] = ()
+    """Runs of which a finding limits what the figure means: they show neither that it is reached nor that it is not."""
     direction: Name | None
     """``read`` or ``write``; null for both together."""
     figure: Name
@@ -36,6 +38,8 @@ class Expected(Model):
     promised: float
     measured: float | None
     """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
+    by_bytes: bool = False
+    """Whether I/Os of a run were counted by their bytes, since the tool has counted fewer or more of them."""
     interval: tuple[float, float] | None = None
     """Where the true figure lies with 95 % confidence; null for fewer than 3 runs, which are judged by the mean."""
     tolerance_percent: float

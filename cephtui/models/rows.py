@@ -328,9 +328,11 @@ class KneeRow(Model):
     axis: Name
     series: Name = ""
     known: bool
-    """False where the curve still rises at its end, or is flat from its beginning."""
+    """False where the curve still rises at its end, is flat from its beginning, or its points are not in order."""
     in_flight: float | None = None
-    """At the knee; null where that is not known."""
+    """At the knee, at a whole depth; null where that is not known."""
+    between: tuple[int, int] | None = None
+    """The I/Os in flight of the measured points around it, where these are more than 4 times apart."""
     low: float | None = None
     """Of its 95 % interval; null where nothing was measured twice."""
     high: float | None = None

@@ -10,6 +10,8 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
 
 Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
 Answer: TypeAlias = Literal["met", "not met", "undecided"]
+JUDGED_RUNS = 3
+"""Fewer on a side are shown and not judged."""
 
 
 class LeftOut(Model):
@@ -58,7 +60,8 @@ class Verdict(Model):
     degrees_of_freedom: float | None = None
     word: Word = "no verdict"
     differs: Literal["slower", "faster"] | None = None
-    """Where the interval excludes that nothing has changed."""
+    """Where all figures that decide show together that this one has changed (Holm 1979); null for one that does not
+    decide."""
     same_percent: float
     require_percent: float
     met: bool | None = None
@@ -67,6 +70,8 @@ class Verdict(Model):
     """How likely at least this result would be, were the true ratio just the required one."""
     p_same: float | None = None
     """How likely at least this difference, either way, would be if nothing had changed."""
+    p_same_together: float | None = None
+    """The same corrected for the number of figures that are judged together; null for one that does not decide."""
     detectable_fraction: float | None = None
     """The least change that would be seen with 80 % power, as a fraction of before."""
     runs_needed: int | None = None
@@ -80,8 +85,11 @@ class Verdict(Model):
 
     @property
     def is_judged(self) -> bool:
-        """Whether there are runs enough for a word or an answer."""
-        return self.word != "no verdict" or self.met is not None
+        """Whether it is a comparison: of runs enough on both sides, none of which completed nothing.
+
+        What its interval shows is another matter: "no verdict" is a result of one that was judged.
+        """
+        return min(len(self.before), len(self.after)) >= JUDGED_RUNS and self.interval is not None
 
 
 class Conclusion(Model):

@@ -48,13 +48,17 @@ def _estimated(estimate: Estimate) -> Estimated:
 
 
 def _knee_row(knee: Knee, series: Series, axis: Axis, common: Mapping[str, str]) -> KneeRow:
-    low, high = (knee.interval if knee.is_known else None) or (None, None)
+    low, high = (
+        [knee.whole(end) * knee.step for end in knee.interval] if knee.is_known and knee.interval else (None, None)
+    )
     working = knee.at_most_of_peak if knee.is_known else None
+    gap = knee.gap if knee.is_known else None
     return KneeRow(
         **common,
         series=series.name,
         known=knee.is_known,
-        in_flight=knee.in_flight if knee.is_known else None,
+        in_flight=knee.located if knee.is_known else None,
+        between=(gap[0].in_flight, gap[1].in_flight) if gap else None,
         low=low,
         high=high,
         peak_iops=knee.peak,

@@ -11,6 +11,8 @@ from cephtui.reports.verdict import left_out_lines
 
 STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
 """By the word; the others are yellow."""
+BY_BYTES = " (bytes / block size)"
+"""How IOPS were counted where the tool has not counted all I/Os."""
 
 
 def expected_lines(found: Sequence[Expected]) -> list[tuple[str, str]]:
@@ -27,13 +29,14 @@ def _line(found: Expected, name: str) -> str:
     where = f"{found.word} {name}: "
     if found.measured is None:
         return f"{where}promised {figure_text(found, found.promised)}; {'; '.join(left_out_lines(found.left_out))}"
+    figure = f"{figure_text(found, found.measured)}{BY_BYTES * found.by_bytes}"
     parts = [
-        f"{found.direction or ''} {figure_text(found, found.measured)}{_ends(found)}".strip(),
+        f"{found.direction or ''} {figure}{_ends(found)}".strip(),
         f"promised {figure_text(found, found.promised)}",
         *[seconds_text(found)] * (found.seconds is not None),
         *[f"{100 * found.measured / found.promised:.0f} % of it: no limit, or a burst"] * (found.word == "NOT CAPPED"),
     ]
-    return where + ", ".join(parts)
+    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)])
 
 
 def figure_text(found: Expected, value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cephtui import units
 from cephtui.analysis.curve import Axis
-from cephtui.analysis.knee import OF_PEAK, Knee, Working
+from cephtui.analysis.knee import OF_PEAK, Knee, LoadPoint, Problem, Working
 from cephtui.models.metrics import BY_NAME, Metric
 
 IOPS = BY_NAME["iops"]
@@ -27,40 +27,58 @@ def rate_text(knee: Knee, rate: float, metric: Metric = IOPS) -> str:
 
 
 def _sentence(knee: Knee, axis: Axis, metric: Metric) -> str:
-    first, last = knee.points[0], knee.points[-1]
-    if knee.is_rising:
-        return f"no knee: the curve still rises at {axis.title} {last.label} ({rate_text(knee, last.rate, metric)})"
-    if knee.is_flat:
-        return f"no knee: {axis.title} {first.label} is as fast as any, the knee is there or below"
-    interval = f" ({' .. '.join(_at(knee, end) for end in knee.interval)})" if knee.interval else ""
-    at = f"{axis.title} {_at(knee, knee.in_flight)}{interval}{_in_flight(knee)}"
+    if knee.problem is not None:
+        return f"no knee: {_why_none(knee, knee.problem, axis, metric)}"
     peak = rate_text(knee, knee.peak, metric).removesuffix(" IOPS")
     working = working_text(knee, knee.at_most_of_peak, metric)
-    there = working_text(knee, knee.at_knee, metric, p99=False)
-    return f"knee at {at}: {there}, peak {peak}; {100 * OF_PEAK:.0f} % of peak: {working}"
+    there = "" if knee.gap else f"{working_text(knee, knee.at_knee, metric, p99=False)}, "
+    once = "" if knee.is_repeated else f", from {_once(knee)}"
+    return f"knee {_place(knee, axis)}{once}: {there}peak {peak}; {100 * OF_PEAK:.0f} % of peak: {working}"
+
+
+def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:
+    first, last = knee.points[0], knee.points[-1]
+    if problem == "flat":
+        return f"{axis.title} {first.label} is as fast as any, the knee is there or below"
+    if problem == "rising":
+        return f"the curve still rises at {axis.title} {last.label} ({rate_text(knee, last.rate, metric)})"
+    if problem == "not shown":
+        why = f"throughput rises by {100 * (knee.peak / first.rate - 1):.0f} % at most"
+    else:
+        points = [knee.points[place] for place in knee.order.disorder or ()]
+        named = " and ".join(f"{rate_text(knee, point.rate, metric)} at {point.label}" for point in points)
+        why = f"throughput is not in the order of the {axis.title}: {named}"
+    if knee.is_repeated:
+        return f"{why}, no more than its runs are spread" if problem == "not shown" else why
+    return f"{why}; with {_once(knee)} that may be chance: repeat them"
+
+
+def _place(knee: Knee, axis: Axis) -> str:
+    """``at depth 16 (14 .. 19), 128 in flight``; between two depths where these are far apart."""
+    ends = f" ({' .. '.join(str(knee.whole(end)) for end in knee.interval)})" if knee.interval else ""
+    in_flight = "" if knee.step == 1 else f", {knee.located:.0f} in flight"  # where several jobs or nodes have a depth
+    at = f"{knee.whole(knee.located)}{ends}{in_flight}"
+    if knee.gap is None:
+        return f"at {axis.title} {at}"
+    below, above = knee.gap
+    return f"between {axis.title} {below.label} and {above.label}, where nothing was measured, at about {at}"
+
+
+def _once(knee: Knee) -> str:
+    """``one run of 3 s each``: of the points."""
+    texts = list(dict.fromkeys(units.duration(point.seconds) for point in sorted(knee.points, key=_seconds)))
+    lasted = f" of {texts[0]}{' or more' if len(texts) > 1 else ''}" if _seconds(knee.points[0]) else ""
+    return f"one run{lasted} each"
+
+
+def _seconds(point: LoadPoint) -> float:
+    return point.seconds
 
 
 def working_text(knee: Knee, point: Working, metric: Metric = IOPS, *, p99: bool = True) -> str:
     """``9.92k IOPS at 0.90 ms, p99 2.10 ms``."""
     tail = f", p99 {units.latency(point.p99)}" if p99 and point.p99 else ""
     return f"{rate_text(knee, point.rate, metric)} at {units.latency(point.latency)}{tail}"
-
-
-def _at(knee: Knee, in_flight: float) -> str:
-    """On the axis, of which the points may have several I/Os in flight for each step."""
-    value = in_flight / (_each(knee) or 1.0)
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
-
-
-def _in_flight(knee: Knee) -> str:
-    """Where several jobs or nodes have that depth: ``, 128 in flight``."""
-    return "" if _each(knee) == 1 else f", {knee.in_flight:.0f} in flight"
-
-
-def _each(knee: Knee) -> float | None:
-    """How many I/Os in flight one step of the axis is; None where that is not the same everywhere."""
-    found = {point.in_flight / float(point.label) if point.label.isdecimal() else 0.0 for point in knee.points}
-    return next(iter(found)) or None if len(found) == 1 else None
 
 
 def _notes(knee: Knee, axis: Axis) -> list[str]:

@@ -8,14 +8,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.expectation import Expectation, measured_of
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.expectation import STYLES
+from cephtui.reports.expectation import BY_BYTES, STYLES
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.verdict import left_out_lines
 
+_BY_BYTES = f"IOPS{BY_BYTES}: the tool's count of I/Os leaves some out, or has some too many"
 PARTS = ("read", "write", "75/25")
 
 
@@ -46,7 +48,7 @@ def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> Renderable
         f"{row.volume} {part}: {line}"
         for row in rows
         for part, found in row.parts.items()
-        for line in left_out_lines(found.left_out)
+        for line in [*left_out_lines((*found.left_out, *found.limited)), *[_BY_BYTES] * found.by_bytes]
     ]
     volumes = {row.volume for row in rows}
     missed = {row.volume for row in rows if {each.answer for each in row.parts.values()} != {"met"}}
@@ -59,8 +61,12 @@ def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Text:
     if found is None:
         return Text(units.DASH)
     text = f"{found.word} {_figure(found, found.measured)}" if found.measured is not None else found.word
-    flows = [runs[name].summary.flows for name in found.runs if name in runs][-1:]
-    parts = [_figure(found, BY_NAME[found.figure].of(flow)) for both in flows for flow in both.values()]
+    metric = BY_NAME[found.figure]
+    parts = [
+        _figure(found, measured_of(run, Expectation(metric, found.promised, name)))
+        for run in [runs[name] for name in found.runs if name in runs][-1:]
+        for name in run.summary.flows
+    ]
     return Text(f"{text} ({' + '.join(parts)})" if len(parts) > 1 else text, STYLES.get(found.word, "bold yellow"))
 
 

@@ -12,9 +12,8 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.ratio import required_ratio
-from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
+from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
 from cephtui.reports.text import cut, metric_of

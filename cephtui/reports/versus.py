@@ -12,7 +12,7 @@ from cephtui import units
 from cephtui.analysis.batches import name_of, node_names
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.versus import Versus, conditions_apart, differing
+from cephtui.analysis.versus import Versus, conditions_apart
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
@@ -26,7 +26,7 @@ from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_l
 from cephtui.tools import TOOLS
 
 _CSV = ("preset", "direction", "figure", "left", "right", "ratio", "ratio_low", "ratio_high", "confidence", "runs_left",
-        "runs_right", "verdict", "differs", "p_same")  # fmt: skip
+        "runs_right", "verdict", "differs", "p_same", "p_same_together")  # fmt: skip
 
 
 def draw_versus(found: Versus, judged: Judgement, *, ascii_only: bool = False, answer: bool = False) -> RenderableType:
@@ -39,7 +39,7 @@ def draw_versus(found: Versus, judged: Judgement, *, ascii_only: bool = False, a
     return Group(
         *(plain(f"{name}  {text}", "bold") for name, text in heads(found, ascii_only=ascii_only).items()),
         "",
-        _table(found, judged),
+        *[_table(found, judged)] * bool(judged.deciding),
         *(plain(line, "dim") for line in legend(judged)),
         "",
         *(plain(line, "bold") for line in conclusion.notes),
@@ -83,11 +83,8 @@ def columns(judged: Judgement) -> tuple[str, ...]:
 
 def rows(found: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
     """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
-    named, deciding = names_of_pairs(found), judged.deciding
-    return [
-        (verdict, (_named(verdict, named), *_figures(verdict), _word(verdict, differs)))
-        for verdict, differs in zip(deciding, differing(deciding), strict=True)
-    ]
+    named = names_of_pairs(found)
+    return [(verdict, (_named(verdict, named), *_figures(verdict), _word(verdict))) for verdict in judged.deciding]
 
 
 def _named(verdict: Verdict, names: dict[str, str]) -> str:
@@ -106,11 +103,12 @@ def _figures(verdict: Verdict) -> tuple[str, ...]:
     )
 
 
-def _word(verdict: Verdict, differs: str | None) -> str:
+def _word(verdict: Verdict) -> str:
     """``worse``; ``same, slower`` where that is shown too."""
     if not verdict.is_judged:
         return "not judged"
-    return f"{verdict.word}, {differs}" if differs and verdict.word not in ("better", "worse") else verdict.word
+    is_more = verdict.differs and verdict.word not in ("better", "worse")
+    return f"{verdict.word}, {verdict.differs}" if is_more else verdict.word
 
 
 def legend(judged: Judgement) -> list[str]:
@@ -183,5 +181,5 @@ def _csv_row(verdict: Verdict, names: dict[str, str]) -> dict[str, object]:
     return dict(zip(_CSV, (
         _named(verdict, names), verdict.direction, verdict.figure, verdict.left, verdict.right, verdict.ratio, low,
         high, verdict.confidence, len(verdict.before), len(verdict.after), verdict.word, verdict.differs,
-        verdict.p_same,
+        verdict.p_same, verdict.p_same_together,
     ), strict=True))  # fmt: skip

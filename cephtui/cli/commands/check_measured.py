@@ -17,7 +17,7 @@ from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import drops_caches
 from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of
 from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.verdict import JUDGED_RUNS, seen_with
+from cephtui.analysis.verdict import seen_with
 from cephtui.cli.choice import (
     check_session_name,
     chosen_nodes,
@@ -38,6 +38,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.planning import Request, apart, make_plan, new_batch
 from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, parse_overrides
 from cephtui.printable import printable

@@ -59,12 +59,12 @@ def _hockey_stick(curve: Curve, run: Run, metric: Metric, name: str) -> Chart | 
 
 
 def _marks(knee: Knee, low: float, high: float) -> list[Series]:
-    """The knee, and where 80 % of the peak is."""
+    """The knee where it is located, and where 80 % of the peak is."""
     if not knee.is_known:
         return []
     knee_at, most_at = knee.at_knee.rate, knee.at_most_of_peak.rate
     return [
-        Series("knee", ((knee_at, low), (knee_at, high)), "limit", "dashed"),
+        *[Series("knee", ((knee_at, low), (knee_at, high)), "limit", "dashed")] * (knee.gap is None),
         Series(f"{100 * OF_PEAK:.0f} % of the peak", ((most_at, low), (most_at, high)), "ink", "dashed"),
     ]
 

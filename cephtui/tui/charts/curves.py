@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from cephtui.analysis.batches import Estimate
 from cephtui.analysis.curve import Curve
@@ -66,9 +67,13 @@ def hockey_stick(curve: Curve, metric: Metric) -> Plot | None:
     )
 
 
-def _uprights(knee: Knee, size: float) -> tuple[tuple[tuple[float, str]], tuple[tuple[float, str]]]:
-    """The knee, and most of the peak."""
-    return ((knee.at_knee.rate * size, "knee"),), ((OF_PEAK * knee.peak * size, f"{100 * OF_PEAK:.0f} %"),)
+_Upright: TypeAlias = tuple[tuple[float, str], ...]
+
+
+def _uprights(knee: Knee, size: float) -> tuple[_Upright, _Upright]:
+    """The knee where it is located, and most of the peak."""
+    at_knee: _Upright = () if knee.gap else ((knee.at_knee.rate * size, "knee"),)
+    return at_knee, ((OF_PEAK * knee.peak * size, f"{100 * OF_PEAK:.0f} %"),)
 
 
 def _sticks(loads: Sequence[tuple[str, list[LoadPoint]]], metric: Metric) -> Iterator[Joined]:
