@@ -83,7 +83,7 @@ def conditions_of(run: Run) -> dict[str, object]:
         "event": "run",
         "session": run.session,
         "run": run.run,
-        "at": iso_time(run.started_at),
+        "at": iso_time(run.started_at) if run.is_dated else None,
         "batch": run.batch,
         "repeat": run.repeat,
         "preset": run.preset,

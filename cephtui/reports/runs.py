@@ -19,7 +19,7 @@ from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.bars import bars
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
-from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used
+from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used, start_of
 from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.sparks import spark
@@ -205,7 +205,7 @@ def draw_run(
     _add_conditions(table, value, marks)
     _add_environment(table, value)
     _add_commands(table, value)
-    when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
+    when = f"{start_of(value)}, {units.duration(value.duration_seconds)}"
     add_row(table, "started", when)
     for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():
         assert history

@@ -98,10 +98,10 @@ def _nothing(path: Path) -> str:
 
 
 def default_name(first: Path, file: LogFile) -> str:
-    """A session's name after what was named first and the date of the first run: ``rook-2025-04-07``."""
+    """A session's name after what was named first and the date of the first run, if it has one: ``rook-2025-04-07``."""
     stem = _UNFIT.sub("-", first.resolve().stem).strip("-._") or "imported"
-    started = _started_at(file.runs[0][1], file.modified_at)
-    return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}"
+    started = _started_at(file.runs[0][1])
+    return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}" if started else stem[:50]
 
 
 def check_new(root: Path, name: str) -> None:
@@ -128,7 +128,7 @@ class Numbering:
         batch = self._batches.setdefault((file.path, tool, preset), f"imported-{len(self._batches) + 1}")
         alike = (batch, target, frozenset(found.options.items()), node)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
-        result = _result(found, node)
+        result, started = _result(found, node), _started_at(found)
         return Run(
             session=session,
             run=self._number,
@@ -142,7 +142,8 @@ class Numbering:
             error=result.error,
             command=result.command,
             imported_from=f"{file.path.name}:{found.line}",
-            started_at=_started_at(found, file.modified_at),
+            started_at=started or _written_at(file),
+            is_dated=started is not None,
             duration_seconds=found.duration_seconds,
             findings=tuple(_findings(found)),
             environment={node: NodeEnvironment(tools={tool: found.version})} if found.version else {},
@@ -221,12 +222,18 @@ class Importer:
         return finished
 
 
-def _started_at(found: FoundRun, modified_at: datetime | None) -> datetime:
-    """By the log, which has the node's clock, taken for one in this time zone; else when the file was last written."""
-    known = found.started_at or modified_at or datetime.now(UTC)
+def _started_at(found: FoundRun) -> datetime | None:
+    """By the log, which has the node's clock, taken for one in this time zone; None where it has no possible date."""
     with contextlib.suppress(OSError, OverflowError, ValueError):
-        return min(max(known.astimezone(UTC), _EARLIEST), _LATEST)
-    return datetime.now(UTC)
+        started = found.started_at.astimezone(UTC) if found.started_at else None
+        return started if started and _EARLIEST <= started <= _LATEST else None
+    return None
+
+
+def _written_at(file: LogFile) -> datetime:
+    """When a file was last written, by its time; at the latest now."""
+    now = datetime.now(UTC)
+    return max(_EARLIEST, min(file.modified_at or now, now))
 
 
 def _outcome(found: FoundRun) -> tuple[Outcome, str | None]:

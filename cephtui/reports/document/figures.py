@@ -101,7 +101,7 @@ def runs_table(material: Material) -> Table:
             name_of(run),
             *[material.side_of(run)] * bool(material.changes),
             *[_measured(run)] * several,
-            f"{run.started_at.astimezone():%m-%d %H:%M:%S}",
+            f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH,
             *(
                 metric.text_of(run.summary.flows.get(flow))
                 for flow, metric in zip(flows, written(run.tool, metrics), strict=True)
