@@ -122,8 +122,12 @@ def _batch(found: Iterable[list[Run]]) -> Batch:
 
 
 def set_up(run: Run) -> object:
-    """What runs of a batch have in common that repeat each other."""
-    return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run))
+    """What runs have in common that were set up alike, and in one batch repeat each other.
+
+    Of an imported run not all is known: it is like no run of another part of the log, which is its batch.
+    """
+    part = (run.batch, run.heading) if run.imported_from else None
+    return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run)), part
 
 
 def node_names(run: Run) -> list[str]:

@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.config import LOCAL
 from cephtui.models import ClusterEnvironment, Run
-from cephtui.reports.text import cut, joined, short_version
+from cephtui.reports.text import cut, imported, joined, short_version
 from cephtui.tools import TOOLS
 
 _NODES_NAMED = 4
@@ -27,7 +27,7 @@ def facts(runs: Sequence[Run]) -> dict[str, str]:
         "target": by_run(runs, lambda run: "" if run.target == units.DASH else run.target),
         "pool": by_run(runs, lambda run: pool_facts(run.cluster) if run.cluster else ""),
         "caches": by_run(runs, _caches),
-        "imported": by_run(runs, lambda run: f"from {run.imported_from}" if run.imported_from else ""),
+        "imported": by_run(runs, lambda run: imported(run).removeprefix("imported ")),
     }
     return {name: text for name, text in found.items() if text}
 

@@ -30,6 +30,7 @@ from cephtui.reports.text import (
     counted,
     cut,
     details_command,
+    imported,
     joined,
     link_figures,
     margin_of,
@@ -214,7 +215,7 @@ def draw_run(
             add_row(table, metric.title, Text(spark(values, 60, ascii_only=ascii_only), style="green"))
             break
     if value.imported_from:
-        add_row(table, "imported", f"from {value.imported_from}")
+        add_row(table, "imported", imported(value).removeprefix("imported "))
     latency = draw_latency(value, histograms, colors=colors, ascii_only=ascii_only) if histograms else None
     parts = [[part, ""] for part in (latency, draw_jobs(value, ascii_only=ascii_only)) if part]
     return Group(heading, draw_runs([value]), "", *(each for part in parts for each in part), table)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.store import StoreError, check_name
 from cephtui.sessions.writer import SessionWriter, unwritable
 from cephtui.tools import TOOLS
-from cephtui.tools.logs import FoundRun, read_log
+from cephtui.tools.headings import places
+from cephtui.tools.logs import FoundRun, Log, read_log
 from cephtui.tools.saved import FINDERS, JOB_FILES
 
 FILE_MOST_BYTES = 32 << 20
@@ -85,7 +87,16 @@ def read_log_file(path: Path) -> LogFile:
         return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
-    return LogFile(path, text if runs else "", tuple(runs), None if runs else _nothing(path), modified_at)
+    return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path), modified_at)
+
+
+def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> tuple[tuple[str, FoundRun], ...]:
+    """The runs of a file with the part of it that each stands in."""
+    at = places(log, [(run.line, run.last_line) for _, run in runs])
+    return tuple(
+        (tool, replace(run, part=place.part, heading=place.heading))
+        for (tool, run), place in zip(runs, at, strict=True)
+    )
 
 
 def _is_binary(head: bytes) -> bool:
@@ -113,10 +124,15 @@ def check_new(root: Path, name: str) -> None:
 
 
 class Numbering:
-    """Makes runs of what is found, numbered from 1; those of a file that were set up alike repeat each other."""
+    """Makes runs of what is found, numbered from 1.
+
+    Runs repeat each other that stand in one part of a file and are known to have been asked to do the same. Others
+    whose options look alike, as far as these are known, are put into batches of their own.
+    """
 
     def __init__(self) -> None:
-        self._batches: dict[tuple[Path, str, str], str] = {}
+        self._batches: dict[object, str] = {}
+        self._asked: dict[object, list[str]] = {}
         self._repeats: dict[object, int] = {}
         self._number = 0
 
@@ -125,8 +141,9 @@ class Numbering:
         self._number += 1
         preset, target = one_line(found.name) or tool, found.target or units.DASH
         node = found.node if _NODE.fullmatch(found.node) else units.DASH
-        batch = self._batches.setdefault((file.path, tool, preset), f"imported-{len(self._batches) + 1}")
-        alike = (batch, target, frozenset(found.options.items()), node)
+        looks = (target, frozenset(found.options.items()), node)
+        batch = self._batch(file, tool, preset, looks, found)
+        alike = (batch, *looks)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
         result, started = _result(found, node), _started_at(found)
         return Run(
@@ -142,6 +159,7 @@ class Numbering:
             error=result.error,
             command=result.command,
             imported_from=f"{file.path.name}:{found.line}",
+            heading=one_line(found.heading) or None,
             started_at=started or _written_at(file),
             is_dated=started is not None,
             duration_seconds=found.duration_seconds,
@@ -150,6 +168,15 @@ class Numbering:
             summary=found.summary,
             nodes=(result,),
         )
+
+    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:
+        """A run of which it is not known what it was asked to do has one of its own."""
+        part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
+        asked = self._asked.setdefault((part, looks), [])
+        if found.asked not in asked:
+            asked.append(found.asked)
+        number = asked.index(found.asked) if found.asked or is_known else f"run {self._number}"
+        return self._batches.setdefault((part, number), f"imported-{len(self._batches) + 1}")
 
 
 def _result(found: FoundRun, node: str) -> NodeResult:

@@ -20,7 +20,7 @@ from cephtui.reports.facts import run_names
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
-from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, written
+from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, under, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
@@ -187,7 +187,7 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
 
 
 def _measured(run: Run) -> str:
-    return f"{run.preset}: {short_conditions(run)}"
+    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under(run)]))
 
 
 def _worst(runs: Sequence[Run]) -> str:

@@ -28,7 +28,7 @@ _WIDTH_MOST = 60
 _LINES_MOST = 12
 """Runs that have a line in the chart of the seconds."""
 _PERCENT = "+0.0%;-0.0%;0.0%"
-_RUN_END = ("outcome", "quality", "findings", "imported from", "options")
+_RUN_END = ("outcome", "quality", "findings", "imported from", "heading", "options")
 _RUN = {
     "preset": "preset",
     "target": "target",
@@ -176,7 +176,7 @@ def _runs(sheets: _Sheets, material: Material) -> None:
         flows: Mapping[str, Total | None] = run.summary.flows or {"": None}
         for direction, total in flows.items():
             values = (direction, *(metric.of(total) for metric in METRICS))
-            end = (head["outcome"], head["quality"], head["text"], head["imported_from"], head["options"])
+            end = tuple(head[name] for name in ("outcome", "quality", "text", "imported_from", "heading", "options"))
             conditions = (*(head.get(field) for field in _RUN.values()), run.started_at if run.is_dated else None)
             sheets.put(sheet, row, (place, name_of(run), head["side"], *conditions, *values, *end))
             rows.setdefault(f"{run.preset} {direction} {head['side']}".strip(), []).append(row)

@@ -17,7 +17,7 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, OptionValue
 from cephtui.tools.base import OptionError, Reading
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command
+from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
 from cephtui.tools.rados_bench.options import check
 from cephtui.tools.rados_bench.output import (
     DATE,
@@ -150,6 +150,7 @@ def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
         name=f"rados-{options.get('mode', 'read')}",
         options=options,
         command=command.text if command else "",
+        asked=without_output(command.text) if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
         node=_host(texts) or (command.node if command else ""),
         started_at=datetime.fromtimestamp(clocks[0], UTC) if clocks else None,

@@ -29,6 +29,7 @@ from cephtui.reports.text import (
     spread_of,
     sweep,
     swept,
+    under,
     written,
 )
 
@@ -205,7 +206,7 @@ class Content:
 
         run = runs[0]
         baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
-        differs = (baseline, link_ends(run), what_differs(run, self._usual(run), list(apart)))
+        differs = (baseline, link_ends(run), under(run), what_differs(run, self._usual(run), list(apart)))
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
