@@ -167,8 +167,8 @@ def _reference(column: Sequence[Any]) -> str:
 def _runs(sheets: _Sheets, material: Material) -> None:
     """A row for each direction of each run."""
     figures = [f"{metric.full_title} [{metric.unit}]" for metric in METRICS]
-    place = "place in time" if all(run.is_dated for run in material.runs) else "place"
-    columns = (place, "run", "side", *_RUN, "started [UTC]", "direction", *figures, *_RUN_END)
+    in_time = "place in time" if all(run.is_dated for run in material.runs) else "place"
+    columns = (in_time, "run", "side", *_RUN, "started [UTC]", "direction", *figures, *_RUN_END)
     sheet = sheets.add("runs", columns)
     row, rows = 1, dict[str, list[int]]()
     for place, run in enumerate(material.runs, 1):
@@ -182,7 +182,7 @@ def _runs(sheets: _Sheets, material: Material) -> None:
             rows.setdefault(f"{run.preset} {direction} {head['side']}".strip(), []).append(row)
             row += 1
     sheet.autofilter(0, 0, row - 1, len(columns) - 1)
-    _chart_of_runs(sheets, sheet, rows, place, material.headline(material.runs[0]), row + 1)
+    _chart_of_runs(sheets, sheet, rows, in_time, material.headline(material.runs[0]), row + 1)
 
 
 def _chart_of_runs(
