@@ -76,7 +76,16 @@ CHOSEN = {
 }
 """Places of what the user has called a session, a preset or a suite: hidden are only names that are known besides."""
 FREE = {
-    *("Run.error", "Run.command", "Run.cephtui_version", "Finding.text", "Finding.label", "Mark.text", "LeftOut.why"),
+    *(
+        "Run.heading",
+        "Run.error",
+        "Run.command",
+        "Run.cephtui_version",
+        "Finding.text",
+        "Finding.label",
+        "Mark.text",
+        "LeftOut.why",
+    ),
     *(f"ClusterEnvironment.{name}" for name in ("ceph_version", "health", "checks", "failure_domain", "osd_flags")),
     *(f"ClusterEnvironment.{name}" for name in ("osd_op_queue", "osd_mclock_profile", "image_features")),
     *(f"ClusterEnvironment.{name}" for name in ("osds_by_class key", "pg_states key", "pool value", "no_permission")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
@@ -121,8 +122,12 @@ def _batch(found: Iterable[list[Run]]) -> Batch:
 
 
 def set_up(run: Run) -> object:
-    """What runs of a batch have in common that repeat each other."""
-    return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run))
+    """What runs have in common that were set up alike, and in one batch repeat each other.
+
+    Of an imported run not all is known: it is like no run of another part of the log, which is its batch.
+    """
+    part = (run.batch, run.heading) if run.imported_from else None
+    return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run)), part
 
 
 def node_names(run: Run) -> list[str]:
@@ -145,6 +150,26 @@ def host_name(run: Run, node: str) -> str:
 def name_of(run: Run) -> str:
     """``tuning/3``, as it is typed."""
     return f"{run.session}/{run.run}"
+
+
+def moments(runs: Iterable[Run]) -> dict[str, datetime]:
+    """By name when each run began; of one without a date when the one of its session did that is numbered before it.
+
+    Where none before it has a date, it is the time of the file that it was imported from.
+    """
+    found: dict[str, datetime] = {}
+    newest: dict[str, datetime] = {}
+    for run in sorted(runs, key=lambda run: run.run):
+        at = run.started_at if run.is_dated else newest.get(run.session, run.started_at)
+        found[name_of(run)] = newest[run.session] = at
+    return found
+
+
+def in_time_order(runs: Iterable[Run]) -> list[Run]:
+    """As they were measured, as far as that is known; runs without a date stay behind the one before them."""
+    every = list(runs)
+    at = moments(every)
+    return sorted(every, key=lambda run: (at[name_of(run)], run.run))
 
 
 def flow_names(runs: Iterable[Run]) -> list[str]:

@@ -46,11 +46,12 @@ def matched(before: Iterable[Run], after: Iterable[Run]) -> list[Change]:
 
 
 def _is_before(run: Run, mark: Mark) -> bool:
+    """Also a run without a date, whose file was written before the mark was made."""
     return run.run < mark.run if mark.run is not None else run.started_at <= mark.at
 
 
 def _is_after(run: Run, mark: Mark) -> bool:
-    return run.run > mark.run if mark.run is not None else run.started_at > mark.at
+    return run.run > mark.run if mark.run is not None else run.is_dated and run.started_at > mark.at
 
 
 def _stretch(runs: Sequence[Run], marks: Sequence[Mark], *, last: bool) -> list[Run]:

@@ -215,6 +215,12 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
     """Where time may have done what the change is taken to have done."""
     if not asked.is_change or not change.before or not change.after:
         return
+    if undated := sum(not run.is_dated for run in change.runs):
+        yield (
+            f"when {undated} of {len(change.runs)} runs were measured is not known: day-to-day changes are not in the "
+            "interval"
+        )
+        return
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         yield "before was measured on another day: day-to-day changes are not in the interval"
     metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]

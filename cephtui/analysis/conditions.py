@@ -117,7 +117,8 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _asked(run: Run) -> Facts:
-    return {"preset": run.preset, "tool": run.tool, "target": run.target}
+    heading = {"heading": run.heading} if run.heading else {}
+    return {"preset": run.preset, "tool": run.tool, "target": run.target, **heading}
 
 
 def _options(run: Run) -> Facts:

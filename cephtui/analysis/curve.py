@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
+from cephtui import units
 from cephtui.analysis.batches import Estimate, Point, PointSummary, flow_names, group, node_names, summarize
 from cephtui.analysis.marks import in_order
 from cephtui.frozen import dataclass
@@ -18,6 +19,7 @@ from cephtui.units import parse_size
 Role: TypeAlias = Literal["depth", "jobs", "direction", ""]
 BEFORE = "before"
 """The place of runs before the first mark."""
+_ROLES: Sequence[Role] = ("depth", "jobs", "", "direction")
 _HOW_LONG = ("runtime", "ramp_time")
 """Options that do not change what is measured."""
 
@@ -26,7 +28,7 @@ _HOW_LONG = ("runtime", "ramp_time")
 class Axis:
     """What was varied."""
 
-    kind: Literal["option", "nodes", "target", "marks"]
+    kind: Literal["option", "nodes", "target", "heading", "marks"]
     name: str = ""
     """Of an option."""
     role: Role = ""
@@ -50,6 +52,10 @@ class Place:
     label: str
     number: float | None = None
     """Its value where it is a number; of a size the bytes."""
+
+
+NOT_KNOWN = Place(units.DASH)
+"""Where an imported run is on an axis of which its log says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +111,80 @@ _Places: TypeAlias = Mapping[Axis, Sequence[Place]]
 def family(run: Run, runs: Iterable[Run]) -> list[Run]:
     """The runs that belong on one curve with a run: of its preset, as far as they vary the same options.
 
-    Runs that were ordered singly vary none: together they are a curve too, over what was changed between them.
+    Runs that were ordered singly vary none: together they are a curve too, over what was changed between them. Of
+    imported ones nobody knows what was ordered: those that differ in one thing alone, which is known of all of them.
     """
-    kind = run.session, run.preset, run.tool
-    alike = {other.run: other for other in (run, *runs) if (other.session, other.preset, other.tool) == kind}
+    alike = {other.run: other for other in (run, *runs) if _kind(other) == _kind(run)}
+    if run.imported_from:
+        return _imported_family(run, list(alike.values()))
     batches = group(alike.values())
     own = next(batch for batch in batches if any(other.run == run.run for other in batch.runs))
     found = [other for batch in batches if set(batch.axes) == set(own.axes) for other in batch.runs]
     return sorted(found, key=lambda other: other.run)
 
 
+def _kind(run: Run) -> Hashable:
+    return run.session, run.preset, run.tool, run.imported_from is not None
+
+
+def _imported_family(run: Run, others: Sequence[Run]) -> list[Run]:
+    """The run alone where nothing by itself sets others apart from it."""
+    names = [name for name in run.options if name not in _HOW_LONG]
+    for axis in _by_role([*(_option(name, others) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]):
+        found = [other for other in others if other.run == run.run or _differs_in(axis, run, other)]
+        if axis.role != "direction" and axes(found) == [axis]:
+            return sorted(found, key=lambda other: other.run)
+    return [run]
+
+
+def _differs_in(axis: Axis, run: Run, other: Run) -> bool:
+    """Whether two imported runs may differ there, and do not in anything else that is known of one of them."""
+    one, two = _facts(run), _facts(other)
+    if axis.kind == "heading":  # another heading is another part of the document
+        one, two = ({**facts, "part": ""} for facts in (one, two))
+    places = _place(axis, run), _place(axis, other)
+    key = f"option {axis.name}" if axis.kind == "option" else axis.kind
+    return NOT_KNOWN not in places and {**one, key: ""} == {**two, key: ""}
+
+
+def _facts(run: Run) -> dict[str, OptionValue]:
+    """All that is known of an imported run, with the part of the document that it stands in."""
+    options = {f"option {name}": value for name, value in run.options.items()}
+    nodes, heading = " ".join(node_names(run)), run.heading or ""
+    # the same heading in a file is the same part of what the document is about
+    part = f"{(run.imported_from or '').rpartition(':')[0]}: {heading}" if heading else run.batch
+    return {**options, "target": run.target, "nodes": nodes, "heading": heading, "part": part}
+
+
 def axes(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
     """What varies between these runs: the depth first, then jobs, other options, nodes, targets and marks.
 
-    Whether they read or write is none: these figures are apart anyway.
+    Whether they read or write is none: these figures are apart anyway. Of imported runs, whose plan is not known, it is
+    one thing or none.
     """
-    found = [axis for axis in _varying(runs, marks) if axis.role != "direction"]
-    return sorted(found, key=lambda axis: ("depth", "jobs", "").index(axis.role))
+    varying = _varying(runs, marks)
+    if any(run.imported_from for run in runs) and not _is_plain(runs, varying):
+        return []
+    return _by_role(axis for axis in varying if axis.role != "direction")
+
+
+def _is_plain(runs: Sequence[Run], varying: _Places) -> bool:
+    """Whether imported runs differ in one thing that is known of all, and those at one place repeat each other."""
+    if len(varying) != 1:
+        return False
+    (places,) = varying.values()
+    parts = {(place, run.batch) for place, run in zip(places, runs, strict=True)}
+    return NOT_KNOWN not in places and len(parts) == len(set(places))
+
+
+def _by_role(found: Iterable[Axis]) -> list[Axis]:
+    return sorted(found, key=lambda axis: _ROLES.index(axis.role))
 
 
 def axes_or_depth(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
-    """The same, and where nothing varies yet the depth; empty where the tool has none."""
+    """The same, and where nothing varies yet the depth; empty where the tool has none, and of imported runs."""
+    if runs[0].imported_from:
+        return axes(runs, marks)
     tool = TOOLS.get(runs[0].tool)
     depth = [_option(tool.depth_option, runs)] if tool and tool.depth_option in runs[0].options else []
     return axes(runs, marks) or depth
@@ -165,7 +224,7 @@ def _words(axis: Axis, place: Place) -> str:
 def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, list[Place]]:
     """The axes on which the runs are not all at one place; how long they took is one only where it is the only one."""
     names = dict.fromkeys(name for run in runs for name in run.options)
-    every = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target")]
+    every = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target"), Axis("heading")]
     places = {axis: [_place(axis, run) for run in runs] for axis in every}
     varying = {axis: found for axis, found in places.items() if len(set(found)) > 1}
     found = {axis: found for axis, found in varying.items() if axis.name not in _HOW_LONG}
@@ -188,7 +247,11 @@ def _place(axis: Axis, run: Run) -> Place:
         return Place(run.target)
     if axis.kind == "nodes":
         return Place(" ".join(node_names(run)))
+    if axis.kind == "heading":
+        return Place(run.heading or units.DASH)
     value = run.options.get(axis.name)
+    if value is None and run.imported_from:
+        return NOT_KNOWN
     return Place(_label(value), _number(value))
 
 

@@ -22,9 +22,12 @@ def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
 
 
 def among(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Mark]:
-    """The marks from the beginning of the first run to the end of the last."""
-    first = min(run.started_at for run in runs)
-    last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in runs)
+    """The marks from the beginning of the first run to the end of the last, as far as these have a date."""
+    dated = [run for run in runs if run.is_dated]
+    if not dated:
+        return []
+    first = min(run.started_at for run in dated)
+    last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in dated)
     return [mark for mark in marks if first <= mark.at <= last]
 
 

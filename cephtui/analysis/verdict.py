@@ -86,7 +86,9 @@ class Figures:
 
     @property
     def take_turns(self) -> bool:
-        """Whether the runs, in their order, are pairs with one of each side."""
+        """Whether the runs, in their order, are pairs with one of each side; never of runs whose order is not known."""
+        if not all(each.run.is_dated for each in (*self.before, *self.after)):
+            return False
         sides = [(each.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for each in all_]
         order = [side for _, side in sorted(sides)]
         return len(order) % 2 == 0 and all(

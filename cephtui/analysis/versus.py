@@ -101,16 +101,16 @@ def _paired(sides: _Sides, alike: Callable[[Run], object]) -> tuple[list[tuple[_
 
 
 def _but_nodes(run: Run) -> object:
-    return run.preset, run.tool, run.target, frozenset(run.options.items()), len(node_names(run))
+    return run.target, _but_names(run)
 
 
 def _but_names(run: Run) -> object:
-    return run.preset, run.tool, frozenset(run.options.items()), len(node_names(run))
+    return run.preset, run.tool, frozenset(run.options.items()), len(node_names(run)), run.heading
 
 
 def _asked(run: Run) -> object:
     options = {name: value for name, value in run.options.items() if name not in _OF_TARGET}
-    return run.preset, run.tool, frozenset(options.items()), len(node_names(run))
+    return run.preset, run.tool, frozenset(options.items()), len(node_names(run)), run.heading
 
 
 def _load(run: Run) -> object:

@@ -41,7 +41,12 @@ class Run(Model):
     cephtui_version: Line | None = None
     imported_from: Annotated[Line | None, NamesOf("path")] = Field(default=None, exclude_if=lambda file: file is None)
     """The file that it was read from; left out of a run that cephtui has measured."""
+    heading: Line | None = Field(default=None, exclude_if=lambda heading: heading is None)
+    """What it stood under in the document that it was imported from; left out where there was nothing."""
     started_at: AwareDatetime
+    is_dated: bool = Field(default=True, exclude_if=lambda is_dated: is_dated)
+    """Whether ``started_at`` is when it began. Of an imported log without a date it is when its file was last written:
+    no later than that the run had ended. Left out where true."""
     duration_seconds: Elapsed = 0.0
     """From the start of preparing to the end of the last node."""
     start_spread_seconds: Elapsed | None = None

@@ -42,6 +42,7 @@ _COLUMNS = (
     "health",
     "pool",
     "pool_size",
+    "heading",
 )
 """Figures are in base units; ``text`` is that of a mark, or the error and the findings of a run."""
 
@@ -83,7 +84,7 @@ def conditions_of(run: Run) -> dict[str, object]:
         "event": "run",
         "session": run.session,
         "run": run.run,
-        "at": iso_time(run.started_at),
+        "at": iso_time(run.started_at) if run.is_dated else None,
         "batch": run.batch,
         "repeat": run.repeat,
         "preset": run.preset,
@@ -100,4 +101,5 @@ def conditions_of(run: Run) -> dict[str, object]:
         "health": cluster.health,
         "pool": cluster.pool.get("name"),
         "pool_size": cluster.pool.get("size"),
+        "heading": run.heading,
     }

@@ -9,24 +9,25 @@ from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.config import LOCAL
 from cephtui.models import ClusterEnvironment, Run
-from cephtui.reports.text import cut, joined, short_version
+from cephtui.reports.text import cut, imported, joined, short_version
 from cephtui.tools import TOOLS
 
 _NODES_NAMED = 4
 """More nodes are only counted in a line."""
+_DATE = "date "
 
 
 def facts(runs: Sequence[Run]) -> dict[str, str]:
     """By name, in the order of reading; one that was not the same in all runs has their numbers."""
     found = {
-        "date": period(runs),
+        "date": period(runs).removeprefix(_DATE),
         "nodes": by_run(runs, lambda run: joined(_hosts(run), "nodes")),
         "versions": ", ".join(filter(None, [by_run(runs, _own_version), _versions(runs)])),
         "cluster": by_run(runs, _cluster_state),
         "target": by_run(runs, lambda run: "" if run.target == units.DASH else run.target),
         "pool": by_run(runs, lambda run: pool_facts(run.cluster) if run.cluster else ""),
         "caches": by_run(runs, _caches),
-        "imported": by_run(runs, lambda run: f"from {run.imported_from}" if run.imported_from else ""),
+        "imported": by_run(runs, lambda run: imported(run).removeprefix("imported ")),
     }
     return {name: text for name, text in found.items() if text}
 
@@ -78,7 +79,32 @@ def run_names(names: Iterable[str]) -> str:
 
 
 def period(runs: Sequence[Run]) -> str:
-    """``2026-11-22 01:28 UTC``, ``2026-11-22 01:28 to 02:10 UTC``; local time, empty without a run."""
+    """``2026-11-22 01:28 UTC``, ``2026-11-22 01:28 to 02:10 UTC``; local time, empty without a run.
+
+    Of runs without a date ``date unknown (file of 2026-11-25)``, which is that of the files they were imported from.
+    """
+    undated = [run for run in runs if not run.is_dated]
+    if not undated:
+        return _period(runs)
+    unknown = f"{_DATE}{_unknown_date(undated)}"
+    if len(undated) == len(runs):
+        return unknown
+    return f"{_period([run for run in runs if run.is_dated])}; {len(undated)} of {len(runs)} runs: {unknown}"
+
+
+def start_of(run: Run) -> str:
+    """``2026-11-22 01:28:03``, local time; ``unknown (file of 2026-11-25)`` of a run without a date."""
+    return f"{run.started_at.astimezone():%Y-%m-%d %H:%M:%S}" if run.is_dated else _unknown_date([run])
+
+
+def _unknown_date(runs: Iterable[Run]) -> str:
+    """``unknown (file of 2026-11-25)``, ``unknown (files of 2025-01-02 to 2026-11-25)``."""
+    files = {(run.imported_from or "").rpartition(":")[0]: run.started_at.astimezone().date() for run in runs}
+    first, last = min(files.values()), max(files.values())
+    return f"unknown (file{'s' * (len(files) > 1)} of {first}{f' to {last}' if last > first else ''})"
+
+
+def _period(runs: Sequence[Run]) -> str:
     if not runs:
         return ""
     first = min(run.started_at for run in runs).astimezone()

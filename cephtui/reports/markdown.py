@@ -39,6 +39,7 @@ from cephtui.reports.text import (
     notes,
     spread_of,
     title_of,
+    under,
     written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
@@ -162,7 +163,8 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
             figures_of = [metric.text_of(total) for metric in written(row.tool, _METRICS)]
-            head = (str(row.run), row.preset, f"{conditions(row)}{repeat}", direction)
+            apart = ", ".join(filter(None, [conditions(row), under(row)]))
+            head = (str(row.run), row.preset, f"{apart}{repeat}", direction)
             found.append((*head, *figures_of, outcome))
     return table(columns, "rlll" + "r" * len(_METRICS) + "l", found)
 
@@ -174,7 +176,8 @@ def _result(row: PointSummary) -> list[Sequence[str]]:
     for direction, estimates in row.estimates.items():
         known = [(metric, estimates.get(metric.name)) for metric in written(row.last.tool, _METRICS)]
         means = [f"{metric.as_text(e.value if e else None)} {margin_of(e)}".rstrip() for metric, e in known]
-        found.append((numbers, "mean ± 95 %", conditions(row.last), direction, *means, counted(row)))
+        alike = ", ".join(filter(None, [conditions(row.last), under(row.last)]))
+        found.append((numbers, "mean ± 95 %", alike, direction, *means, counted(row)))
         if any(spreads := [spread_of(estimate) for _, estimate in known]):
             found.append(("", "spread", "", direction, *spreads, ""))
     return found

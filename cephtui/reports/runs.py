@@ -19,7 +19,7 @@ from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.bars import bars
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
-from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used
+from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used, start_of
 from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
@@ -31,6 +31,7 @@ from cephtui.reports.text import (
     counted,
     cut,
     details_command,
+    imported,
     joined,
     link_figures,
     margin_of,
@@ -209,7 +210,7 @@ def draw_run(
     _add_conditions(table, value, marks)
     _add_environment(table, value)
     _add_commands(table, value)
-    when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
+    when = f"{start_of(value)}, {units.duration(value.duration_seconds)}"
     add_row(table, "started", when)
     for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():
         assert history
@@ -218,7 +219,7 @@ def draw_run(
             add_row(table, metric.title, Text(spark(values, 60, ascii_only=ascii_only), style="green"))
             break
     if value.imported_from:
-        add_row(table, "imported", f"from {value.imported_from}")
+        add_row(table, "imported", imported(value).removeprefix("imported "))
     latency = draw_latency(value, histograms, colors=colors, ascii_only=ascii_only) if histograms else None
     parts = [[part, ""] for part in (latency, draw_jobs(value, ascii_only=ascii_only)) if part]
     return Group(heading, draw_runs([value]), "", *(each for part in parts for each in part), table)

@@ -135,8 +135,13 @@ def short_conditions(run: Step | Run) -> str:
 
 
 def imported(run: Run) -> str:
-    """``imported from rook.txt:12``; empty for a run that cephtui has measured."""
-    return f"imported from {run.imported_from}" if run.imported_from else ""
+    """``imported from rook.txt:12, under "1 OSD"``; empty for a run that cephtui has measured."""
+    return ", ".join(filter(None, [f"imported from {run.imported_from}", under(run)])) if run.imported_from else ""
+
+
+def under(run: Run) -> str:
+    """``under "1 OSD"``: the heading of an imported run; empty where it has none."""
+    return f'under "{run.heading}"' if run.heading else ""
 
 
 def title_of(metric: Metric) -> str:
@@ -177,14 +182,15 @@ def notes(run: Run) -> list[str]:
 
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
-    """By the number of a run, the options that set it apart from the others of its batch."""
+    """By the number of a run, its heading and the options that set it apart from the others of its batch."""
     from cephtui.analysis.batches import group
 
     texts: dict[int, str] = {}
     for batch in group(found):
         names = swept(batch)
         for run in batch.runs:
-            texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
+            options = (f"{name}={value}" for name, value in run.options.items() if name in names)
+            texts[run.run] = " ".join(filter(None, [under(run), *options]))
     return texts
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.store import StoreError, check_name
 from cephtui.sessions.writer import SessionWriter, unwritable
 from cephtui.tools import TOOLS
-from cephtui.tools.logs import FoundRun, read_log
+from cephtui.tools.headings import places
+from cephtui.tools.logs import FoundRun, Log, read_log
 from cephtui.tools.saved import FINDERS, JOB_FILES
 
 FILE_MOST_BYTES = 32 << 20
@@ -85,7 +87,16 @@ def read_log_file(path: Path) -> LogFile:
         return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
-    return LogFile(path, text if runs else "", tuple(runs), None if runs else _nothing(path), modified_at)
+    return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path), modified_at)
+
+
+def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> tuple[tuple[str, FoundRun], ...]:
+    """The runs of a file with the part of it that each stands in."""
+    at = places(log, [(run.line, run.last_line) for _, run in runs])
+    return tuple(
+        (tool, replace(run, part=place.part, heading=place.heading))
+        for (tool, run), place in zip(runs, at, strict=True)
+    )
 
 
 def _is_binary(head: bytes) -> bool:
@@ -98,10 +109,10 @@ def _nothing(path: Path) -> str:
 
 
 def default_name(first: Path, file: LogFile) -> str:
-    """A session's name after what was named first and the date of the first run: ``rook-2025-04-07``."""
+    """A session's name after what was named first and the date of the first run, if it has one: ``rook-2025-04-07``."""
     stem = _UNFIT.sub("-", first.resolve().stem).strip("-._") or "imported"
-    started = _started_at(file.runs[0][1], file.modified_at)
-    return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}"
+    started = _started_at(file.runs[0][1])
+    return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}" if started else stem[:50]
 
 
 def check_new(root: Path, name: str) -> None:
@@ -113,10 +124,15 @@ def check_new(root: Path, name: str) -> None:
 
 
 class Numbering:
-    """Makes runs of what is found, numbered from 1; those of a file that were set up alike repeat each other."""
+    """Makes runs of what is found, numbered from 1.
+
+    Runs repeat each other that stand in one part of a file and are known to have been asked to do the same. Others
+    whose options look alike, as far as these are known, are put into batches of their own.
+    """
 
     def __init__(self) -> None:
-        self._batches: dict[tuple[Path, str, str], str] = {}
+        self._batches: dict[object, str] = {}
+        self._asked: dict[object, list[str]] = {}
         self._repeats: dict[object, int] = {}
         self._number = 0
 
@@ -125,10 +141,11 @@ class Numbering:
         self._number += 1
         preset, target = one_line(found.name) or tool, found.target or units.DASH
         node = found.node if _NODE.fullmatch(found.node) else units.DASH
-        batch = self._batches.setdefault((file.path, tool, preset), f"imported-{len(self._batches) + 1}")
-        alike = (batch, target, frozenset(found.options.items()), node)
+        looks = (target, frozenset(found.options.items()), node)
+        batch = self._batch(file, tool, preset, looks, found)
+        alike = (batch, *looks)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
-        result = _result(found, node)
+        result, started = _result(found, node), _started_at(found)
         return Run(
             session=session,
             run=self._number,
@@ -142,13 +159,24 @@ class Numbering:
             error=result.error,
             command=result.command,
             imported_from=f"{file.path.name}:{found.line}",
-            started_at=_started_at(found, file.modified_at),
+            heading=one_line(found.heading) or None,
+            started_at=started or _written_at(file),
+            is_dated=started is not None,
             duration_seconds=found.duration_seconds,
             findings=tuple(_findings(found)),
             environment={node: NodeEnvironment(tools={tool: found.version})} if found.version else {},
             summary=found.summary,
             nodes=(result,),
         )
+
+    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:
+        """A run of which it is not known what it was asked to do has one of its own."""
+        part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
+        asked = self._asked.setdefault((part, looks), [])
+        if found.asked not in asked:
+            asked.append(found.asked)
+        number = asked.index(found.asked) if found.asked or is_known else f"run {self._number}"
+        return self._batches.setdefault((part, number), f"imported-{len(self._batches) + 1}")
 
 
 def _result(found: FoundRun, node: str) -> NodeResult:
@@ -221,12 +249,18 @@ class Importer:
         return finished
 
 
-def _started_at(found: FoundRun, modified_at: datetime | None) -> datetime:
-    """By the log, which has the node's clock, taken for one in this time zone; else when the file was last written."""
-    known = found.started_at or modified_at or datetime.now(UTC)
+def _started_at(found: FoundRun) -> datetime | None:
+    """By the log, which has the node's clock, taken for one in this time zone; None where it has no possible date."""
     with contextlib.suppress(OSError, OverflowError, ValueError):
-        return min(max(known.astimezone(UTC), _EARLIEST), _LATEST)
-    return datetime.now(UTC)
+        started = found.started_at.astimezone(UTC) if found.started_at else None
+        return started if started and _EARLIEST <= started <= _LATEST else None
+    return None
+
+
+def _written_at(file: LogFile) -> datetime:
+    """When a file was last written, by its time; at the latest now."""
+    now = datetime.now(UTC)
+    return max(_EARLIEST, min(file.modified_at or now, now))
 
 
 def _outcome(found: FoundRun) -> tuple[Outcome, str | None]:

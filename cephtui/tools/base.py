@@ -328,6 +328,8 @@ class Tool(ABC):
     """The option that says how many jobs a node runs; empty where it has none."""
     direction_option: ClassVar[str] = ""
     """The option that decides between reading and writing, where each table of figures shows that anyway."""
+    load_options: ClassVar[frozenset[str]] = frozenset()
+    """The options that say what is asked of the target: without one of them it is not known what a log's run did."""
     secrets: ClassVar[tuple[str, ...]] = ()
     """Names of what only the user knows, such as ``secret key``.
 

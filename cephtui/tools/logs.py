@@ -59,6 +59,8 @@ class FoundRun:
     options: Mapping[str, OptionValue]
     """Those that are known, in the tool's own spelling."""
     command: str = ""
+    asked: str = ""
+    """All that it was asked to do, as the log has it: of two runs of a log it is the same only if nothing differs."""
     target: str = ""
     """As it would be typed: ``device:/dev/rbd0``."""
     node: str = ""
@@ -81,6 +83,10 @@ class FoundRun:
     findings: tuple[Finding, ...] = ()
     readings: tuple[Reading, ...] = ()
     """Its seconds, where the log has them."""
+    part: int = 0
+    """The part of the log that it stands in: those of one have no heading or other text between them."""
+    heading: str = ""
+    """What its part stands under."""
 
 
 Finder = Callable[[Log], list[FoundRun]]
@@ -187,6 +193,14 @@ def whole_command(lines: Sequence[LogLine], at: int, first: str) -> str:
         if len(text) > LINE_MOST:
             break
     return text
+
+
+_OUTPUT = re.compile(r"\s--?(?:output|write_\w+_log|log_\w+|run-name)(?:=|\s+)\S+|\s*(?:\||>|\d>|&>).*", re.DOTALL)
+
+
+def without_output(command: str) -> str:
+    """A command without where its output goes, which is no part of what it does."""
+    return _OUTPUT.sub("", command)
 
 
 def joined_names(names: Iterable[str]) -> str:

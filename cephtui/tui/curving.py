@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 CURVE = key("V", "curve", "curve", "the figures over what was varied: depth, block size, target, node, mark", "view")
 
 
+def _why_none(run: Run) -> str:
+    """Why there is no curve with a run."""
+    if run.imported_from:
+        return f"no curve: no option and no heading by itself sets imported runs of {run.preset} apart"
+    return f"no curve: {run.preset} has no depth, and nothing was varied"
+
+
 class CurvingScreen(CopyingScreen):
     """A screen with a table of runs: it has the key ``CURVE``."""
 
@@ -34,4 +41,4 @@ class CurvingScreen(CopyingScreen):
         if axes_or_depth(family(table.chosen, runs), marks):
             self.app.push_screen(CurveScreen(table.chosen, source))
         else:
-            self.notify(f"no curve: {table.chosen.preset} has no depth, and nothing was varied")
+            self.notify(_why_none(table.chosen))

@@ -112,7 +112,10 @@ def _show_curves(name: str, form: str) -> None:
     found = [curve_of_run(chosen, runs, marks)] if chosen else curves_of(runs, marks)
     curves = [curve for curve in found if curve]
     if not curves:
-        raise click.UsageError(f"no curve in {name}: its runs have the same options, target and nodes")
+        alike = "its runs have the same options, target and nodes"
+        is_imported = any(run.imported_from for run in runs)
+        why = "no option and no heading by itself sets its imported runs apart" if is_imported else alike
+        raise click.UsageError(f"no curve in {name}: {why}")
     metric = partial(headline_metric, find_catalogue())
     if form == "json":
         print_lines(row for curve in curves for row in rows_of_curve(curve))

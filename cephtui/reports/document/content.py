@@ -124,7 +124,8 @@ def _changed(material: Material) -> tuple[Block, ...]:
         items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
     elif material.changes and not items:
         items = ["no mark names it: what differed stands under Conditions"]
-    by = f", by {material.owner}" if material.owner else ""
+    # the files of an imported session belong to whom has imported them
+    by = f", by {material.owner}" if material.owner and not any(run.imported_from for run in material.runs) else ""
     return (Items((*items, f"measured: {period(material.runs)}{by}")),)
 
 

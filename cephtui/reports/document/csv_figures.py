@@ -16,7 +16,7 @@ COLUMNS = (
     *("session", "run", "side", "preset", "direction", "figure", "value", "unit", "quality", "outcome", "at"),
     *("batch", "repeat", "tool", "target", "nodes", "block_bytes", "pattern", "depth", "jobs", "runtime_seconds"),
     *("options", "text", "imported_from", "cephtui_version", "tool_version", "ceph_version", "health"),
-    *("pool", "pool_size"),
+    *("pool", "pool_size", "heading"),
 )
 """``text`` is the error and the findings of a run."""
 ELAPSED = "elapsed_seconds"

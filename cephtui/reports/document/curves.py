@@ -9,7 +9,7 @@ from cephtui.analysis.curve import Curve
 from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.reports.curve import curves_of, runs_of, words
+from cephtui.reports.curve import curves_of, runs_of, short_place, words
 from cephtui.reports.document.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.document.material import Material
 from cephtui.reports.document.pictures import colors_of, round_ticks, thinned
@@ -105,7 +105,7 @@ def _over_axis(curve: Curve, run: Run, metric: Metric, name: str) -> Chart | Non
     if not series:
         return None
     top = 1.08 * max(value for each in series for _, value in each.points) or 1.0
-    ticks = thinned([(at, place.label) for place, at in places.items()])
+    ticks = thinned([(at, short_place(curve.axis, place)) for place, at in places.items()])
     title = f"{run.preset}: {metric.full_title} over {curve.axis.title}, with the 95 % interval of what was repeated"
     ends = -0.5, len(places) - 0.5
     return Chart(name, title, tuple(series), ticks, round_ticks(0, top, metric), ends, (0, top), curve.axis.title, 240)

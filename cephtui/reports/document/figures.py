@@ -21,7 +21,7 @@ from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import QUALITY, quality_of
-from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, written
+from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, under, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
@@ -102,7 +102,7 @@ def runs_table(material: Material) -> Table:
             name_of(run),
             *[material.side_of(run)] * bool(material.changes),
             *[_measured(run)] * several,
-            f"{run.started_at.astimezone():%m-%d %H:%M:%S}",
+            f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH,
             *(
                 metric.text_of(run.summary.flows.get(flow))
                 for flow, metric in zip(flows, written(run.tool, metrics), strict=True)
@@ -188,4 +188,4 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
 
 
 def _measured(run: Run) -> str:
-    return f"{run.preset}: {short_conditions(run)}"
+    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under(run)]))

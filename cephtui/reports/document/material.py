@@ -47,7 +47,7 @@ class Material:
     """All that a document is made of. Texts are of any origin."""
 
     runs: tuple[Run, ...]
-    """In the order of time."""
+    """In the order of time, as far as that is known."""
     changes: tuple[Change, ...]
     """None of a study, which has no verdict."""
     judged: Judgement | None

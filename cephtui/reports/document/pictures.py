@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 
 from cephtui import units
-from cephtui.analysis.batches import measured
+from cephtui.analysis.batches import in_time_order, measured, name_of
 from cephtui.analysis.ratio import required_ratio
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
@@ -96,7 +95,7 @@ def dots_chart(
 ) -> Chart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
     metric = metric_of(verdict.figure, verdict.tool)
-    ordered = sorted((*verdict.before, *verdict.after), key=lambda name: _started(runs[name]))
+    ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
     series: list[Series] = []
     values: list[float] = []
@@ -133,10 +132,6 @@ def dots_chart(
         "run",
         190,
     )
-
-
-def _started(run: Run) -> tuple[datetime, int]:
-    return run.started_at, run.run
 
 
 def _number(name: str) -> str:

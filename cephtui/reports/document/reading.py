@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import group, name_of
+from cephtui.analysis.batches import group, in_time_order, name_of
 from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
@@ -88,7 +88,7 @@ def _material(
     changes: tuple[Change, ...] = (),
     judged: Judgement | None = None,
 ) -> Material:
-    ordered = sorted(runs, key=lambda run: (run.started_at, run.run))
+    ordered = in_time_order(runs)
     names = {name_of(run) for run in ordered}
     sessions = dict.fromkeys(run.session for run in ordered)
     every = [run for session in sessions for run in store.read_runs(root / session)[0]]

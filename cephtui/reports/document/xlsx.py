@@ -28,7 +28,7 @@ _WIDTH_MOST = 60
 _LINES_MOST = 12
 """Runs that have a line in the chart of the seconds."""
 _PERCENT = "+0.0%;-0.0%;0.0%"
-_RUN_END = ("outcome", "quality", "findings", "imported from", "options")
+_RUN_END = ("outcome", "quality", "findings", "imported from", "heading", "options")
 _RUN = {
     "preset": "preset",
     "target": "target",
@@ -167,7 +167,8 @@ def _reference(column: Sequence[Any]) -> str:
 def _runs(sheets: _Sheets, material: Material) -> None:
     """A row for each direction of each run."""
     figures = [f"{metric.full_title} [{metric.unit}]" for metric in METRICS]
-    columns = ("place in time", "run", "side", *_RUN, "started [UTC]", "direction", *figures, *_RUN_END)
+    in_time = "place in time" if all(run.is_dated for run in material.runs) else "place"
+    columns = (in_time, "run", "side", *_RUN, "started [UTC]", "direction", *figures, *_RUN_END)
     sheet = sheets.add("runs", columns)
     row, rows = 1, dict[str, list[int]]()
     for place, run in enumerate(material.runs, 1):
@@ -175,16 +176,18 @@ def _runs(sheets: _Sheets, material: Material) -> None:
         flows: Mapping[str, Total | None] = run.summary.flows or {"": None}
         for direction, total in flows.items():
             values = (direction, *(metric.of(total) for metric in METRICS))
-            end = (head["outcome"], head["quality"], head["text"], head["imported_from"], head["options"])
-            conditions = (*(head.get(field) for field in _RUN.values()), run.started_at)
+            end = tuple(head[name] for name in ("outcome", "quality", "text", "imported_from", "heading", "options"))
+            conditions = (*(head.get(field) for field in _RUN.values()), run.started_at if run.is_dated else None)
             sheets.put(sheet, row, (place, name_of(run), head["side"], *conditions, *values, *end))
             rows.setdefault(f"{run.preset} {direction} {head['side']}".strip(), []).append(row)
             row += 1
     sheet.autofilter(0, 0, row - 1, len(columns) - 1)
-    _chart_of_runs(sheets, sheet, rows, material.headline(material.runs[0]), row + 1)
+    _chart_of_runs(sheets, sheet, rows, in_time, material.headline(material.runs[0]), row + 1)
 
 
-def _chart_of_runs(sheets: _Sheets, sheet: Any, rows: Mapping[str, Sequence[int]], metric: Metric, below: int) -> None:
+def _chart_of_runs(
+    sheets: _Sheets, sheet: Any, rows: Mapping[str, Sequence[int]], place: str, metric: Metric, below: int
+) -> None:
     """Each run a dot: of those that stand together, a colour for each side."""
     chart = sheets.book.add_chart({"type": "scatter"})
     at = _FIRST_FIGURE + METRICS.index(metric)
@@ -198,7 +201,7 @@ def _chart_of_runs(sheets: _Sheets, sheet: Any, rows: Mapping[str, Sequence[int]
         })  # fmt: skip
     if together:
         chart.set_title({"name": f"{metric.full_title} [{metric.unit}] of each run"})
-        chart.set_x_axis({"name": "place in time"})
+        chart.set_x_axis({"name": place})
         sheet.insert_chart(below, 0, chart, {"x_scale": 1.6})
 
 

@@ -27,6 +27,7 @@ class Fio(Tool):
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
     wants = "a file, a device or images"
     depth_option, jobs_option, direction_option = "iodepth", "numjobs", "rw"
+    load_options = frozenset(("rw", "bs", "iodepth", "numjobs"))
 
     def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
         return allowed.canonical(options)

@@ -146,6 +146,7 @@ def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, a
         depths=result.depths,
         readings=_readings(documents, ramp=bool(options.get("ramp_time"))) if alone else (),
         target=target_of(_same(each)),
+        asked=" ".join(f"{name}={value}" for name, value in sorted(_same(each).items())),
         version=str(last.content.get("fio version", ""))[:100],
     )
 

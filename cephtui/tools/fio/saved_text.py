@@ -31,7 +31,7 @@ from cephtui.models import DiskUse, OptionValue
 from cephtui.tools.fio.found import as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.given import Section, read_command, stored, target_of
 from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command
+from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
 from cephtui.units import parse_size
 
 _HEADER = re.compile(
@@ -235,6 +235,7 @@ def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: b
         disks=tuple(start.disks) if alone else (),
         depths=depths_of(parts[0].body) if len(parts) == 1 else {},
         command=command.text if command else "",
+        asked=without_output(command.text) if command else "",
         target=target_of(given),
         node=command.node if command else "",
         version=start.version,
@@ -249,7 +250,9 @@ def _last_line(parts: Sequence[_Part]) -> int:
 def _command_of(start: _Start, parts: Sequence[_Part], commands: _Commands) -> _Command | None:
     """The nearest command before a run that names its job and agrees with what fio printed of it."""
     name = parts[0].head["name"]
-    printed, named = start.settings.get(name, {}), commands.get(name, [])
+    jobs = sum(int(part.head["jobs"]) for part in parts if part.head["name"] == name)
+    printed = {**start.settings.get(name, {}), "numjobs": str(jobs)}
+    named = commands.get(name, [])
     before = bisect_right(named, parts[0].line, key=lambda command: command.line)
     for command in reversed(named[max(0, before - _COMMANDS_MOST) : before]):
         if _agrees(stored(command.sections[name].options, whole=True), printed):

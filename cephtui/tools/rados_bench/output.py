@@ -9,6 +9,7 @@ Format (rados 16.2 ``bench ... --show-time``; the timestamps are not needed)::
     Total writes made:      1000
 
 Reads have no ``Maintaining`` line. Every 20 rows there are a line with the extremes so far and the header again.
+Both may have a time stamp of their own: ``2016-06-16 21:24:44.123456 min lat: 0.02 max lat: 0.5 avg lat: 0.1``.
 ``finished`` and ``avg lat(s)`` count from the start; ``last lat(s)`` is one operation's and not that of a
 second. There are no percentiles, and of reads no standard deviation. A row comes a second and a bit after the one
 before, so that ``sec`` falls behind the clock: by 36 ms in 64 s on a busy host, by more than a second in an hour.
@@ -37,7 +38,9 @@ _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
 _LINE_MOST = 4096
 
-_TIME = r"(?:(\d{4}-\d\d-\d\dT[\d:.]{8,18}[+-]\d{4}) )?"
+DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[+-]\d{4})?"
+"""As Ceph writes it: until 14 with a blank, and without the time zone."""
+_TIME = rf"(?:({DATE}) )?"
 _ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +\d{1,12} +(\d{1,12}) +\S+ +\S+ +\S+ +(\S+) *", re.ASCII)
 _WRITES = re.compile(
     _TIME + r"Maintaining (\d{1,9}) concurrent writes of (\d{1,12}) bytes to objects of size (\d{1,12})"
@@ -49,6 +52,9 @@ _TOTAL = re.compile(
     r"|(?:Average|Stddev|Max|Min) Latency)(?:\(s\))?: +(\S+) *",
     re.ASCII | re.IGNORECASE,
 )
+_EXTREMES = re.compile(rf"({DATE}) min lat: .*", re.ASCII)
+_LOGGED = re.compile(rf"({DATE}) +[0-9a-f]{{6,16}} +-?\d{{1,2}} .*", re.ASCII)
+"""A line of Ceph's own log, with thread and level."""
 _WRONG = re.compile(r"\S+ is not correct!")
 _REASONS = (
     re.compile(r"Must write data before .*"),
@@ -102,10 +108,22 @@ def _number(text: str) -> float | None:
 
 
 def _clock(text: str | None) -> float | None:
+    """Time of day; one without a time zone is taken for one of this machine's."""
     try:
         return datetime.fromisoformat(text).timestamp() if text else None
     except (ValueError, OverflowError):
         return None
+
+
+def read_clock(line: str) -> tuple[float, int] | None:
+    """Time of day of a line that is no row, and how many seconds after the row before it; None for other lines.
+
+    Of Ceph's own log, and of the extremes, which are printed every 20 rows, together with the row behind them.
+    """
+    extremes = _EXTREMES.fullmatch(line)
+    match = extremes or _LOGGED.fullmatch(line)
+    clock = _clock(match[1]) if match else None
+    return None if clock is None else (clock, 1 if extremes else 0)
 
 
 def read_row(line: str) -> Row | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
@@ -17,14 +18,22 @@ from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command
+from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
 from cephtui.tools.rados_bench.options import check
-from cephtui.tools.rados_bench.output import Announced, RadosBenchParser, read_announced, read_row, read_total
+from cephtui.tools.rados_bench.output import (
+    DATE,
+    Announced,
+    RadosBenchParser,
+    read_announced,
+    read_clock,
+    read_row,
+    read_total,
+)
 from cephtui.units import parse_size, short_size
 
 _COMMAND = command_pattern("rados")
-_PREFIX = re.compile(r"(?:\S+ )?Object prefix: benchmark_data_(\S+)_\d+ *")
-_SPEED = re.compile(r"(?:\S+T\S+ )? *(\d{1,9}) +\d+ +\d+ +(\d{1,12}) +(\d[\d.]{0,20}) .*", re.ASCII)
+_PREFIX = re.compile(rf"(?:{DATE} )?Object prefix: benchmark_data_(\S+)_\d+ *", re.ASCII)
+_SPEED = re.compile(rf"(?:{DATE} )? *(\d{{1,9}}) +\d+ +\d+ +(\d{{1,12}}) +(\d[\d.]{{0,20}}) .*", re.ASCII)
 _SHORT = {"p": "pool", "t": "concurrent-ios", "b": "block-size", "O": "object-size"}
 _WITH_VALUE = frozenset(
     (
@@ -34,6 +43,8 @@ _WITH_VALUE = frozenset(
 )
 _MODES = ("write", "seq", "rand")
 _MIB = 1 << 20
+_NEAR_LINES = 20
+"""What stands further above a run's first row is not of the run."""
 _BLOCKS = 0.02
 """By how much a block size that follows from rounded figures may be off."""
 
@@ -62,6 +73,7 @@ def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[_Command | None, list[Lo
     """The lines of each run, with the command before it that was not another's."""
     command: _Command | None = None
     own: list[LogLine] = []
+    ahead = deque[LogLine](maxlen=_NEAR_LINES)  # lines with a time of day that are not within a run
     last, over = -1, False  # the second of the newest row, and whether there were totals
     for at, line in enumerate(lines):
         given = _command(lines, at) if "rados" in line.text else None
@@ -72,9 +84,15 @@ def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[_Command | None, list[Lo
                 yield command, own
                 command = None
             command, own, last, over = given or command, [], -1, False
+            if given:
+                ahead.clear()
         last, over = row.second if row else last, over or total is not None
         if row or start or total or _PREFIX.fullmatch(line.text):
+            own += [] if own else [each for each in ahead if line.number - each.number <= _NEAR_LINES]
             own.append(line)
+            ahead.clear()
+        elif read_clock(line.text):
+            (own if last >= 0 and not over else ahead).append(line)
     if last >= 0:
         yield command, own
 
@@ -133,6 +151,7 @@ def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
         name=f"rados-{options.get('mode', 'read')}",
         options=options,
         command=command.text if command else "",
+        asked=without_output(command.text) if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
         node=_host(texts) or (command.node if command else ""),
         started_at=datetime.fromtimestamp(clocks[0], UTC) if clocks else None,
@@ -145,7 +164,7 @@ def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
 
 
 def _feed(parser: RadosBenchParser, texts: Sequence[str]) -> tuple[list[Reading], list[float]]:
-    """The seconds of a run, and the times of day of its rows."""
+    """The seconds of a run, and when it began by each line that has a time of day."""
     readings: list[Reading] = []
     clocks: list[float] = []
     elapsed = 0.0
@@ -153,6 +172,8 @@ def _feed(parser: RadosBenchParser, texts: Sequence[str]) -> tuple[list[Reading]
         if row := read_row(text):
             elapsed = float(row.second)
             clocks += [row.clock - elapsed] if row.clock is not None else []
+        elif clock := read_clock(text):
+            clocks.append(clock[0] - elapsed - clock[1])
         readings += parser.feed("stdout", f"{text}\n".encode(), elapsed)
     return [*readings, *parser.finish()], clocks
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
+from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
@@ -29,6 +30,7 @@ from cephtui.reports.text import (
     spread_of,
     sweep,
     swept,
+    under,
     written,
 )
 
@@ -127,8 +129,8 @@ class Content:
     def _marks_by_repeat(self, batches: Iterable[Batch]) -> dict[int | None, list[_Placed]]:
         """The marks that were made between repeats, or in one: by the number of the one before; the others by None."""
         last = {run.run: batch.runs for batch in batches if batch.is_repeated for run in batch.runs}
-        runs = sorted(self.runs.values(), key=lambda run: run.started_at)
-        starts = [run.started_at for run in runs]
+        runs = sorted(self.runs.values(), key=lambda run: self._moments[run.run])
+        starts = [self._moments[run.run] for run in runs]
         found: dict[int | None, list[_Placed]] = {}
         for number, mark in list(enumerate(self.marks))[-_MARKS_MOST:]:
             before = mark.run
@@ -140,7 +142,7 @@ class Content:
         return found
 
     def _of_runs(self, runs: Iterable[Run], apart: Iterable[str], indent: str, point: str = "") -> list[_Placed]:
-        return [(run.started_at, 0, run.run, self._of_run(run, apart, indent, point)) for run in runs]
+        return [(self._moments[run.run], 0, run.run, self._of_run(run, apart, indent, point)) for run in runs]
 
     def live_texts(self, run: Run, flow: Interval | Total | None) -> dict[str, str]:
         """What changes while a run is in progress."""
@@ -162,7 +164,18 @@ class Content:
 
     def _last_moment(self, batch: Batch) -> datetime:
         """Of its last run, or of a mark that was made in it."""
-        return max(max(run.started_at, self._marked.get(run.run, run.started_at)) for run in batch.runs)
+        at = self._moments
+        return max(max(at[run.run], self._marked.get(run.run, at[run.run])) for run in batch.runs)
+
+    @cached_property
+    def _moments(self) -> dict[int, datetime]:
+        """When each run began, as far as that is known."""
+        if not self.runs:
+            return {}
+        from cephtui.analysis.batches import moments, name_of
+
+        found = moments(self.runs.values())
+        return {number: found[name_of(run)] for number, run in self.runs.items()}
 
     @cached_property
     def _marked(self) -> dict[int, datetime]:
@@ -194,11 +207,11 @@ class Content:
 
         run = runs[0]
         baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
-        differs = (baseline, link_ends(run), what_differs(run, self._usual(run), list(apart)))
+        differs = (baseline, link_ends(run), under(run), what_differs(run, self._usual(run), list(apart)))
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
-            "started": f"{run.started_at.astimezone():%m-%d %H:%M}",
+            "started": f"{run.started_at.astimezone():%m-%d %H:%M}" if run.is_dated else units.DASH,
         }
 
     def _usual(self, run: Run) -> Usual | None:
