@@ -42,6 +42,7 @@ from cephtui.models.plan import (
     Step,
     Write,
 )
+from cephtui.models.promise import MeasuredVolume, Promise, VolumePart
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, Finding, JobResult, Latency, NodeResult, Seconds, Summary, Total
 from cephtui.models.run import Event, Mark, Notice, Run
@@ -72,6 +73,7 @@ __all__ = [
     "Latency",
     "Line",
     "Mark",
+    "MeasuredVolume",
     "Model",
     "Name",
     "NameKind",
@@ -89,6 +91,7 @@ __all__ = [
     "Place",
     "Plan",
     "PoolActivity",
+    "Promise",
     "RadosPlace",
     "RbdPlace",
     "Refusal",
@@ -103,6 +106,7 @@ __all__ = [
     "Summary",
     "Tags",
     "Total",
+    "VolumePart",
     "Write",
     "flows_of",
 ]

@@ -10,6 +10,7 @@ from cephtui.frozen import dataclass
 from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, OptionValue, Outcome
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
+from cephtui.models.promise import Promise
 from cephtui.models.results import Finding, NodeResult, Seconds, Summary
 from cephtui.models.samples import ClusterSample, Sample
 from cephtui.printable import one_line
@@ -26,6 +27,8 @@ class Run(Model):
     repeat: int = 1
     step: int | None = None
     """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
+    promise: Promise | None = Field(default=None, exclude_if=lambda promise: promise is None)
+    """What was expected of it when it began; left out where nothing was."""
     preset: Name
     tool: Name
     target: Annotated[Name, NamesOf("target")]

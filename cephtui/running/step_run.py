@@ -15,17 +15,7 @@ from cephtui import __version__, stats
 from cephtui.ceph import pool_guards
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
-from cephtui.models import (
-    ClusterEnvironment,
-    Finding,
-    HostPlace,
-    NodeEnvironment,
-    NodeResult,
-    Notice,
-    Plan,
-    Run,
-    Step,
-)
+from cephtui.models import ClusterEnvironment, Finding, HostPlace, NodeEnvironment, NodeResult, Notice, Plan, Run, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
@@ -342,6 +332,7 @@ def _begin(session: SessionWriter, step: Step) -> Run:
         batch=step.batch,
         repeat=step.repeat,
         step=step.number,
+        promise=step.promise,
         preset=step.preset,
         tool=step.tool,
         target=step.target,

@@ -143,7 +143,7 @@ def _measure(runner: Runner, work: Work, goal: Goal | None, confirms: bool | Non
     else:
         code = run_in_order(runner, work.slices, work.ordered, as_json)
     conclude_links(runner.directory, work.ordered.cells, as_json=as_json)
-    expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
+    expected_code = conclude_expected(runner.directory, work.ordered, as_json)
     return max(code, expected_code, key=WORST.index)
 
 

@@ -15,6 +15,7 @@ from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.links import links_of
 from cephtui.analysis.marks import in_order
 from cephtui.cli.choice import find_catalogue
+from cephtui.cli.expecting import print_saved
 from cephtui.cli.links import print_links
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
@@ -33,6 +34,7 @@ from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
+from cephtui.sessions.saved_changes import repeats_of
 
 
 def show_saved(name: str, form: str, table: bool, curve: bool) -> None:
@@ -67,6 +69,7 @@ def _show_session(directory: Path, form: str) -> None:
         _write(runs, marks, form)
     if form in ("json", "table"):
         print_links(runs, directory.name, as_json=form == "json")
+    print_saved(directory, runs, form)
     if broken:
         raise broken[0]
 
@@ -83,6 +86,7 @@ def _show_matrix(directory: Path, form: str) -> None:
         sys.stdout.write(matrix_markdown(matrix, reader.runs, live=live))
     else:
         print_report(draw_matrix(matrix, reader.runs, live=live, ascii_only=ascii_only()))
+    print_saved(directory, reader.runs, form)
     if reader.broken:
         raise reader.broken[0]
 
@@ -102,6 +106,7 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         history, histograms = store.read_history(directory, number), read_histograms(directory, value)
         found = ceilings(value, store.read_runs(directory)[0], kept_links(directory.parent, value))
         print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
+    print_saved(directory, repeats_of(directory, number), form, whole=False)
 
 
 def _show_curves(name: str, form: str) -> None:

@@ -27,7 +27,6 @@ from cephtui.reports.text import (
     short_target,
     spread_of,
     sweep,
-    swept,
     written,
 )
 
@@ -106,6 +105,8 @@ class Content:
 
     def rows(self, *, narrow: bool = False) -> list[Row]:
         """From the top; the result of repeats stands for them, and above them where they are open."""
+        from cephtui.analysis.batches import swept
+
         batches = _batches(self.runs)
         marks = self._marks_by_repeat(batches)
         found = marks.pop(None, [])
