@@ -37,6 +37,8 @@ from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 from cephtui.volumes import PRESET, Volume, VolumeStep, load_volumes, steps_of, volume_of
 
+_OF_STEPS = ("rw", "rwmixread", "rwmixwrite", "bs", "numjobs")
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -67,11 +69,13 @@ def measure_volumes(
     with ExitStack() as stack:
         try:
             (preset,) = choose(find_catalogue(), [PRESET])
+            options = preset.tool.canonical(parse_overrides(overrides))
+            _check_options(options)
             named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
             places = _places(named, chosen_nodes(where), jobs, stack)
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
-            work = _work(places, preset, (1, *jobs), repeat or 1, parse_overrides(overrides))
+            work = _work(places, preset, (1, *jobs), repeat or 1, options)
             work = replace(work, ordered=work.ordered.model_copy(update={"drop_caches": drop_caches}))
             agreed = consents(where, destroy, shared_pool=shared_pool, drop_caches=drop_caches)
             work = surveyed_work(runner, work, agreed)
@@ -84,6 +88,13 @@ def measure_volumes(
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _check_options(options: Mapping[str, Choice]) -> None:
+    """Raises UsageError for what each step has of its own."""
+    if own := next((name for name in _OF_STEPS if name in options), None):
+        hint = "--jobs says with how many jobs" if own == "numjobs" else "reads, writes and both are measured"
+        raise click.UsageError(f"--set {own}: each step has its own, by what is promised: {hint}")
 
 
 def _places(volumes: Sequence[Volume], nodes: Sequence[Node], jobs: Sequence[int], stack: ExitStack) -> list[_Place]:
@@ -145,7 +156,7 @@ def _work(
         (each, step)
         for each in places
         for number in dict.fromkeys(jobs)
-        for step in steps_of(each.volume, preset, number, repeats, preset.tool.canonical(options))
+        for step in steps_of(each.volume, preset, number, repeats, options)
     ]
     found = [_cell(each, step) for each, step in every]
     ordered = Ordered(at=datetime.now(UTC), suite=PRESET, title=preset.file.title, cells=tuple(found))

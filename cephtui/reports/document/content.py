@@ -105,8 +105,8 @@ def _lead(material: Material) -> Iterator[Block]:
         number = len(material.runs)
         runs = f"{number} run{'s' * (number != 1)}"
         if material.expected:
-            answer = answer_to(material.expected)
-            yield Text(f"{runs}: {expected_sentence(material.expected)}", strong=True, tone=_TONES[answer])
+            tone = _TONES[answer_to(material.expected)]
+            yield Text(f"{runs}: {expected_sentence(material.expected)}", strong=True, tone=tone)
         else:
             yield Text(f"{runs}, without a verdict", strong=True, tone="open")
         yield from [Items(material.notes)] * bool(material.notes)

@@ -100,7 +100,7 @@ def _material(
         runs=tuple(ordered),
         changes=changes,
         judged=judged,
-        headline=asked.headline,
+        headline=(lambda run: asked.metrics[0]) if asked.metrics else asked.headline,
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
