@@ -38,6 +38,8 @@ TYPED = {
     "p99<=5ms": (None, "latency_p99_seconds", 0.005, "p99<=0.005s"),
     "latency<=500us": (None, "latency_mean_seconds", 0.0005, "latency<=0.0005s"),
     "p99.9<=1s": (None, "latency_p999_seconds", 1.0, "p99.9<=1s"),
+    "p50<=1us": (None, "latency_p50_seconds", 1e-6, "p50<=0.000001s"),
+    "bandwidth>=2000GB/s": (None, "bandwidth_bytes", 2e12, "bandwidth>=2000000000000B/s"),
 }
 WRONG = {
     "iops": "expected [read|write] FIGURE>=NUMBER",
@@ -61,6 +63,7 @@ def test_what_is_typed_is_an_expectation(typed: str) -> None:
     found = parse_expectation(typed)
     assert (found.direction, found.metric.name, found.text) == (direction, figure, text)
     assert found.value == pytest.approx(value)
+    assert parse_expectation(found.text).text == text, "it is read again as it was written"
 
 
 @pytest.mark.parametrize("typed", WRONG)

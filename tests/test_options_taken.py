@@ -96,6 +96,7 @@ REFUSED = {
     ("check", STUDY, "--continue", STUDY): "saved runs are judged without --continue",
     ("check", "--preset", "write-iops", "--mark", "2"): "--mark belongs to the form: cephtui check SESSION",
     ("check", "--preset", "write-iops", "--runs", "4", "--most", "8"): "leave out --most",
+    ("check", "--preset", "write-iops", "--data-pool", "ec", "--dry-run"): "--data-pool is for the images",
     ("check", "--against", f"{STUDY}/1", "--set", "runtime=5"): "--set is not for --against",
     ("check", "--continue", STUDY, "--require", "5"): "--require is for a new check",
     ("check", "--continue", STUDY, "--set", "runtime=5"): "--set is for a new check",

@@ -233,6 +233,23 @@ def test_what_was_asked_later_is_a_part_of_the_session(root: Path) -> None:
     assert "| 10,000 IOPS |" in call("report", SESSION)
 
 
+def test_a_small_latency_is_read_again(root: Path) -> None:
+    save(root, [wrote(1, 8006)])
+    call("check", SESSION, "--expect", "p99<=1us", code=6)
+    assert [each["expectation"] for each in events(call("show", SESSION, "--json"))] == ["p99<=0.000001s"]
+
+
+def test_an_order_that_can_not_be_read_is_in_no_ones_way(root: Path) -> None:
+    directory = save(root, [wrote(1, 8006)])
+    (directory / SUITE_FILE).write_text("{")
+    assert "write-iops" in call("show", SESSION)
+
+
+def test_a_dry_run_says_what_is_expected(root: Path) -> None:
+    text = call("run", "write-iops", "--expect", "iops>=5k", "--dry-run")
+    assert text.splitlines()[-1] == "expected of write-iops: iops>=5k"
+
+
 def test_what_was_said_is_kept_as_it_was_said_once(root: Path) -> None:
     directory = save(root, [wrote(1, 8006)])
     for _ in range(2):

@@ -79,6 +79,8 @@ def print_saved(directory: Path, runs: Sequence[Run], form: str, *, whole: bool 
     Only of a ``whole`` session volumes have a table: of a run it would lack the others.
     """
     found = judge_expected(directory, runs, datetime.now(UTC))
+    if not found:
+        return
     runs, ordered = (runs, store.read_ordered(directory)) if whole else ((), None)
     if form == "md":
         sys.stdout.write(expected_markdown(found, {name_of(run): run for run in runs}, ordered))
@@ -101,9 +103,9 @@ def _conclude(
 
 
 def print_expected(found: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None, *, as_json: bool) -> None:
-    """A line for each, of volumes a table; nothing for none. ``ordered`` has what was not measured."""
+    """A line for each, of volumes a table; ``ordered`` has those that were not measured."""
     if as_json:
         print_lines(found)
         sys.stdout.flush()
-    elif found:
+    else:
         print_report(draw_expected(found, {name_of(run): run for run in runs}, ordered))

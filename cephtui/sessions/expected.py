@@ -26,11 +26,14 @@ from cephtui.sessions.writer import append_lines
 
 
 def promises_of(directory: Path, runs: Iterable[Run]) -> dict[str, Promise]:
-    """What was expected of runs of a session when they began, by their batches; raises StoreError.
+    """What was expected of runs of a session when they began, by their batches.
 
-    An earlier cephtui has left it in what was ordered, and not in the runs.
+    An earlier cephtui has left it in what was ordered, and not in the runs. An order that can't be read
+    expects nothing.
     """
-    ordered = store.read_ordered(directory)
+    ordered = None
+    with suppress(store.StoreError):
+        ordered = store.read_ordered(directory)
     batches = dict.fromkeys(run.batch for run in runs)
     found = {batch: promise for batch, promise in (ordered.promises if ordered else {}).items() if batch in batches}
     return found | {run.batch: run.promise for run in runs if run.promise}

@@ -256,6 +256,8 @@ def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool, con
         lines += [sweep_line(work.requests, confirm=confirms)]
     if not lines and (work.ordered.order or len(plans) > 1):
         lines += [order_line([step for plan in plans for step in plan.steps], work.ordered.titles)]
+    promises = {step.promise: None for plan in plans for step in plan.steps if step.promise}
+    lines += [f"expected of {promise.step}: {', '.join(promise.expect)}" for promise in promises]
     if as_json:
         print_lines(plans)
         sys.stdout.flush()
