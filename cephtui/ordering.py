@@ -148,7 +148,9 @@ def requests_of(
 
     Presets that were named for one target and the same nodes are one request: they have one plan.
     """
+    promises = ordered.promises
     apart = [_request(cell, ordered.order, presets, targets, nodes) for cell in ordered.cells]
+    apart = [replace(each, promises=promises) for each in apart]
     if ordered.suite or len({(cell.target, cell.nodes, cell.repeats) for cell in ordered.cells}) > 1:
         return apart
     together = replace(

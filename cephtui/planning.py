@@ -21,6 +21,7 @@ from cephtui.models import (
     Place,
     Plan,
     PoolActivity,
+    Promise,
     RadosPlace,
     RbdPlace,
     S3Place,
@@ -74,6 +75,8 @@ class Request:
     """How presets and values take turns; None runs all repeats of a preset before the next."""
     batches: tuple[str, ...] = ()
     """Those of the presets, where they are decided already."""
+    promises: Mapping[str, Promise] = field(default_factory=dict)
+    """What is expected of the runs, by their batches."""
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Of the tools on the nodes that are connected, by node and tool, as they print them."""
 
@@ -266,6 +269,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         ramp_seconds=ramp,
         run_seconds=run,
         most_seconds=workload.most_seconds(),
+        promise=request.promises.get(draft.layout.batch),
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
-from cephtui.models import Line
+from cephtui.models import Line, VolumePart
 from cephtui.presets import Choice, Preset, PresetError, read_file
 from cephtui.suites import SuiteStep
 
@@ -20,7 +20,7 @@ PRESET = "provisioned"
 SMALL, LARGE = "4k", "1M"
 """Block sizes with which a promise of IOPS, and one of bandwidth, is measured."""
 _BLOCKS = {SMALL: 4096, LARGE: 1 << 20}
-_PARTS = {"read": "randread", "write": "randwrite", "75/25": "randrw"}
+_PARTS: Mapping[VolumePart, str] = {"read": "randread", "write": "randwrite", "75/25": "randrw"}
 _READS = 0.75
 """Of the I/Os that are mixed."""
 _BURSTS = 3.0
@@ -93,8 +93,7 @@ class VolumeStep:
     """A measurement of a volume."""
 
     volume: Volume
-    part: str
-    """``read``, ``write`` or ``75/25``."""
+    part: VolumePart
     block: str
     jobs: int
     step: SuiteStep
@@ -163,11 +162,12 @@ def _number(value: Choice | None, default: float) -> float:
     return float(value) if isinstance(value, int | float) else default
 
 
-def _rates(promised: Limits) -> Iterator[tuple[str, str, float]]:
+def _rates(promised: Limits) -> Iterator[tuple[VolumePart, str, float]]:
     """Part, block size and expected IOPS of each step."""
     has_rate = any((promised.iops, promised.read_iops, promised.write_iops))
     has_bandwidth = any((promised.bandwidth_bytes, promised.read_bandwidth_bytes, promised.write_bandwidth_bytes))
-    for block, parts in ((SMALL, _PARTS), (LARGE, ("read", "write"))):
+    large: tuple[VolumePart, ...] = ("read", "write")
+    for block, parts in ((SMALL, tuple(_PARTS)), (LARGE, large)):
         for part in parts if (has_rate if block == SMALL else has_bandwidth) else ():
             rate = _rate(promised, part, _BLOCKS[block])
             if rate is not None:

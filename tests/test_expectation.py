@@ -24,7 +24,7 @@ from cephtui.analysis.expectation import (
     seconds_reached,
 )
 from cephtui.cli.verbs import cli
-from cephtui.models import Finding, Interval, Run, Sample, Summary, Total
+from cephtui.models import Finding, Interval, Run, Sample, Summary, Total, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
@@ -43,6 +43,8 @@ TYPED = {
     "p99<=5ms": (None, "latency_p99_seconds", 0.005, "p99<=0.005s"),
     "latency<=500us": (None, "latency_mean_seconds", 0.0005, "latency<=0.0005s"),
     "p99.9<=1s": (None, "latency_p999_seconds", 1.0, "p99.9<=1s"),
+    "p50<=1us": (None, "latency_p50_seconds", 1e-6, "p50<=0.000001s"),
+    "bandwidth>=2000GB/s": (None, "bandwidth_bytes", 2e12, "bandwidth>=2000000000000B/s"),
 }
 WRONG = {
     "iops": "expected [read|write] FIGURE>=NUMBER",
@@ -66,6 +68,7 @@ def test_what_is_typed_is_an_expectation(typed: str) -> None:
     found = parse_expectation(typed)
     assert (found.direction, found.metric.name, found.text) == (direction, figure, text)
     assert found.value == pytest.approx(value)
+    assert parse_expectation(found.text).text == text, "it is read again as it was written"
 
 
 @pytest.mark.parametrize("typed", WRONG)
@@ -275,7 +278,10 @@ def test_a_finding_of_other_figures_limits_nothing() -> None:
 
 def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict() -> None:
     runs = [in_flight(1), wrote(2, 300, findings=(SLOW,))]
-    parts = {"read": judged("write iops>=500", runs[:1]), "write": judged("write iops>=500", runs[1:])}
+    parts: dict[VolumePart, Expected] = {
+        "read": judged("write iops>=500", runs[:1]),
+        "write": judged("write iops>=500", runs[1:]),
+    }
     console = Console(file=StringIO(), width=200)
     console.print(draw_provisioned([Row("vol", "", "64", parts)], {name_of(run): run for run in runs}))
     text = cast("StringIO", console.file).getvalue()

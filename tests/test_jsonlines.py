@@ -22,6 +22,7 @@ from cephtui.models import (
     Phase,
     Place,
     Plan,
+    Promise,
     RadosPlace,
     RbdPlace,
     Run,
@@ -226,6 +227,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
         seconds=Seconds(metric="iops", count=2, least=1.0, mean=2.0, greatest=3.0, stddev=1.4),
         imported_from="last-year.txt",
+        promise=Promise(step="p", expect=("iops>=1",)),
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from cephtui.analysis.matrix import Matrix
 from cephtui.cli import verbs
 from cephtui.models.rows import MatrixCell
 from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
+from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.markdown import matrix_markdown
 from cephtui.reports.matrix import cell_text, column_titles, draw_matrix, progress_text, row_titles
 from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
@@ -39,7 +40,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reader(directory: Path) -> MatrixReader:
-    return MatrixReader(directory, find_presets(packaged_presets_dir(), directory / "none"))
+    catalogue = find_presets(packaged_presets_dir(), directory / "none")
+    return MatrixReader(directory, partial(headline_metric, catalogue))
 
 
 @pytest.fixture(scope="module")

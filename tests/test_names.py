@@ -22,6 +22,7 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.sides import Side
 from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
+from cephtui.models.expectation import Expected
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.rows import SessionRow
 from cephtui.models.suite import Ordered
@@ -66,6 +67,10 @@ OWN = {
     "LeftOut.run": "tuning/2",
     "Verdict.before": "tuning/1",
     "Verdict.after": "tuning/3",
+    "Expected.expectation": "write iops>=1",
+    "Expected.runs": "tuning/1",
+    "Expected.direction": "write",
+    "Expected.figure": "iops",
     "Node.programs key": "fio",
     "SessionRow.outcomes key": "ok",
 }
@@ -73,6 +78,7 @@ OWN = {
 CHOSEN = {
     *("Run.session", "Run.batch", "Run.preset", "Cell.preset", "Cell.batch", "Ordered.suite", "Verdict.preset"),
     *("GuidedCheck.presets", "GuidedCheck.before", "GuidedCheck.after", "SessionRow.session", "SessionRow.presets"),
+    "Expected.preset",
 }
 """Places of what the user has called a session, a preset or a suite: hidden are only names that are known besides."""
 FREE = {
@@ -94,13 +100,14 @@ FREE = {
     *(f"NodeEnvironment.{name} key" for name in ("nic_bits_per_second", "nic_mtu", "settings")),
     *("NodeEnvironment.settings value", "NodeResult.error", "NodeResult.command", "DiskUse.name"),
     *("JobResult.job", "JobResult.group", "Ordered.title", "Cell.step", "Cell.options value", "Cell.of_preset value"),
+    *("Promise.step", "Promise.expect", "MeasuredVolume.name", "MeasuredVolume.device_class", "Expected.step"),
     *("Cell.expect", "Conclusion.changed", "Conclusion.notes", "GuidedCheck.overrides key"),
     *("GuidedCheck.overrides value", "GuidedCheck.metrics", "GuidedCheck.directions"),
     *(f"Node.{name}" for name in ("user", "prefix", "ceph_prefix", "ceph_mon_host", "programs value")),
     *(f"SessionRow.{name}" for name in ("path", "cluster", "note", "tags", "error")),
 }
 """Places of words in which names may be."""
-ROOTS: tuple[type[Model], ...] = (Run, Mark, Ordered, Verdict, Conclusion, GuidedCheck, Node, SessionRow)
+ROOTS: tuple[type[Model], ...] = (Run, Mark, Ordered, Verdict, Conclusion, Expected, GuidedCheck, Node, SessionRow)
 """What a report and the screens are made of."""
 KNOWN = "zanzibar-gold"
 """A pool that another run names."""
@@ -208,6 +215,7 @@ def of_change() -> Material:
         title="",
         ceilings={"tuning/1": (Ceiling("network", "write", IOPS, 1.0, 2.0, text.replace("zanm001", "zanm003")),)},
         seconds=second,
+        expected=(Expected.model_validate(filled(Expected, canary("w"), word="PASS", answer="met", given=None)),),
     )
 
 
@@ -225,7 +233,7 @@ def of_study() -> Material:
 def outputs(of: Material) -> dict[str, str]:
     """All that ``cephtui report`` writes, as text; and what it makes that of, since another may show more of it."""
     judged = [of.judged.conclusion, *of.judged.verdicts] if of.judged else []
-    models = [*of.runs, *of.marks, *judged]
+    models = [*of.runs, *of.marks, *judged, *of.expected]
     models += [of.ordered] if of.ordered else []
     found: dict[str, str] = {"models": "\n".join(map(as_json, models)), "title": document_of(of).title}
     found["name"] = default_name(of.sessions[-1], "xlsx")
@@ -262,6 +270,7 @@ def test_no_name_is_left_in_a_report(of: Callable[[], Material]) -> None:
 
 def test_what_is_added_to_a_report_is_looked_at_here() -> None:
     hidden = {"runs", "changes", "judged", "marks", "files", "others", "owner", "notes", "title", "sides", "ceilings"}
+    hidden |= {"expected"}
     of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds"}
     assert {field.name for field in fields(Material)} == hidden | of_runs
 

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from cephtui import units
+from cephtui.analysis.batches import varied
 from cephtui.analysis.live import Live
 from cephtui.analysis.sides import Side
 from cephtui.models import (
@@ -280,7 +281,7 @@ def test_the_runs_of_a_sweep_are_distinguished() -> None:
         for number, depth in ((1, 1), (2, 64))
     ]
     alone = recorded(run=3, batch="other", options={"rw": "randread", "iodepth": 8, "bs": "4k"})
-    assert text.varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
+    assert varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
     assert "iodepth=64" in text_of(draw_runs([*runs, alone]))
 
 
@@ -288,7 +289,7 @@ def test_reading_and_writing_in_turn_is_shown_by_the_direction() -> None:
     runs = [
         recorded(run=number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))
     ]
-    assert text.varied(runs) == {1: "", 2: ""}
+    assert varied(runs) == {1: "", 2: ""}
 
 
 def test_a_table_fits_eighty_columns() -> None:

@@ -16,6 +16,7 @@ from cephtui.ceph import proxmox
 from cephtui.ceph.qos import Limits, limits_argv, parse_limits
 from cephtui.cli.verbs import cli
 from cephtui.cluster.reader import ClusterReader, image_limits
+from cephtui.models import VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Preset, PresetError, choose, combinations, find_presets
@@ -274,7 +275,7 @@ def drawn(*rows: Row, **runs: Any) -> list[str]:
 
 def test_a_row_for_each_volume() -> None:
     both = measured(9, read=flow(360_120, 60.0, iops=6002), write=flow(120_120, 60.0, iops=2002))
-    parts = {
+    parts: dict[VolumePart, Expected] = {
         "read": found("iops>=8000", read=flow(480_360, 60.0)),
         "write": found("iops>=8000", write=flow(480_660, 60.0)),
         "75/25": judge_expectation(parse_expectation("iops>=8000"), "x", [both], [(60, 60)], STARTED),

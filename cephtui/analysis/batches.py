@@ -10,6 +10,7 @@ from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, sprea
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
 from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.tools import TOOLS
 
 CONFIDENCE = 0.95
 """Two-sided, of the intervals of means."""
@@ -201,3 +202,28 @@ def is_run_of(run: Run, step: Step) -> bool:
     """Whether it carried out this step of a plan."""
     ordered = step.batch, step.number, step.preset, step.repeat, step.options
     return (run.batch, run.step, run.preset, run.repeat, run.options) == ordered
+
+
+def swept(batch: Batch) -> list[str]:
+    """The options that set the points of a batch apart, other than whether they read or write.
+
+    The figures are labelled with that anyway.
+    """
+    directions = {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
+    return [name for name in batch.axes if name not in directions]
+
+
+def under(run: Run) -> str:
+    """``under "1 OSD"``: the heading of an imported run; empty where it has none."""
+    return f'under "{run.heading}"' if run.heading else ""
+
+
+def varied(runs: Iterable[Run]) -> dict[int, str]:
+    """By the number of a run, its heading and the options that set it apart from others of its batch: ``iodepth=4``."""
+    found: dict[int, str] = {}
+    for batch in group(runs):
+        names = swept(batch)
+        for run in batch.runs:
+            options = (f"{name}={value}" for name, value in run.options.items() if name in names)
+            found[run.run] = " ".join(filter(None, [under(run), *options]))
+    return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
@@ -73,7 +74,8 @@ class Expectation:
     def text(self) -> str:
         """As it is typed, in base units: ``write iops>=5000``."""
         name = next(name for name, field in METRIC_NAMES.items() if field == self.metric.name)
-        value = f"{self.value:.12g}{'' if self.metric.unit == 'IO/s' else self.metric.unit}"
+        number = Decimal(f"{self.value:.12g}")  # written out: what is typed has no exponent
+        value = f"{number:f}{'' if self.metric.unit == 'IO/s' else self.metric.unit}"
         return f"{self.direction or ''} {name}{'>=' if self.is_rate else '<='}{value}".strip()
 
 

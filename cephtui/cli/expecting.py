@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.console import Group
 
-from cephtui.analysis.batches import Point, group
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.expectation import (
-    Expectation,
-    answer_to,
-    block_of,
-    is_about,
-    judge_expectation,
-    parse_expectation,
-    seconds_reached,
-)
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.expectation import answer_to, parse_expectation
 from cephtui.cli.printing import print_lines, print_report
+from cephtui.cli.saved import find_run, find_session
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
-from cephtui.models import Run
+from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
-from cephtui.models.suite import Cell
+from cephtui.models.suite import Ordered
 from cephtui.models.verdict import Answer
-from cephtui.reports.expectation import expected_lines
-from cephtui.reports.tables import plain
-from cephtui.reports.text import varied
+from cephtui.reports.expected import draw_expected, expected_markdown
 from cephtui.sessions import store
+from cephtui.sessions.expected import judge_expected, judge_promises, keep_given, promises_of
+from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
+from cephtui.terminal import say
 
 CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 
@@ -46,55 +38,74 @@ def check_expected(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def expected_of(runs: Sequence[Run], directory: Path, cells: Sequence[Cell]) -> dict[str, list[Expected]]:
-    """What became of all that is expected of the cells of a session, by their batches, as far as they were measured.
+def conclude_expected(directory: Path | None, ordered: Ordered, as_json: bool) -> int:
+    """Print and keep what became of all that is expected of what was ordered; the exit code, 0 where nothing is.
 
-    ``runs`` are all of the session in this directory; raises StoreError for samples that can't be read.
+    Raises ClickException for runs that can't be read.
     """
-    names, presets = varied(runs), [cell.preset for cell in cells]
-    found: dict[str, list[Expected]] = {}
-    for cell in cells:
-        step = cell.preset if presets.count(cell.preset) == 1 else cell.step
-        points = [point for batch in group(run for run in runs if run.batch == cell.batch) for point in batch.points]
-        for expected in map(parse_expectation, cell.expect):
-            about = [point for point in points if is_about(expected, point.repeats)]
-            for point in about or points:
-                name = f"{step} {names[point.repeats[0].run]}".strip()
-                found.setdefault(cell.batch, []).append(_judged(directory, expected, name, point))
-    return found
-
-
-def _judged(directory: Path, expected: Expectation, step: str, point: Point) -> Expected:
-    seconds = [_seconds(directory, run, expected) for run in point.repeats if not why_invalid(run)]
-    return judge_expectation(expected, step, point.repeats, seconds, datetime.now(UTC))
-
-
-def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int]:
-    """None are known of an imported run."""
-    if run.imported_from:
-        return (0, 0)
-    return seconds_reached(store.read_samples(directory, run.run), expected, block_of(run))
-
-
-def read_expected(directory: Path, cells: Sequence[Cell]) -> tuple[list[Run], dict[str, list[Expected]]]:
-    """The runs of a session, and by batch what became of what is expected of them; raises ClickException."""
+    promises = ordered.promises
+    if not promises or directory is None:
+        return 0
     try:
         runs = store.read_runs(directory)[0]
-        return runs, expected_of(runs, directory, cells)
+        return _conclude(directory, runs, promises, ordered, as_json)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
 
 
-def conclude_expected(directory: Path | None, cells: Sequence[Cell], as_json: bool) -> int:
-    """Print what became of all that is expected; the exit code, 0 where nothing is."""
-    wanted = [cell for cell in cells if cell.expect]
-    if not wanted or directory is None:
+def check_saved(name: str, texts: Sequence[str], as_json: bool) -> int:
+    """Print and keep whether the runs of a session, or a run with its repeats, reach these figures; the exit code.
+
+    Raises StoreError, and UsageError.
+    """
+    expect = check_expected(texts)
+    if "/" in name:
+        directory, number = find_run(name)
+        runs: Sequence[Run] = repeats_of(directory, number)
+    else:
+        directory = find_session(name)
+        runs = store.read_runs(directory)[0]
+    if not runs:
+        raise click.UsageError(f"session {directory.name} has no runs")
+    known = promises_of(directory, runs)
+    steps = {run.batch: known[run.batch].step if run.batch in known else run.preset for run in runs}
+    promises = {batch: Promise(step=step, expect=expect) for batch, step in steps.items()}
+    return _conclude(directory, runs, promises, None, as_json)
+
+
+def print_saved(directory: Path, runs: Sequence[Run], form: str, *, whole: bool = True) -> None:
+    """What became of what was expected of saved runs, in a format of ``show``; nothing for none. Raises StoreError.
+
+    Only of a ``whole`` session volumes have a table: of a run it would lack the others.
+    """
+    found = judge_expected(directory, runs, datetime.now(UTC))
+    if not found:
+        return
+    runs, ordered = (runs, store.read_ordered(directory)) if whole else ((), None)
+    if form == "md":
+        sys.stdout.write(expected_markdown(found, {name_of(run): run for run in runs}, ordered))
+    elif form in ("table", "json"):
+        print_expected(found, runs, ordered, as_json=form == "json")
+
+
+def _conclude(
+    directory: Path, runs: Sequence[Run], promises: Mapping[str, Promise], ordered: Ordered | None, as_json: bool
+) -> int:
+    found = judge_promises(directory, runs, promises, datetime.now(UTC))
+    if not found:
         return 0
-    _, by_batch = read_expected(directory, wanted)
-    found = [each for every in by_batch.values() for each in every]
+    print_expected(found, runs, ordered, as_json=as_json)
+    try:
+        keep_given(found, directory)
+    except OSError as error:
+        say(f"what became of it was not kept in session {directory.name}: {error.strerror}")
+    return CODES[answer_to(found)]
+
+
+def print_expected(found: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None, *, as_json: bool) -> None:
+    """A line for each, of volumes a table; ``ordered`` has those that were not measured."""
     if as_json:
         print_lines(found)
         sys.stdout.flush()
     else:
-        print_report(Group(*(plain(text, style) for text, style in expected_lines(found))))
-    return CODES[answer_to(found)]
+        print_report(draw_expected(found, {name_of(run): run for run in runs}, ordered))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,38 @@ class Question:
     metrics: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+
+
+_OF_ALL = ("--safe",)
+"""Options that stand before a verb and hold for each."""
+
+
+def given_options() -> list[str]:
+    """The options on the command line of the verb, and of nodes before it, by their longest names: ``--mark``."""
+    context = click.get_current_context(silent=True)
+    typed = click.core.ParameterSource.COMMANDLINE
+    found: dict[str, None] = {}
+    while context is not None:
+        for option in context.command.params:
+            is_typed = option.name and context.get_parameter_source(option.name) is typed
+            if isinstance(option, click.Option) and is_typed:
+                found[max(option.opts, key=len)] = None
+        context = context.parent
+    return [name for name in found if name not in _OF_ALL]
+
+
+def refuse_options(wrong: Collection[str], why: str) -> None:
+    """Raises UsageError for the first of these options that is given: none is taken and then ignored.
+
+    ``why`` stands behind its name: ``belongs to a verdict``.
+    """
+    if option := next((option for option in given_options() if option in wrong), None):
+        raise click.UsageError(f"{option} {why}")
+
+
+def refuse_other_options(right: Collection[str], why: str) -> None:
+    """The same for any option that is none of these."""
+    refuse_options({*given_options()}.difference(right), why)
 
 
 def within(low: float, high: float) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -129,6 +161,8 @@ def format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., A
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def wrapped(form: str, as_json: bool, **others: Any) -> Any:
+            if as_json and form != "json":
+                refuse_options(("--format",), f"{form} is not --json: leave one of them out")
             return command(form="json" if as_json else form, **others)
 
         chosen = click.option(
@@ -223,6 +257,11 @@ def sweep_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
 """What a check may judge."""
+metric_option = click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    help="What is shown; latency is the mean. Default: what the preset is about.",
+)
 _judging_options = (
     click.option(
         "--require",
@@ -263,6 +302,10 @@ _judging_options = (
     ),
     click.option("--without", multiple=True, metavar="N,...", help="Leave out these runs; they are named."),
 )
+
+
+JUDGING = ("--require", "--same", "--metric", "--direction", "--confidence", "--without")
+"""What they are called."""
 
 
 def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
+import click
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
@@ -24,8 +25,10 @@ def print_lines(rows: Iterable[Model | Sample]) -> None:
 
 def ascii_only() -> bool:
     """Whether the terminal, or what reads the output, can't be expected to take more than ASCII."""
+    context = click.get_current_context(silent=True)
+    safe = bool(context and context.find_root().params.get("safe"))
     with suppress(UnknownLevel):
-        return detect(as_started(os.environ)).ascii_only
+        return detect(as_started(os.environ), safe=safe).ascii_only
     return False
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
-from cephtui.cli.options import format_option, json_option, judging_options, within
+from cephtui.cli.options import format_option, json_option, judging_options, metric_option, within
 
 
 def begin_screen(verb: str, instead: str = "") -> None:
@@ -34,7 +34,7 @@ def sessions(**given: Any) -> None:
 @click.command(
     epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
     "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json\n"
-    "  cephtui show tuning --table --format md\n  cephtui show tuning --curve"
+    "  cephtui show tuning --table --format md\n  cephtui show tuning --curve --metric p99"
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option(
@@ -43,6 +43,7 @@ def sessions(**given: Any) -> None:
     help="One table of a whole session: steps over targets and nodes, with what is missing and what is slowest.",
 )
 @click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
+@metric_option
 @format_option("table", "md", "csv", "json")
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
@@ -62,6 +63,7 @@ def show(**given: Any) -> None:
 )
 @click.argument("left", metavar="[SESSION[/RUN]", required=False, shell_complete=complete_runs)
 @click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
+@metric_option
 @format_option("table", "md", "csv", "json")
 def compare(**given: Any) -> None:
     """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.

@@ -23,6 +23,7 @@ from cephtui.cli.options import (
     json_option,
     judging_options,
     order_option,
+    refuse_other_options,
     session_option,
     set_option,
     shared_pool_option,
@@ -89,11 +90,19 @@ def cli(
         option = next((name for name, value in given.items() if value), None)
         if option:
             raise click.UsageError(f"{option} belongs after the command: cephtui {context.invoked_subcommand} {option}")
+        _check_where(context, context.invoked_subcommand)
         return None
     begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
     from cephtui.cli.commands.console import open_console
 
     return open_console(where, target, data_pool, session)
+
+
+def _check_where(context: click.Context, verb: str) -> None:
+    """Raises UsageError for nodes that are named before a verb which has none."""
+    command = cli.get_command(context, verb)
+    taken = {name for option in (command.params if command else ()) for name in option.opts}
+    refuse_other_options(taken, f"is for commands that use nodes, and cephtui {verb} uses none")
 
 
 @cli.command(
@@ -168,6 +177,7 @@ Examples:
   cephtui check tuning                     the runs before its last mark against those after it
   cephtui check tuning/1 tuning/7          two runs, each with its repeats
   cephtui check cluster-a cluster-b        all runs of two sessions
+  cephtui check tuning/1 --expect 'iops>=5000' --expect 'p99<=5ms'
   cephtui check --against tuning/1         measure the same now, and judge
   cephtui check --preset write-iops --node pve1 --target rbd:bench
   cephtui check --preset write-iops --target rbd:bench --node pve1 \\
@@ -224,6 +234,12 @@ Exit codes:
 @shared_pool_option
 @drop_caches_option
 @stall_option
+@click.option(
+    "--expect",
+    multiple=True,
+    metavar="FIGURE",
+    help="Instead, whether the runs of SESSION, or of SESSION/RUN, reach a figure, as in cephtui run. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: what is measured, verdicts, conclusion.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, its duration and what could be seen; run nothing.")
 def check(**given: Any) -> int:

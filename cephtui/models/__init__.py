@@ -43,6 +43,7 @@ from cephtui.models.plan import (
     Step,
     Write,
 )
+from cephtui.models.promise import MeasuredVolume, Promise, VolumePart
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, JobResult, Latency, NodeResult, Seconds, Summary, Total
 from cephtui.models.run import Event, Mark, NodeEnded, Notice, Run
@@ -73,6 +74,7 @@ __all__ = [
     "Latency",
     "Line",
     "Mark",
+    "MeasuredVolume",
     "Model",
     "Name",
     "NameKind",
@@ -91,6 +93,7 @@ __all__ = [
     "Place",
     "Plan",
     "PoolActivity",
+    "Promise",
     "RadosPlace",
     "RbdPlace",
     "Refusal",
@@ -105,6 +108,7 @@ __all__ = [
     "Summary",
     "Tags",
     "Total",
+    "VolumePart",
     "Write",
     "flows_of",
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime
 
-from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf
 from cephtui.models.verdict import Answer, LeftOut
 
 Kept: TypeAlias = Literal["PASS", "FAIL", "NOT CAPPED", "INVALID", "NO VERDICT"]
@@ -25,7 +25,7 @@ class Expected(Model):
     step: Line
     """What the step is called: its preset, or its title in a suite, and what sets the point apart from the others."""
     preset: Name
-    target: Name
+    target: Annotated[Name, NamesOf("target")]
     runs: tuple[Name, ...]
     """Those that count: ``tuning/1``."""
     left_out: tuple[LeftOut, ...] = ()
@@ -49,3 +49,5 @@ class Expected(Model):
     """How many of them reached 90 % of what is promised."""
     word: Kept
     answer: Answer
+    given: Kept | None = None
+    """The word that was given for the same runs before, where it was another one; null else."""

@@ -10,6 +10,7 @@ from pydantic import Field
 from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue
 from cephtui.models.metrics import HeadlineName
 from cephtui.models.nodes import Node, PoolActivity
+from cephtui.models.promise import Promise
 
 OVERHEAD_SECONDS = 1.0
 """Of each step, for starting its commands and ending them."""
@@ -191,6 +192,8 @@ class Step(Model):
     """Null where the run ends with its data and not with its time."""
     most_seconds: Elapsed | None = None
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
+    promise: Promise | None = Field(default=None, exclude_if=lambda promise: promise is None)
+    """Left out where nothing is expected of it."""
 
     @property
     def names(self) -> tuple[str, ...]:

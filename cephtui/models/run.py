@@ -11,6 +11,7 @@ from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model
 from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
+from cephtui.models.promise import Promise
 from cephtui.models.results import NodeResult, Seconds, Summary
 from cephtui.models.samples import ClusterSample, Sample
 from cephtui.printable import one_line
@@ -30,6 +31,8 @@ class Run(Model):
     repeat: int = 1
     step: int | None = None
     """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
+    promise: Promise | None = Field(default=None, exclude_if=lambda promise: promise is None)
+    """What was expected of it when it began; left out where nothing was."""
     preset: Name
     tool: Name
     target: Annotated[Name, NamesOf("target")]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field
 
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
+from cephtui.models.promise import MeasuredVolume, Promise
 
 
 class Cell(Model):
@@ -27,6 +28,8 @@ class Cell(Model):
     batch: Name
     expect: tuple[Line, ...] = ()
     """Figures that are expected of it: ``iops>=5000``."""
+    volume: MeasuredVolume | None = None
+    """Null where it is none of ``provisioned``."""
 
 
 class Ordered(Model):
@@ -47,3 +50,17 @@ class Ordered(Model):
     def titles(self) -> dict[str, str]:
         """What the steps are called, by their batches."""
         return {cell.batch: cell.step for cell in self.cells}
+
+    @property
+    def promises(self) -> dict[str, Promise]:
+        """What is expected of the cells, by their batches; those of which nothing is are left out."""
+        presets = [cell.preset for cell in self.cells]
+        return {
+            cell.batch: Promise(
+                step=cell.preset if presets.count(cell.preset) == 1 else cell.step,
+                expect=cell.expect,
+                volume=cell.volume,
+            )
+            for cell in self.cells
+            if cell.expect
+        }

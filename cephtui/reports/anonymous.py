@@ -11,7 +11,8 @@ from cephtui.reports.mask import WORDS, Mask
 M = TypeVar("M", bound=Model)
 _OF_RUNS = ("event", "outcome", "tool", "summary", "code")
 _OF_VERDICTS = ("figure", "direction", "word", "answer", "method", "differs")
-_KEPT = frozenset({*_OF_RUNS, *_OF_VERDICTS})
+_OF_EXPECTED = ("expectation", "given")
+_KEPT = frozenset({*_OF_RUNS, *_OF_VERDICTS, *_OF_EXPECTED})
 """Fields with words of the program's own, by which it looks things up."""
 _OPTIONS = ("options", "of_preset")
 """Fields whose values may be such words."""

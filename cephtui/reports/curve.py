@@ -174,14 +174,15 @@ def _bar(flow: str, metric: Metric, most: float, width: int, ascii_only: bool, p
 
 
 def curve_markdown(curve: Curve, metric: Metric) -> str:
-    """A table of its points, and what they show of a load."""
-    columns = (curve.axis.title, "", "runs", *map(title_of, LIVE), "findings")
+    """A table of its points with this figure first, and what they show of a load."""
+    metrics = (metric, *(other for other in LIVE if other != metric))
+    columns = (curve.axis.title, "", "runs", *map(title_of, metrics), "findings")
     rows = [
         (
             point.place.label,
             line.name,
             ranges(run.run for run in point.summary.point.repeats),
-            *(_with_margin(each, point.estimate(line.flow, each)) for each in LIVE),
+            *(_with_margin(each, point.estimate(line.flow, each)) for each in metrics),
             " ".join(point.summary.findings),
         )
         for line in lines_of(curve)
@@ -192,7 +193,7 @@ def curve_markdown(curve: Curve, metric: Metric) -> str:
     ]
     return document(
         [f"**{escaped(title_of_curve(curve).replace('#', 'runs '))}**"],
-        table(columns, "rlr" + "r" * len(LIVE) + "l", rows),
+        table(columns, "rlr" + "r" * len(metrics) + "l", rows),
         said,
         [f"details: `cephtui show {runs_of(curve)[0].session} --curve`"],
     )

@@ -1,4 +1,4 @@
-"""Expected figures in words: a line for each."""
+"""Expected figures in words: a line, or a row, for each."""
 
 from __future__ import annotations
 
@@ -7,28 +7,78 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
+from cephtui.models.verdict import Answer
+from cephtui.reports.facts import run_names
 from cephtui.reports.verdict import left_out_lines
 
 STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
 """By the word; the others are yellow."""
 BY_BYTES = " (bytes / block size)"
 """How IOPS were counted where the tool has not counted all I/Os."""
+COLUMNS = ("step", "runs", "promised", "measured", "95 %", "seconds >= 90 %", "")
+SIDES = "llrrrrl"
+"""Of the columns: ``l`` for names, ``r`` for figures."""
 
 
 def expected_lines(found: Sequence[Expected]) -> list[tuple[str, str]]:
-    """A line for each, and its style; with its target where there are several."""
-    several = len({each.target for each in found}) > 1
+    """A line for each, and its style."""
     return [
-        (_line(each, f"{each.step} on {each.target}" if several else each.step), STYLES.get(each.word, "bold yellow"))
-        for each in found
+        (_line(each, name), STYLES.get(each.word, "bold yellow"))
+        for each, name in zip(found, step_names(found), strict=True)
     ]
+
+
+def expected_sentence(found: Sequence[Expected]) -> str:
+    """``3 of 4 expected figures reached, 1 without a verdict``."""
+    answers = [each.answer for each in found]
+    words: dict[Answer, str] = {"met": f"of {len(found)} expected figures reached", "not met": "not reached",
+                                "undecided": "without a verdict"}  # fmt: skip
+    return ", ".join(
+        f"{answers.count(answer)} {word}" for answer, word in words.items() if answer in answers or answer == "met"
+    )
+
+
+def step_names(found: Sequence[Expected]) -> list[str]:
+    """What each is of: with its target where there are several, with its runs where others are called the same."""
+    several = len({each.target for each in found}) > 1
+    names = [f"{each.step} on {each.target}" if several else each.step for each in found]
+    alike = [(name, each.expectation) for name, each in zip(names, found, strict=True)]
+    return [
+        f"{name} ({run_names(runs_of(each))})" if alike.count((name, each.expectation)) > 1 else name
+        for name, each in zip(names, found, strict=True)
+    ]
+
+
+def runs_of(found: Expected) -> tuple[str, ...]:
+    """The names of those that count, else of those that were left out."""
+    return found.runs or tuple(each.run for each in found.left_out)
+
+
+def expected_row(found: Expected, name: str) -> tuple[str, ...]:
+    """Its cells under the columns; ``name`` is that of the step."""
+    ends = [figure_text(found, end) for end in found.interval or ()]
+    return (
+        name,
+        run_names(runs_of(found)),
+        f"{found.direction or ''} {figure_text(found, found.promised)}".strip(),
+        units.DASH if found.measured is None else figure_text(found, found.measured),
+        " .. ".join(ends) or units.DASH,
+        seconds_text(found).partition(" of")[0] or units.DASH,
+        f"{found.word}{given_text(found)}",
+    )
+
+
+def given_text(found: Expected) -> str:
+    """``, given as FAIL before``: where another word was given for the same runs; empty else."""
+    return f", given as {found.given} before" if found.given else ""
 
 
 def _line(found: Expected, name: str) -> str:
     """``PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %``."""
     where = f"{found.word} {name}: "
     if found.measured is None:
-        return f"{where}promised {figure_text(found, found.promised)}; {'; '.join(left_out_lines(found.left_out))}"
+        reasons = "; ".join(left_out_lines(found.left_out))
+        return f"{where}promised {figure_text(found, found.promised)}; {reasons}{given_text(found)}"
     figure = f"{figure_text(found, found.measured)}{BY_BYTES * found.by_bytes}"
     parts = [
         f"{found.direction or ''} {figure}{_ends(found)}".strip(),
@@ -36,7 +86,7 @@ def _line(found: Expected, name: str) -> str:
         *[seconds_text(found)] * (found.seconds is not None),
         *[f"{100 * found.measured / found.promised:.0f} % of it: no limit, or a burst"] * (found.word == "NOT CAPPED"),
     ]
-    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)])
+    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)]) + given_text(found)
 
 
 def figure_text(found: Expected, value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cephtui.analysis.batches import PointSummary
+from cephtui.analysis.batches import PointSummary, under
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
@@ -39,7 +39,6 @@ from cephtui.reports.text import (
     notes,
     spread_of,
     title_of,
-    under,
     written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text

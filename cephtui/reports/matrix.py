@@ -82,8 +82,9 @@ def place_text(row: Row) -> str:
 
 
 def figure_title(metric: Metric | None) -> str:
-    """``IOPS``, ``bandwidth``, ``latency``: what the preset is about."""
-    return next((headline.title for headline in HEADLINES if headline.metric == metric), "")
+    """``IOPS``, ``bandwidth``, ``latency``: what the preset is about; or another that is asked for, ``latency p99``."""
+    title = metric.full_title if metric else ""
+    return next((headline.title for headline in HEADLINES if headline.metric == metric), title)
 
 
 # ---------------------------------------------------------------------------------------------- cells

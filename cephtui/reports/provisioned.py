@@ -1,24 +1,29 @@
-"""Volumes with what is promised of them and what was measured: a table."""
+"""Volumes with what is promised of them and what was measured: a table, for the terminal and for documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TypeAlias
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.batches import node_names
 from cephtui.analysis.expectation import Expectation, measured_of
 from cephtui.frozen import dataclass
-from cephtui.models import Run
+from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.expectation import BY_BYTES, STYLES
+from cephtui.models.suite import Ordered
+from cephtui.reports.expectation import BY_BYTES, STYLES, given_text, runs_of
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.verdict import left_out_lines
 
 _BY_BYTES = f"IOPS{BY_BYTES}: the tool's count of I/Os leaves some out, or has some too many"
-PARTS = ("read", "write", "75/25")
+PARTS: tuple[VolumePart, ...] = ("read", "write", "75/25")
+_Key: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,54 @@ class Row:
     device_class: str
     depth: str
     """``64``, ``64 x 8 jobs``."""
-    parts: Mapping[str, Expected]
-    """By what was done: ``read``, ``write``, ``75/25``; what was not measured is left out."""
+    parts: Mapping[VolumePart, Expected] = field(default_factory=dict)
+    """By what was done; what was not measured is left out."""
+    missing: frozenset[VolumePart] = frozenset()
+    """What was to be measured and was not."""
+
+
+def volume_rows(found: Iterable[Expected], runs: Mapping[str, Run], ordered: Ordered | None = None) -> list[Row]:
+    """What was expected of volumes; ``runs`` are by their names, and ``ordered`` has what is not measured."""
+    rows: dict[_Key, list[Row]] = {}
+    for key, volume, depth, expected in (*_measured_parts(found, runs), *_missing_parts(runs.values(), ordered)):
+        same = rows.setdefault(key, [])
+        at = next((number for number, row in enumerate(same) if volume.part not in row.parts), len(same))
+        before = same[at] if at < len(same) else Row(volume.name, volume.device_class, depth)
+        now = replace(before, missing=before.missing | {volume.part})
+        if expected:
+            now = replace(before, parts={**before.parts, volume.part: expected})
+        same[at:] = [now, *same[at + 1 :]]
+    return [row for same in rows.values() for row in same]
+
+
+_Part: TypeAlias = tuple[_Key, MeasuredVolume, str, Expected | None]
+
+
+def _measured_parts(found: Iterable[Expected], runs: Mapping[str, Run]) -> Iterator[_Part]:
+    for expected in found:
+        run = next((runs[name] for name in runs_of(expected) if name in runs), None)
+        if run and run.promise and run.promise.volume and expected.expectation in run.promise.expect:
+            volume, depth = run.promise.volume, _depth(run.options)
+            yield (volume.name, run.target, *node_names(run), run.options.get("bs"), depth), volume, depth, expected
+
+
+def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Part]:
+    measured = {run.batch for run in runs}
+    for cell in ordered.cells if ordered else ():
+        if cell.volume and cell.batch not in measured:
+            options = {**cell.of_preset, **cell.options}
+            depth = _depth(options)
+            yield (cell.volume.name, cell.target, *cell.nodes, options.get("bs"), depth), cell.volume, depth, None
+
+
+def _depth(options: Mapping[str, object]) -> str:
+    jobs = options.get("numjobs", 1)
+    return f"{options.get('iodepth', 1)}{f' x {jobs} jobs' if str(jobs) != '1' else ''}"
+
+
+def in_rows(rows: Iterable[Row]) -> list[Expected]:
+    """All that the rows show."""
+    return [expected for row in rows for expected in row.parts.values()]
 
 
 def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> RenderableType:
@@ -38,22 +89,44 @@ def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> Renderable
 
     ``runs`` are those that were measured, by their names.
     """
-    classes = any(row.device_class for row in rows)
-    columns = ("volume", *["class"] * classes, "depth", "promised", *PARTS, "seconds >= 90 %")
+    columns = volume_columns(rows)
     table = make_table(*columns, right=("depth", "promised"), whole=columns[1:])
     for row in rows:
-        cells = [_measured(row.parts.get(part), runs) for part in PARTS]
-        add_row(table, row.volume, *[row.device_class] * classes, row.depth, _promised(row), *cells, _seconds(row))
+        add_row(table, *volume_cells(row, runs, has_class="class" in columns))
+    *lines, kept = volume_lines(rows)
+    return Group(table, *(plain(line, "yellow") for line in lines), plain(kept, "bold"))
+
+
+def volume_columns(rows: Sequence[Row]) -> tuple[str, ...]:
+    """With a class where any has one."""
+    return (
+        "volume",
+        *["class"] * any(row.device_class for row in rows),
+        "depth",
+        "promised",
+        *PARTS,
+        "seconds >= 90 %",
+    )
+
+
+def volume_cells(row: Row, runs: Mapping[str, Run], *, has_class: bool) -> list[Text]:
+    """The cells of a volume under its columns."""
+    names = (row.volume, *[row.device_class] * has_class, row.depth, _promised(row))
+    return [*map(plain, names), *(_measured(row.parts.get(part), runs) for part in PARTS), Text(_seconds(row))]
+
+
+def volume_lines(rows: Sequence[Row]) -> list[str]:
+    """Why something is invalid, what was given as something else before, and how many volumes are as promised."""
+    named = [(f"{row.volume} {part}", found) for row in rows for part, found in row.parts.items()]
     lines = [
-        f"{row.volume} {part}: {line}"
-        for row in rows
-        for part, found in row.parts.items()
+        f"{name}: {line}"
+        for name, found in named
         for line in [*left_out_lines((*found.left_out, *found.limited)), *[_BY_BYTES] * found.by_bytes]
     ]
+    lines += [f"{name}: {found.word}{given_text(found)}" for name, found in named if found.given]
     volumes = {row.volume for row in rows}
-    missed = {row.volume for row in rows if {each.answer for each in row.parts.values()} != {"met"}}
-    kept = f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"
-    return Group(table, *(plain(line, "yellow") for line in lines), plain(kept, "bold"))
+    missed = {row.volume for row in rows if row.missing or {each.answer for each in row.parts.values()} != {"met"}}
+    return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"]
 
 
 def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Text:

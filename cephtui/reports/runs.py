@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import PointSummary
+from cephtui.analysis.batches import PointSummary, varied
 from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.history import History
 from cephtui.analysis.jobs import job_figures
@@ -40,7 +40,6 @@ from cephtui.reports.text import (
     spread,
     spread_of,
     title_of,
-    varied,
     written,
 )
 from cephtui.stats import Buckets

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.batches import under
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
@@ -139,11 +140,6 @@ def imported(run: Run) -> str:
     return ", ".join(filter(None, [f"imported from {run.imported_from}", under(run)])) if run.imported_from else ""
 
 
-def under(run: Run) -> str:
-    """``under "1 OSD"``: the heading of an imported run; empty where it has none."""
-    return f'under "{run.heading}"' if run.heading else ""
-
-
 def title_of(metric: Metric) -> str:
     """A column's heading: ``IOPS``, ``lat p99``."""
     return f"lat {metric.title}" if metric.unit == "s" else metric.title
@@ -181,27 +177,10 @@ def notes(run: Run) -> list[str]:
     return [shorter(text) for text in (*([run.error] if run.error else []), *shown, *([more] if more else []))]
 
 
-def varied(found: Sequence[Run]) -> dict[int, str]:
-    """By the number of a run, its heading and the options that set it apart from the others of its batch."""
-    from cephtui.analysis.batches import group
-
-    texts: dict[int, str] = {}
-    for batch in group(found):
-        names = swept(batch)
-        for run in batch.runs:
-            options = (f"{name}={value}" for name, value in run.options.items() if name in names)
-            texts[run.run] = " ".join(filter(None, [under(run), *options]))
-    return texts
-
-
-def swept(batch: Batch) -> list[str]:
-    """The options that set the points of a batch apart, other than whether they read or write."""
-    directions = _directions(batch)
-    return [name for name in batch.axes if name not in directions]
-
-
 def sweep(batch: Batch) -> str:
     """All values of a sweep, and how many runs it is up to now: ``iodepth=1,4,16 (3 runs)``; empty without one."""
+    from cephtui.analysis.batches import swept
+
     values = [f"{name}={','.join(map(choice_text, batch.values(name)))}" for name in swept(batch)]
     return f"{' '.join(values)} ({len(batch.runs)} runs)" if values else ""
 
@@ -249,11 +228,6 @@ def time_left(progress: BatchProgress) -> str:
         bound = "" if progress.bound == "about" else f"{progress.bound} "
         parts.append(f"{bound}{units.duration(progress.seconds_left)} left")
     return ", ".join(parts)
-
-
-def _directions(batch: Batch) -> set[str]:
-    """The options that choose between reads and writes: the figures are labelled with that anyway."""
-    return {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
 
 
 def moment(mark: Mark) -> str:

@@ -339,6 +339,7 @@ def _begin(session: SessionWriter, step: Step) -> Run:
         batch=step.batch,
         repeat=step.repeat,
         step=step.number,
+        promise=step.promise,
         preset=step.preset,
         tool=step.tool,
         target=step.target,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cephtui.analysis.matrix import Matrix, matrix_of
 from cephtui.analysis.slowest import osd_latency
 from cephtui.models import Run
-from cephtui.presets import Catalogue, headline_metric
+from cephtui.models.metrics import Metric
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 
@@ -17,8 +16,8 @@ from cephtui.sessions.store import StoreError
 class MatrixReader:
     """Reads a session; what has ended is read once."""
 
-    def __init__(self, directory: Path, catalogue: Catalogue) -> None:
-        self._directory, self._catalogue = directory, catalogue
+    def __init__(self, directory: Path, headline: Callable[[Run], Metric]) -> None:
+        self._directory, self._headline = directory, headline
         self._ended: dict[int, Run] = {}
         self._osds: dict[int, dict[str, float]] = {}
         self.runs: Sequence[Run] = ()
@@ -35,7 +34,7 @@ class MatrixReader:
                 self._osds[run.run] = osd_latency(store.read_cluster(self._directory, run.run))
         return matrix_of(
             self.runs,
-            partial(headline_metric, self._catalogue),
+            self._headline,
             store.read_ordered(self._directory),
             self._osds,
         )

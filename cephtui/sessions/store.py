@@ -6,7 +6,7 @@ SESSION/session.json      what it is
         lock              held while a console writes the session
         plans.jsonl       every plan, as it was shown
         marks.jsonl       the marks of the user, and when
-        verdicts.jsonl what checks have said of its runs
+        verdicts.jsonl what checks have said of its runs, and what was said of what was expected of them
         guided.json   what a check measures before and after a change
         suite.json    what was ordered as a whole, with what has not been measured yet
         changes.jsonl commands of the user that made the change, and whether they were undone
@@ -59,6 +59,7 @@ from cephtui.reading import (
 from cephtui.sessions.jsonlines import parse_sample
 
 if TYPE_CHECKING:
+    from cephtui.models.expectation import Expected
     from cephtui.models.guided_check import GuidedCheck
     from cephtui.models.suite import Ordered
     from cephtui.models.verdict import Verdict
@@ -251,6 +252,13 @@ def read_verdicts(directory: Path) -> list[Verdict]:
     from cephtui.models.verdict import Verdict
 
     return list(readable_lines(directory / VERDICTS_FILE, Verdict))
+
+
+def read_given(directory: Path) -> list[Expected]:
+    """What was said of what was expected of the runs of a session; lines that can't be read are left out."""
+    from cephtui.models.expectation import Expected
+
+    return list(readable_lines(directory / VERDICTS_FILE, Expected))
 
 
 def read_guided_check(directory: Path) -> GuidedCheck | None:

@@ -238,7 +238,7 @@ def test_a_session_is_judged_around_its_mark(saved: Desk) -> None:
         (["S/1", "S/99"], "session S has no run 99"),
         (["nothing"], "no session 'nothing'"),
         (["S/1", "S/4", "--mark", "1"], "--mark belongs to the form: cephtui check SESSION"),
-        (["S", "--against", "S/1"], "without --against and --preset"),
+        (["S", "--against", "S/1"], "saved runs are judged without --against"),
         (["--against", "S/1", "--change", "touch slow"], "with --against the change is already made"),
         (["--preset", PRESET, "--undo", "touch slow"], "--undo belongs to --change"),
         (["--preset", PRESET, "--change", "touch slow", "--set", "iodepth=1,2"], "measures one value"),

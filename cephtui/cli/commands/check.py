@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, finish, keep
-from cephtui.cli.options import Question
+from cephtui.cli.options import JUDGING, Question, given_options, refuse_options, refuse_other_options
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session
@@ -16,21 +17,36 @@ from cephtui.sessions.store import StoreError
 from cephtui.sessions.verdicts import with_earlier
 from cephtui.terminal import say
 
+_MEASURING = ("--preset", "--against", "--continue")
+_OF_CONTINUED = (
+    *(name for name in JUDGING if name != "--without"),
+    "--preset",
+    "--against",
+    "--set",
+    "--data-pool",
+    "--runs",
+    "--most",
+    "--session",
+)
 
-def check_change(names: tuple[str, ...], mark: int | None, as_json: bool, question: Question, **given: Any) -> int:
+
+def check_change(
+    names: tuple[str, ...],
+    mark: int | None,
+    expect: tuple[str, ...],
+    as_json: bool,
+    question: Question,
+    **given: Any,
+) -> int:
     """Judge saved runs, or measure first; the exit code."""
-    against, presets = given["against"], given["presets"]
-    if names and (against or presets):
-        raise click.UsageError("saved runs are judged without --against and --preset: cephtui check --help")
-    if against and presets:
-        raise click.UsageError("--against takes its presets from BEFORE: leave out --preset")
-    if against or presets or given["resume"]:
+    _check_form(names, mark, expect)
+    if given["against"] or given["presets"] or given["resume"]:
         from cephtui.cli.commands.check_measured import Asked, measure_and_judge
 
         return measure_and_judge(Asked(question=question, as_json=as_json, **given))
-    if mark is not None and len(names) != 1:
-        raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
     try:
+        if expect:
+            return check_saved(names[0] if names else "last", expect, as_json)
         if len(names) == 2:
             if are_sessions(*names):
                 return _check_sessions(names[0], names[1], question, as_json)
@@ -42,6 +58,32 @@ def check_change(names: tuple[str, ...], mark: int | None, as_json: bool, questi
         raise click.UsageError(str(error)) from None
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...]) -> None:
+    """Raises UsageError for options that do not go together: none is ignored."""
+    options = given_options()
+    if names and (form := next((option for option in _MEASURING if option in options), None)):
+        raise click.UsageError(f"saved runs are judged without {form}: cephtui check --help")
+    if expect:
+        refuse_other_options(
+            ("--expect", "--json"), "is not for --expect, which asks whether saved runs reach a figure"
+        )
+        if len(names) > 1:
+            raise click.UsageError("--expect is of SESSION or SESSION/RUN: name one")
+    elif "--continue" in options:
+        refuse_options(_OF_CONTINUED, "is for a new check: one that is continued has what it began with")
+    elif "--against" in options:
+        if "--preset" in options:
+            raise click.UsageError("--against takes its presets from BEFORE: leave out --preset")
+        refuse_options(("--set",), "is not for --against, which measures with the options of BEFORE")
+    elif "--preset" not in options:
+        saved = ("--mark", *JUDGING, "--json")
+        refuse_other_options(saved, f"belongs to a check that measures, with {', '.join(_MEASURING)}")
+    if mark is not None and len(names) != 1:
+        raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
+    if {"--runs", "--most"} <= {*options}:
+        raise click.UsageError("--runs measures that many and looks once: leave out --most")
 
 
 def _judge(found: SavedChange, question: Question, as_json: bool) -> int:

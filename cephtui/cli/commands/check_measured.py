@@ -48,6 +48,7 @@ from cephtui.sessions import store
 from cephtui.sessions.changes import left_text, not_undone
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
+from cephtui.targets import Target
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
 
@@ -206,7 +207,14 @@ def _new_request(asked: Asked, stack: ExitStack) -> Request:
         raise click.UsageError(f"--set {swept[0]}: a check measures one value, not several")
     nodes = chosen_nodes(asked.where)
     target = chosen_target(asked.target, stack, nodes, asked.data_pool, new_batch())
+    _check_data_pool(asked, target)
     return Request(chosen, nodes, target, given)
+
+
+def _check_data_pool(asked: Asked, target: Target) -> None:
+    """Raises UsageError where no images are created."""
+    if asked.data_pool and not target.creates_images:
+        raise click.UsageError("--data-pool is for the images that rbd:POOL creates")
 
 
 def _new_guided_check(asked: Asked, request: Request) -> GuidedCheck:
@@ -244,6 +252,7 @@ def _of_before(asked: Asked, against: str, stack: ExitStack) -> _Begun:
         )
     nodes = chosen_nodes(_where(asked, tuple(node_names(run))))
     target = chosen_target(_target(asked, run.target), stack, nodes, asked.data_pool, new_batch())
+    _check_data_pool(asked, target)
     request = Request((_preset_of(run),), nodes, target, {})
     guided = _new_guided_check(asked, request).model_copy(update={"before": (run.batch,), "before_runs": 0})
     check_caches(drops_caches(run), asked.drop_caches)

@@ -14,7 +14,7 @@ from cephtui import paths
 from cephtui.cli.choice import known_nodes, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.headless import say_notices
-from cephtui.cli.options import Where
+from cephtui.cli.options import Where, refuse_other_options
 from cephtui.cli.printing import print_report
 from cephtui.cli.prompts import ask_secrets, connect
 from cephtui.cli.saved import find_session
@@ -46,6 +46,9 @@ T = TypeVar("T")
 def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: str | None) -> int:
     """List leftovers and remove them, or take a change back; the exit code."""
     if undone is not None:
+        refuse_other_options(
+            ("--undo", "--dry-run", "--yes"), "is not for --undo, which runs a command on this machine"
+        )
         directory = find_session(undone)
         if directory.name != undone:
             raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
@@ -15,31 +14,29 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, apart, side_of
-from cephtui.cli.choice import find_catalogue
+from cephtui.cli.choice import headline_of
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
-from cephtui.presets import headline_metric
 from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.markdown import comparison_markdown
 from cephtui.reports.versus import verdicts_csv
 from cephtui.sessions import store
 
 
-def compare_runs(left: str | None, right: str | None, form: str) -> None:
+def compare_runs(left: str | None, right: str | None, form: str, metric: str | None) -> None:
     """Print how two runs and their conditions differ; without names, the last two that are no repeats of each other."""
     if left is not None and right is None:
         raise click.UsageError("expected two runs or two sessions, or none for the last two of the newest session")
     if left and right and are_sessions(left, right):
-        _compare_sessions(left, right, form)
+        _compare_sessions(left, right, form, metric)
         return
     try:
         places = [find_run(name) for name in (left, right) if name] or _last_two(find_session("last"))
         sides = apart(_side(*places[0]), _side(*places[1]))
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
-    catalogue = find_catalogue()
-    judged = judge_sides(*sides, partial(headline_metric, catalogue), datetime.now(UTC))
+    judged = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
     if form == "json":
         marks = [mark for _, mark in marks_between(*sides)]
         verdicts = [*judged.verdicts, judged.conclusion] if judged else []
@@ -52,13 +49,13 @@ def compare_runs(left: str | None, right: str | None, form: str) -> None:
         print_report(draw_comparison(*sides, judged, ascii_only=ascii_only()))
 
 
-def _compare_sessions(left: str, right: str, form: str) -> None:
+def _compare_sessions(left: str, right: str, form: str, metric: str | None) -> None:
     """Print how the runs of two sessions differ."""
     try:
         found = find_versus(left, right)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
-    print_versus(found, judged_versus(found, Asked(partial(headline_metric, find_catalogue()))), form)
+    print_versus(found, judged_versus(found, Asked(headline_of(metric))), form)
 
 
 def _side(directory: Path, number: int) -> Side:

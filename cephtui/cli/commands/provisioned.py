@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,35 +11,33 @@ from pathlib import Path
 import click
 
 from cephtui import paths
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.expectation import answer_to
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.commands.run import check_all, show_plans, surveyed_work
 from cephtui.cli.errors import Refused
-from cephtui.cli.expecting import CODES, read_expected
+from cephtui.cli.expecting import conclude_expected
 from cephtui.cli.options import Where
-from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
 from cephtui.cli.series import run_in_order
 from cephtui.cli.work import Work, consents
 from cephtui.exit_codes import WORST
 from cephtui.frozen import dataclass
-from cephtui.models import Node
-from cephtui.models.expectation import Expected
-from cephtui.models.suite import Ordered
+from cephtui.models import MeasuredVolume, Node
+from cephtui.models.suite import Cell, Ordered
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import Placed, cells, plan_of, requests_of
 from cephtui.planning import new_batch
 from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
-from cephtui.reports.provisioned import Row, draw_provisioned
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
+from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets.base import Target, TargetFault
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 from cephtui.volumes import PRESET, Volume, VolumeStep, load_volumes, steps_of, volume_of
+
+_OF_STEPS = ("rw", "rwmixread", "rwmixwrite", "bs", "numjobs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +69,13 @@ def measure_volumes(
     with ExitStack() as stack:
         try:
             (preset,) = choose(find_catalogue(), [PRESET])
+            options = preset.tool.canonical(parse_overrides(overrides))
+            _check_options(options)
             named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
             places = _places(named, chosen_nodes(where), jobs, stack)
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
-            work, steps = _work(places, preset, (1, *jobs), repeat or 1, parse_overrides(overrides))
+            work = _work(places, preset, (1, *jobs), repeat or 1, options)
             work = replace(work, ordered=work.ordered.model_copy(update={"drop_caches": drop_caches}))
             agreed = consents(where, destroy, shared_pool=shared_pool, drop_caches=drop_caches)
             work = surveyed_work(runner, work, agreed)
@@ -84,11 +83,18 @@ def measure_volumes(
                 return show_plans(runner, work, None, as_json)
             check_all(runner, work)
             code = run_in_order(runner, work.slices, work.ordered, as_json)
-            return max(code, _conclude(runner.directory, steps, work, as_json), key=WORST.index)
+            return max(code, _conclude(runner.directory, work, as_json), key=WORST.index)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _check_options(options: Mapping[str, Choice]) -> None:
+    """Raises UsageError for what each step has of its own."""
+    if own := next((name for name in _OF_STEPS if name in options), None):
+        hint = "--jobs says with how many jobs" if own == "numjobs" else "reads, writes and both are measured"
+        raise click.UsageError(f"--set {own}: each step has its own, by what is promised: {hint}")
 
 
 def _places(volumes: Sequence[Volume], nodes: Sequence[Node], jobs: Sequence[int], stack: ExitStack) -> list[_Place]:
@@ -144,53 +150,35 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
 
 def _work(
     places: Sequence[_Place], preset: Preset, jobs: Sequence[int], repeats: int, options: Mapping[str, Choice]
-) -> tuple[Work, dict[str, VolumeStep]]:
-    """The steps of all volumes, and by the batch of its cell each step; raises OptionError."""
+) -> Work:
+    """The steps of all volumes; raises OptionError."""
     every = [
         (each, step)
         for each in places
         for number in dict.fromkeys(jobs)
-        for step in steps_of(each.volume, preset, number, repeats, preset.tool.canonical(options))
+        for step in steps_of(each.volume, preset, number, repeats, options)
     ]
-    found = [cells([Placed(step.step, (each.target,))], [each.node.name])[0] for each, step in every]
+    found = [_cell(each, step) for each, step in every]
     ordered = Ordered(at=datetime.now(UTC), suite=PRESET, title=preset.file.title, cells=tuple(found))
     targets, nodes = {p.target.spec: p.target for p in places}, {p.node.name: p.node for p in places}
     work = Work(ordered, tuple(requests_of(ordered, {preset.name: preset}, targets, nodes)))
     for request in work.requests:
         plan_of(request)
-    return work, {cell.batch: step for cell, (_, step) in zip(found, every, strict=True)}
+    return work
 
 
-def _conclude(directory: Path | None, steps: Mapping[str, VolumeStep], work: Work, as_json: bool) -> int:
+def _cell(place: _Place, step: VolumeStep) -> Cell:
+    (cell,) = cells([Placed(step.step, (place.target,))], [place.node.name])
+    volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
+    return cell.model_copy(update={"volume": volume})
+
+
+def _conclude(directory: Path | None, work: Work, as_json: bool) -> int:
     """Print what became of each promise; the exit code, 0 where nothing was measured."""
     if directory is None:
         return 0
-    runs, by_batch = read_expected(directory, work.ordered.cells)
-    found = [each for every in by_batch.values() for each in every]
-    if as_json:
-        print_lines(found)
-        sys.stdout.flush()
-    elif found:
-        print_report(draw_provisioned(_rows(steps, by_batch), {name_of(run): run for run in runs}))
-    if missing := len(steps) - len(by_batch):
-        say(f"{missing} of {len(steps)} steps were not measured")
-    return CODES[answer_to(found)] if found else 0
-
-
-def _rows(steps: Mapping[str, VolumeStep], found: Mapping[str, Sequence[Expected]]) -> list[Row]:
-    """One for each volume, block size and number of jobs."""
-    parts: dict[tuple[str, str, str, int], dict[str, Expected]] = {}
-    rows: dict[tuple[str, str, str, int], VolumeStep] = {}
-    for batch, step in steps.items():
-        key = step.volume.target, step.volume.node, step.block, step.jobs
-        rows.setdefault(key, step)
-        own = parts.setdefault(key, {})
-        if batch in found:
-            own[step.part] = found[batch][-1]
-    return [Row(step.volume.title, step.volume.device_class, _depth(step), parts[key]) for key, step in rows.items()]
-
-
-def _depth(step: VolumeStep) -> str:
-    options = {**step.step.preset.file.options, **step.step.options}
-    jobs = f" x {step.jobs} jobs" if step.jobs > 1 else ""
-    return f"{options.get('iodepth', 1)}{jobs}"
+    code = conclude_expected(directory, work.ordered, as_json)
+    measured = {run.batch for run in store.read_runs(directory)[0]}
+    if missing := sum(cell.batch not in measured for cell in work.ordered.cells):
+        say(f"{missing} of {len(work.ordered.cells)} steps were not measured")
+    return code

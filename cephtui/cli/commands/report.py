@@ -12,7 +12,7 @@ import click
 
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
-from cephtui.cli.options import Question
+from cephtui.cli.options import JUDGING, Question, refuse_options
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.versus import are_sessions, find_versus
 from cephtui.reports.document.export import (
@@ -54,6 +54,13 @@ def make_report(
         raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
     if seconds and form not in ("csv", "xlsx"):
         raise click.UsageError("--seconds belongs to --format csv and xlsx")
+    if form == "csv":
+        refuse_options(
+            ("--title", *JUDGING),
+            "is not for csv, which has all figures of the runs, and neither a title nor a verdict",
+        )
+    if force and not assets and file in (None, _TO_STDOUT) and form in ("md", "csv"):
+        raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
     if form == "xlsx" and file == _TO_STDOUT and sys.stdout.isatty():
         raise click.UsageError("-o - : a workbook is no text for a terminal: name a file")
     try:
@@ -89,6 +96,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     name = names[0] if names else "last"
     if "/" in name:
         directory, number = find_run(name)
+        _check_study(question, "a run alone is not before or after a change")
         asked = asked_of(question, directory.name)
         return of_study(directory, repeats_of(directory, number), asked, now, title, "")
     directory = find_session(name)
@@ -97,7 +105,15 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     except NoChange as error:
         if mark is not None:
             raise click.UsageError(str(error)) from None
+        _check_study(question, str(error))
         return _study(directory, question, now, title)
+
+
+def _check_study(question: Question, why: str) -> None:
+    """Raises UsageError for what only a verdict takes account of."""
+    refuse_options({*JUDGING}.difference({"--metric"}), f"belongs to a verdict: {why}")
+    if len(question.metrics) > 1:
+        raise click.UsageError(f"--metric: without a verdict the report is about one figure: {why}")
 
 
 def _study(directory: Path, question: Question, now: datetime, title: str) -> Material:

@@ -143,7 +143,7 @@ def _measure(runner: Runner, work: Work, goal: Goal | None, confirms: bool | Non
     else:
         code = run_in_order(runner, work.slices, work.ordered, as_json)
     conclude_links(runner.directory, work.ordered.cells, as_json=as_json)
-    expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
+    expected_code = conclude_expected(runner.directory, work.ordered, as_json)
     return max(code, expected_code, key=WORST.index)
 
 
@@ -256,6 +256,8 @@ def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool, con
         lines += [sweep_line(work.requests, confirm=confirms)]
     if not lines and (work.ordered.order or len(plans) > 1):
         lines += [order_line([step for plan in plans for step in plan.steps], work.ordered.titles)]
+    promises = {step.promise: None for plan in plans for step in plan.steps if step.promise}
+    lines += [f"expected of {promise.step}: {', '.join(promise.expect)}" for promise in promises]
     if as_json:
         print_lines(plans)
         sys.stdout.flush()

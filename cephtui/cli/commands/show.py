@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 from rich.console import Group
 from rich.text import Text
 
-from cephtui import paths
 from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.links import links_of
 from cephtui.analysis.marks import in_order
-from cephtui.cli.choice import find_catalogue
+from cephtui.cli.choice import headline_of
+from cephtui.cli.expecting import print_saved
 from cephtui.cli.links import print_links
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.models import Mark, Run
-from cephtui.presets import find_presets, headline_metric
+from cephtui.models.metrics import Metric
 from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve, runs_of
 from cephtui.reports.curve_rows import curves_csv, rows_of_curve
@@ -33,20 +33,25 @@ from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
+from cephtui.sessions.saved_changes import repeats_of
 
 
-def show_saved(name: str, form: str, table: bool, curve: bool) -> None:
+def show_saved(name: str, form: str, table: bool, curve: bool, metric: str | None = None) -> None:
     """Print the runs and marks of a session, or one run in full; as a ``table``, the matrix of a session.
 
     With ``curve`` it is what was varied between the runs.
     """
     if table and (curve or "/" in name):
         raise click.UsageError("--table is of a whole session: leave out " + ("--curve" if curve else "the run"))
+    if metric and not (table or curve):
+        raise click.UsageError("--metric belongs to --table and --curve: all figures are shown")
+    if metric and curve and form in ("csv", "json"):
+        raise click.UsageError(f"--metric: the points of a curve have every figure in {form}: leave it out")
     try:
         if table:
-            _show_matrix(find_session(name), form)
+            _show_matrix(find_session(name), form, headline_of(metric))
         elif curve:
-            _show_curves(name, form)
+            _show_curves(name, form, headline_of(metric))
         elif "/" in name:
             _show_run(*find_run(name), form)
         else:
@@ -67,13 +72,14 @@ def _show_session(directory: Path, form: str) -> None:
         _write(runs, marks, form)
     if form in ("json", "table"):
         print_links(runs, directory.name, as_json=form == "json")
+    print_saved(directory, runs, form)
     if broken:
         raise broken[0]
 
 
-def _show_matrix(directory: Path, form: str) -> None:
+def _show_matrix(directory: Path, form: str, headline: Callable[[Run], Metric]) -> None:
     """Raises StoreError for a broken run, with the others shown."""
-    reader = MatrixReader(directory, find_presets(paths.packaged_presets_dir(), paths.user_presets_dir()))
+    reader = MatrixReader(directory, headline)
     matrix, live = reader.read(), store.is_locked(directory)
     if form == "json":
         print_lines(matrix_cells(matrix, directory.name))
@@ -83,6 +89,7 @@ def _show_matrix(directory: Path, form: str) -> None:
         sys.stdout.write(matrix_markdown(matrix, reader.runs, live=live))
     else:
         print_report(draw_matrix(matrix, reader.runs, live=live, ascii_only=ascii_only()))
+    print_saved(directory, reader.runs, form)
     if reader.broken:
         raise reader.broken[0]
 
@@ -102,9 +109,10 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         history, histograms = store.read_history(directory, number), read_histograms(directory, value)
         found = ceilings(value, store.read_runs(directory)[0], kept_links(directory.parent, value))
         print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
+    print_saved(directory, repeats_of(directory, number), form, whole=False)
 
 
-def _show_curves(name: str, form: str) -> None:
+def _show_curves(name: str, form: str, metric: Callable[[Run], Metric]) -> None:
     """All that a session has, or the one that a run is on."""
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
@@ -116,7 +124,6 @@ def _show_curves(name: str, form: str) -> None:
         is_imported = any(run.imported_from for run in runs)
         why = "no option and no heading by itself sets its imported runs apart" if is_imported else alike
         raise click.UsageError(f"no curve in {name}: {why}")
-    metric = partial(headline_metric, find_catalogue())
     if form == "json":
         print_lines(row for curve in curves for row in rows_of_curve(curve))
     elif form == "table":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import __version__
 from cephtui.analysis.batches import name_of
+from cephtui.analysis.expectation import answer_to
 from cephtui.analysis.marks import among, marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
@@ -26,6 +27,8 @@ from cephtui.reports.document.figures import (
 from cephtui.reports.document.findings import findings_of
 from cephtui.reports.document.material import Line, Material
 from cephtui.reports.document.pictures import colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.expectation import expected_sentence
+from cephtui.reports.expected import expected_tables
 from cephtui.reports.facts import period, run_names
 from cephtui.reports.text import cut, joined, moment
 from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
@@ -45,6 +48,7 @@ def document_of(material: Material) -> Document:
     is_change = bool(material.changes) and not material.is_versus
     sections = (
         ("What was changed" if is_change else "What was measured", _changed(material)),
+        ("What was expected", _expected(material)),
         ("Figures", _figures(material)),
         ("Ceilings", _ceilings(material)),
         ("Conditions", conditions_of(material)),
@@ -55,14 +59,20 @@ def document_of(material: Material) -> Document:
         ("Origin", _origin(material)),
     )
     heading = material.title or _heading(material)
-    answer = ANSWERS[material.judged.conclusion.answer] if material.judged else "no verdict asked for"
     return Document(
-        title=heading if material.title else f"{heading}: {answer}",
+        title=heading if material.title else f"{heading}: {_answer(material)}",
         heading=heading,
         lead=tuple(_lead(material)),
         sections=tuple(Section(title, blocks) for title, blocks in sections if blocks),
         made=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
     )
+
+
+def _answer(material: Material) -> str:
+    """Of the change; of a study that of what was expected of it."""
+    if material.judged:
+        return ANSWERS[material.judged.conclusion.answer]
+    return ANSWERS[answer_to(material.expected)] if material.expected else "no verdict asked for"
 
 
 def _heading(material: Material) -> str:
@@ -93,7 +103,12 @@ def _lead(material: Material) -> Iterator[Block]:
     """The verdict in a sentence with its exit code, and each figure that it rests on."""
     if material.judged is None:
         number = len(material.runs)
-        yield Text(f"{number} run{'s' * (number != 1)}, without a verdict", strong=True, tone="open")
+        runs = f"{number} run{'s' * (number != 1)}"
+        if material.expected:
+            tone = _TONES[answer_to(material.expected)]
+            yield Text(f"{runs}: {expected_sentence(material.expected)}", strong=True, tone=tone)
+        else:
+            yield Text(f"{runs}, without a verdict", strong=True, tone="open")
         yield from [Items(material.notes)] * bool(material.notes)
         return
     conclusion, deciding = material.judged.conclusion, material.judged.deciding
@@ -127,6 +142,14 @@ def _changed(material: Material) -> tuple[Block, ...]:
     # the files of an imported session belong to whom has imported them
     by = f", by {material.owner}" if material.owner and not any(run.imported_from for run in material.runs) else ""
     return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+
+
+def _expected(material: Material) -> tuple[Block, ...]:
+    runs = {name_of(run): run for run in material.runs}
+    blocks: list[Block] = []
+    for each in expected_tables(material.expected, runs, material.ordered):
+        blocks += [Table(each.columns, each.sides, each.rows), *[Items(each.lines)] * bool(each.lines)]
+    return tuple(blocks)
 
 
 def _figures(material: Material) -> tuple[Block, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from cephtui import units
-from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize
+from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize, under
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
@@ -21,7 +21,7 @@ from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import QUALITY, quality_of
-from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, under, written
+from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 

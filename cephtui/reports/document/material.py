@@ -18,6 +18,7 @@ from cephtui.analysis.history import History
 from cephtui.analysis.matrix import OsdLatencies
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run, Sample
+from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.suite import Ordered
 from cephtui.reading import open_regular
@@ -72,6 +73,8 @@ class Material:
     """What may limit runs, by their names: of one run of each side, or of each point."""
     ordered: Ordered | None = None
     """What was ordered as a whole in the session of a study."""
+    expected: tuple[Expected, ...] = ()
+    """What became of what was expected of the runs."""
     osds: OsdLatencies = field(default_factory=dict)
     """Of the runs of a study."""
     seconds: Callable[[str], Iterable[Sample]] = lambda name: ()

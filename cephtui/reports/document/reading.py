@@ -16,11 +16,13 @@ from cephtui.analysis.guided_check import criteria_of
 from cephtui.analysis.slowest import osd_latency
 from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
+from cephtui.models.expectation import Expected
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_in
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
+from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
 from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
@@ -98,7 +100,7 @@ def _material(
         runs=tuple(ordered),
         changes=changes,
         judged=judged,
-        headline=asked.headline,
+        headline=(lambda run: asked.metrics[0]) if asked.metrics else asked.headline,
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
@@ -109,7 +111,18 @@ def _material(
         title=title,
         seconds=lambda name: _seconds(root, name),
         ceilings=_ceilings(root, points, every),
+        expected=_expected(root, ordered, every, at),
     )
+
+
+def _expected(root: Path, runs: Sequence[Run], every: Sequence[Run], at: datetime) -> tuple[Expected, ...]:
+    """What became of what was expected of runs, each with all of its batch; raises StoreError."""
+    found: list[Expected] = []
+    for session in dict.fromkeys(run.session for run in runs):
+        batches = {run.batch for run in runs if run.session == session}
+        whole = [run for run in every if run.session == session and run.batch in batches]
+        found += judge_expected(root / session, whole, at)
+    return tuple(found)
 
 
 def _ceilings(root: Path, points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
@@ -167,6 +180,7 @@ def _masked(material: Material, mask: Mask) -> Material:
             for name, found in material.ceilings.items()
         },
         ordered=anonymous(material.ordered, mask) if material.ordered else None,
+        expected=tuple(anonymous(each, mask) for each in material.expected),
         headline=lambda run: material.headline(own[name_of(run)]),
         seconds=lambda name: material.seconds(name_of(own[name])),
     )

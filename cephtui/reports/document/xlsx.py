@@ -12,6 +12,7 @@ from xlsxwriter.utility import xl_range_abs
 
 from cephtui.analysis.batches import name_of
 from cephtui.models import Total
+from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.printable import printable
@@ -19,7 +20,9 @@ from cephtui.reports.document.blocks import Document, Items, Table, Text
 from cephtui.reports.document.content import document_of
 from cephtui.reports.document.csv_figures import head_of
 from cephtui.reports.document.material import Material
+from cephtui.reports.expectation import runs_of
 from cephtui.reports.text import shorter
+from cephtui.reports.verdict import left_out_lines
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _ROWS_MOST = 1_048_576
@@ -52,6 +55,7 @@ def xlsx_of(material: Material, *, seconds: bool = False) -> bytes:
         book.set_properties({"title": printable(content.title), "created": _naive(material.made_at)})
         sheets = _Sheets(book)
         _verdict(sheets, material, content)
+        _expected(sheets, material)
         _runs(sheets, material)
         if seconds:
             _seconds(sheets, material)
@@ -164,6 +168,39 @@ def _reference(column: Sequence[Any]) -> str:
     return f"={name}!{xl_range_abs(*cells)}"
 
 
+def _expected(sheets: _Sheets, material: Material) -> None:
+    """A row for each figure that was expected; no sheet without any."""
+    rows = [_row_of_expected(each) for each in material.expected]
+    if not rows:
+        return
+    sheet = sheets.add("expected", list(rows[0]))
+    for at, row in enumerate(rows, 1):
+        sheets.put(sheet, at, row.values())
+
+
+def _row_of_expected(found: Expected) -> dict[str, object]:
+    """By heading; figures are in the unit of their row."""
+    low, high = found.interval or (None, None)
+    reached = found.seconds_reached / found.seconds if found.seconds and found.seconds_reached is not None else None
+    return {
+        "step": found.step,
+        "target": found.target,
+        "runs": ", ".join(runs_of(found)),
+        "direction": found.direction,
+        "figure": found.figure,
+        "unit": BY_NAME[found.figure].unit,
+        "promised": found.promised,
+        "measured": found.measured,
+        "interval low": low,
+        "interval high": high,
+        "share of seconds >= 90 %": reached,
+        "word": found.word,
+        "answer": found.answer,
+        "given before": found.given,
+        "left out": "; ".join(left_out_lines(found.left_out)),
+    }
+
+
 def _runs(sheets: _Sheets, material: Material) -> None:
     """A row for each direction of each run."""
     figures = [f"{metric.full_title} [{metric.unit}]" for metric in METRICS]
@@ -244,7 +281,7 @@ def _conditions(sheets: _Sheets, content: Document) -> None:
     row = 1
     for section in content.sections:
         for block in section.blocks:
-            for cells in _cells(block) if section.title not in ("Figures", "Each run") else ():
+            for cells in _cells(block) if section.title not in ("What was expected", "Figures", "Each run") else ():
                 sheets.put(sheet, row, (section.title, *cells))
                 row += 1
 

@@ -16,7 +16,7 @@ from cephtui import paths
 from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import CellSummary, Matrix
 from cephtui.models import Run
-from cephtui.presets import find_presets
+from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.links import link_lines, links_markdown
 from cephtui.reports.mask import Names, names_in, names_of_hosts, names_of_target
 from cephtui.reports.matrix import cell_lines, column_titles, progress_text, remarks, row_titles
@@ -147,7 +147,8 @@ class MatrixScreen(CopyingScreen):
 
 
 def _reader(directory: Path) -> MatrixReader:
-    return MatrixReader(directory, find_presets(paths.packaged_presets_dir(), paths.user_presets_dir()))
+    catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
+    return MatrixReader(directory, partial(headline_metric, catalogue))
 
 
 def _runs_of(cell: CellSummary | None) -> Sequence[Run]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.batches import under
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
@@ -29,8 +30,6 @@ from cephtui.reports.text import (
     short_target,
     spread_of,
     sweep,
-    swept,
-    under,
     written,
 )
 
@@ -109,6 +108,8 @@ class Content:
 
     def rows(self, *, narrow: bool = False) -> list[Row]:
         """From the top; the result of repeats stands for them, and above them where they are open."""
+        from cephtui.analysis.batches import swept
+
         batches = _batches(self.runs)
         marks = self._marks_by_repeat(batches)
         found = marks.pop(None, [])

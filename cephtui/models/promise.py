@@ -1,0 +1,31 @@
+"""What a run is measured for: the figures that it has to reach, known before it begins."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from cephtui.models.base import Line, Model
+
+VolumePart: TypeAlias = Literal["read", "write", "75/25"]
+"""What is done to a volume; 75 of 100 I/Os of the last are reads."""
+
+
+class MeasuredVolume(Model):
+    """A volume in a table of volumes, and which of its columns a run fills."""
+
+    name: Line
+    """As the user calls it; by default the target."""
+    device_class: Line = ""
+    """As the user names it: ``NVME``; empty where it is not named."""
+    part: VolumePart
+
+
+class Promise(Model):
+    """The figures that a step of an order has to reach."""
+
+    step: Line
+    """What the step is called: its preset, or its title where several steps have that preset."""
+    expect: tuple[Line, ...]
+    """As they were typed: ``iops>=5000``."""
+    volume: MeasuredVolume | None = None
+    """Null where the step is none of ``provisioned``."""

@@ -1,0 +1,303 @@
+"""What was expected of runs stays with them: show, reports and JSON have it, and saved runs can be asked later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from click.testing import CliRunner
+
+from cephtui.cli.verbs import cli
+from cephtui.models import Interval, MeasuredVolume, Node, Promise, Run, Sample, Session, VolumePart
+from cephtui.models.expectation import Expected
+from cephtui.models.suite import Cell, Ordered
+from cephtui.ordering import plan_of, requests_of
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import new_batch
+from cephtui.presets import choose, find_presets
+from cephtui.sessions import store
+from cephtui.sessions.expected import judge_expected, keep_given
+from cephtui.sessions.jsonlines import as_json, line
+from cephtui.sessions.store import SUITE_FILE, VERDICTS_FILE
+from cephtui.targets import parse_target
+from tests.measured import STARTED
+from tests.test_expectation import wrote
+
+SESSION = "tuning"
+SECONDS = 60
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path / "sessions"
+
+
+def save(root: Path, runs: Sequence[Run], ordered: Ordered | None = None, *, slow: int = 0) -> Path:
+    """A session with these runs, whose seconds all have their mean but for the ``slow`` ones, which have nothing."""
+    directory = root / SESSION
+    directory.mkdir(parents=True)
+    (directory / "session.json").write_text(as_json(Session(session=SESSION, created_at=STARTED, cephtui_version="0")))
+    if ordered:
+        (directory / SUITE_FILE).write_text(as_json(ordered))
+    for run in runs:
+        folder = directory / f"{run.run:03}"
+        folder.mkdir()
+        (folder / "run.json").write_text(as_json(run))
+        flow = run.summary.write
+        iops = (flow.ios or 0) / SECONDS if flow else 0.0
+        seconds = [0.0] * slow + [iops] * (SECONDS - slow)
+        samples = [
+            Sample(run.run, None, run.preset, "run", at, 1.0, None, Interval(int(each), 0, each, 0.0))
+            for at, each in enumerate(seconds, 1)
+        ]
+        (folder / "samples.jsonl").write_text("".join(f"{line(sample)}\n" for sample in samples))
+    return directory
+
+
+def promised(number: int, iops: float, *expect: str, **changes: Any) -> Run:
+    return wrote(number, iops, promise=Promise(step="write-iops", expect=expect), **changes)
+
+
+def of_volume(number: int, iops: float, part: VolumePart, batch: str, **changes: Any) -> Run:
+    volume = MeasuredVolume(name="disk1", device_class="NVME", part=part)
+    promise = Promise(step=f"disk1 {part}", expect=("iops>=8000",), volume=volume)
+    return wrote(number, iops, promise=promise, batch=batch, options={"bs": "4k", "iodepth": 64}, **changes)
+
+
+def call(*words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert (done.exception, done.return_value or 0) == (None, code), done.output
+    return done.stdout
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    return [row for each in text.splitlines() if (row := json.loads(each))["event"] == "expectation"]
+
+
+# ---------------------------------------------------------------------------------------------- a part of the run
+
+
+def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> None:
+    presets = find_presets(packaged_presets_dir(), tmp_path)
+    chosen = {preset.name: preset for preset in choose(presets, ["write-iops", "read-iops"])}
+    batches = [new_batch(), new_batch(), new_batch()]
+    cells = [
+        Cell(step=name, preset=name, target="rbd:x", nodes=("a",), batch=batch, expect=expect)
+        for name, batch, expect in zip(
+            ("write-iops", "read-iops", "read-iops"), batches, (("iops>=5k",), (), ("p99<=1ms",)), strict=True
+        )
+    ]
+    target = {"rbd:x": parse_target("rbd:x", owner_id="o")}
+    ordered = Ordered(at=STARTED, cells=tuple(cells))
+    (request,) = requests_of(ordered, chosen, target, {"a": Node(name="a")})
+    steps = plan_of(request).steps
+    assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
+
+
+PASS = "PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %"
+
+
+@pytest.mark.parametrize("words", [("show", SESSION), ("show", f"{SESSION}/1"), ("show", SESSION, "--table")])
+def test_it_is_shown_with_its_answer(root: Path, words: tuple[str, ...]) -> None:
+    save(root, [promised(1, 8006, "write iops>=8k")])
+    assert PASS in call(*words)
+
+
+@pytest.mark.parametrize("words", [(SESSION,), (f"{SESSION}/1",), (SESSION, "--table")])
+def test_json_has_it(root: Path, words: tuple[str, ...]) -> None:
+    save(root, [promised(1, 8006, "write iops>=8k", "p99<=1s")])
+    found = events(call("show", *words, "--json"))
+    assert [(each["expectation"], each["word"]) for each in found] == [
+        ("write iops>=8000", "PASS"),
+        ("p99<=1s", "INVALID"),
+    ]
+
+
+@pytest.mark.parametrize("words", [("show", SESSION, "--format", "md"), ("report", SESSION)])
+def test_markdown_has_a_row_for_each(root: Path, words: tuple[str, ...]) -> None:
+    save(root, [promised(1, 8006, "write iops>=8k"), promised(2, 4000, "iops>=5000", batch="c")], slow=1)
+    text = call(*words)
+    assert "| write-iops | tuning/1 | write 8,000 IOPS | 8,006 IOPS | - | 98.3 % | FAIL |" in text
+    assert "| write-iops | tuning/2 | 5,000 IOPS | 4,000 IOPS | - | 0.0 % | FAIL |" in text
+
+
+def test_a_report_says_above_all_how_many_are_reached(root: Path) -> None:
+    save(root, [promised(1, 8006, "write iops>=8k", "iops>=9k", "read iops>=1")])
+    text = call("report", SESSION)
+    assert "**1 run: 1 of 3 expected figures reached, 1 not reached, 1 without a verdict**" in text
+    assert "<title>tuning: write-iops: not met" in call("report", SESSION, "--format", "html", "-o", "-")
+
+
+def test_a_workbook_has_numbers(root: Path, tmp_path: Path) -> None:
+    save(root, [promised(1, 8006, "write iops>=8k")])
+    call("report", SESSION, "-o", str(tmp_path / "x.xlsx"))
+    head, row = openpyxl.load_workbook(BytesIO((tmp_path / "x.xlsx").read_bytes()))["expected"].iter_rows(
+        values_only=True
+    )
+    found = dict(zip(head, row, strict=True))
+    assert (found["promised"], found["measured"], found["word"]) == (8000, 8006, "PASS")
+    assert found["share of seconds >= 90 %"] == 1
+
+
+def test_runs_without_any_have_no_section(root: Path) -> None:
+    save(root, [wrote(1, 8006)])
+    assert "expected" not in call("report", SESSION)
+    assert "promised" not in call("show", SESSION)
+
+
+def test_what_a_newer_cephtui_expects_is_left_out(root: Path) -> None:
+    save(root, [promised(1, 8006, "warmth>=3", "iops>=8k")])
+    assert [each["expectation"] for each in events(call("show", SESSION, "--json"))] == ["iops>=8000"]
+
+
+def test_of_an_earlier_session_it_is_read_from_the_order(root: Path) -> None:
+    cell = Cell(step="x", preset="write-iops", target="rbd:bench", nodes=("pve1",), batch="b", expect=("iops>=8k",))
+    save(root, [wrote(1, 8006, batch="b")], Ordered(at=STARTED, cells=(cell,)))
+    assert "PASS write-iops: 8,006 IOPS" in call("show", SESSION)
+
+
+def test_alike_steps_are_told_apart_by_their_runs(root: Path) -> None:
+    save(root, [promised(1, 8006, "iops>=8k", batch="a"), promised(2, 7000, "iops>=8k", batch="b")])
+    lines = call("show", SESSION).splitlines()[-2:]
+    assert [each.partition(": ")[0] for each in lines] == ["PASS write-iops (tuning/1)", "FAIL write-iops (tuning/2)"]
+
+
+# ---------------------------------------------------------------------------------------------- volumes
+
+
+def test_volumes_have_their_table_again(root: Path) -> None:
+    save(root, [of_volume(1, 8006, "read", "a"), of_volume(2, 4000, "write", "b")])
+    assert [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]] == [
+        "volume class depth promised read write 75/25 seconds >= 90 %",
+        "disk1 NVME 64 8,000 PASS 8,006 FAIL 4,000 - 0.0 %",
+        "0 of 1 volumes reach what is promised",
+    ]
+    assert "| disk1 | NVME | 64 | 8,000 | PASS 8,006 | FAIL 4,000 | - | 0.0 % |" in call("report", SESSION)
+
+
+def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Path) -> None:
+    runs = [of_volume(1, 8006, "read", "a")]
+    cells = [
+        Cell(
+            step=f"{name} {part}", preset="provisioned", target=runs[0].target, nodes=("pve1",), batch=batch,
+            expect=("iops>=8000",), options={"bs": "4k", "iodepth": 64},
+            volume=MeasuredVolume(name=name, device_class="NVME", part=part),
+        )
+        for batch, name, part in (("a", "disk1", "read"), ("b", "disk1", "write"), ("c", "disk2", "read"))
+    ]  # fmt: skip
+    save(root, runs, Ordered(at=STARTED, cells=tuple(cells)))
+    lines = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
+    assert lines == [
+        "disk1 NVME 64 8,000 PASS 8,006 - - 100 %",
+        "disk2 NVME 64 - - - - -",
+        "0 of 2 volumes reach what is promised",
+    ]
+
+
+def test_of_one_run_of_a_volume_no_table_is_shown(root: Path) -> None:
+    save(root, [of_volume(1, 8006, "read", "a"), of_volume(2, 4000, "write", "b")])
+    last = call("show", f"{SESSION}/1").splitlines()[-1]
+    assert last == "PASS disk1 read: 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %"
+
+
+# ---------------------------------------------------------------------------------------------- asked later
+
+
+@pytest.mark.parametrize(
+    ("expect", "code"), [("iops>=5000", 0), ("write iops >= 20k", 5), ("read iops>=1", 6), ("p99<=1ms", 6)]
+)
+def test_saved_runs_are_asked_with_the_codes_of_a_run(root: Path, expect: str, code: int) -> None:
+    save(root, [wrote(1, 5100)])
+    assert len(events(call("check", SESSION, "--expect", expect, "--json", code=code))) == 1
+
+
+def test_imported_runs_are_asked_too_and_their_seconds_are_not_known(root: Path) -> None:
+    save(root, [wrote(1, 5100, imported_from="x.txt:1")], slow=30)
+    assert call("check", SESSION, "--expect", "iops>=5k") == "PASS write-iops: 5,100 IOPS, promised 5,000 IOPS\n"
+
+
+def test_what_was_asked_later_is_a_part_of_the_session(root: Path) -> None:
+    save(root, [promised(1, 8006, "iops>=8k")])
+    call("check", SESSION, "--expect", "iops>=20k", code=5)
+    call("check", f"{SESSION}/1", "--expect", "iops>=10k", code=5)
+    found = events(call("show", SESSION, "--json"))
+    assert [each["expectation"] for each in found] == ["iops>=8000", "iops>=10000"], "of a figure the last"
+    assert "promised 10,000 IOPS" in call("show", SESSION)
+    assert "| 10,000 IOPS |" in call("report", SESSION)
+
+
+def test_a_small_latency_is_read_again(root: Path) -> None:
+    save(root, [wrote(1, 8006)])
+    call("check", SESSION, "--expect", "p99<=1us", code=6)
+    assert [each["expectation"] for each in events(call("show", SESSION, "--json"))] == ["p99<=0.000001s"]
+
+
+def test_an_order_that_can_not_be_read_is_in_no_ones_way(root: Path) -> None:
+    directory = save(root, [wrote(1, 8006)])
+    (directory / SUITE_FILE).write_text("{")
+    assert "write-iops" in call("show", SESSION)
+
+
+def test_a_dry_run_says_what_is_expected(root: Path) -> None:
+    text = call("run", "write-iops", "--expect", "iops>=5k", "--dry-run")
+    assert text.splitlines()[-1] == "expected of write-iops: iops>=5k"
+
+
+def test_what_was_said_is_kept_as_it_was_said_once(root: Path) -> None:
+    directory = save(root, [wrote(1, 8006)])
+    for _ in range(2):
+        call("check", SESSION, "--expect", "iops>=8k")
+    (kept,) = store.read_given(directory)
+    assert (kept.word, kept.runs) == ("PASS", ("tuning/1",))
+    assert store.read_verdicts(directory) == []
+
+
+def test_where_another_word_was_given_before_it_is_said(root: Path) -> None:
+    directory = save(root, [promised(1, 8006, "iops>=8k")])
+    (now,) = judge_expected(directory, store.read_runs(directory)[0], STARTED)
+    keep_given([now.model_copy(update={"word": "FAIL", "answer": "not met"})], directory)
+    assert call("show", SESSION).rstrip().endswith("100 % of seconds >= 90 %, given as FAIL before")
+    assert events(call("show", SESSION, "--json"))[0]["given"] == "FAIL"
+    assert "| PASS, given as FAIL before |" in call("report", SESSION)
+
+
+def test_a_session_that_can_not_be_written_is_judged_all_the_same(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(root, [wrote(1, 8006)])
+
+    def refuse(path: Path, lines: Sequence[Expected]) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("cephtui.sessions.expected.append_lines", refuse)
+    done = CliRunner().invoke(cli, ["check", SESSION, "--expect", "iops>=8k"], standalone_mode=False)
+    assert (done.return_value, done.stdout.split()[0]) == (0, "PASS")
+    assert "was not kept in session tuning: Read-only file system" in done.stderr
+
+
+def test_lines_that_are_no_expectations_are_left_out(root: Path) -> None:
+    directory = save(root, [wrote(1, 8006)])
+    (directory / VERDICTS_FILE).write_text('{"event":"verdict"}\nx\n{"event":"expectation"}\n')
+    assert store.read_given(directory) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("fast",), "--expect: expected [read|write] FIGURE>=NUMBER"),
+        (("iops>=1", "--require", "5"), "--require is not for --expect"),
+        (("iops>=1", "--mark", "1"), "--mark is not for --expect"),
+        (("iops>=1", "--preset", "write-iops"), "saved runs are judged without --preset"),
+        (("iops>=1", "other"), "--expect is of SESSION or SESSION/RUN: name one"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(root: Path, words: tuple[str, ...], why: str) -> None:
+    save(root, [wrote(1, 8006)])
+    done = CliRunner().invoke(cli, ["check", SESSION, "--expect", *words])
+    assert done.exit_code == 2
+    assert why in " ".join(done.output.split())
