@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 
 import click
 
 from cephtui import config, paths
-from cephtui.analysis.conclusion import metric_named
 from cephtui.cli.errors import Refused
 from cephtui.cli.options import Where
 from cephtui.keys import vault
-from cephtui.models import Node, Run
-from cephtui.models.metrics import Metric
+from cephtui.models import Node
 from cephtui.nodes.vault import Vault
 from cephtui.planning import new_batch
-from cephtui.presets import Catalogue, find_presets, headline_metric
+from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions.store import StoreError, check_name
 from cephtui.suites import Suites, find_suites
 from cephtui.targets import KINDS, Target, TargetError, kind_of, parse_target, with_data_pool
@@ -32,14 +29,6 @@ _NEXT_TARGET = re.compile(rf",(?=(?:{'|'.join(KINDS)}):)")
 def find_catalogue() -> Catalogue:
     """All presets, packaged and the user's."""
     return find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-
-
-def headline_of(metric: str | None) -> Callable[[Run], Metric]:
-    """The figure that is shown of a run: the one that is named, else what its preset is about."""
-    if metric is None:
-        return partial(headline_metric, find_catalogue())
-    chosen = metric_named(metric)
-    return lambda run: chosen
 
 
 def find_all_suites(catalogue: Catalogue) -> Suites:

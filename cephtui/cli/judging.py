@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,11 +17,20 @@ from cephtui.analysis.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.options import Question
 from cephtui.cli.printing import ascii_only, print_lines, print_report
-from cephtui.models import Mark
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import Metric
 from cephtui.presets import headline_metric
 from cephtui.reports.verdict import draw_judgement
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.terminal import say
+
+
+def headline_of(metric: str | None) -> Callable[[Run], Metric]:
+    """The figure that is shown of a run: the one that is named, else what its preset is about."""
+    if metric is None:
+        return partial(headline_metric, find_catalogue())
+    chosen = metric_named(metric)
+    return lambda run: chosen
 
 
 def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked:
@@ -28,10 +38,9 @@ def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
         raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {known}")
-    catalogue = find_catalogue()
     names = [name.strip() for text in question.without for name in text.split(",") if name.strip()]
     return Asked(
-        lambda run: headline_metric(catalogue, run),
+        headline_of(None),
         Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
         tuple(metric_named(name) for name in question.metrics),
         question.directions,

@@ -14,7 +14,7 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, apart, side_of
-from cephtui.cli.choice import headline_of
+from cephtui.cli.judging import headline_of
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus

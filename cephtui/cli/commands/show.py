@@ -13,8 +13,8 @@ from rich.text import Text
 from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.links import links_of
 from cephtui.analysis.marks import in_order
-from cephtui.cli.choice import headline_of
 from cephtui.cli.expecting import print_saved
+from cephtui.cli.judging import headline_of
 from cephtui.cli.links import print_links
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
