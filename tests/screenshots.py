@@ -274,7 +274,7 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
             stop=lambda: None,
             is_busy=lambda: False,
             live=lambda: None,
-            mark=lambda words: asyncio.wrap_future(_done(None)),
+            note_change=lambda: asyncio.wrap_future(_done(False)),
         )
         app.push_screen(CheckScreen(guided, desk))
         await settled(pilot, "enter closes")

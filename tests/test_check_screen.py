@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from cephtui.tui.widgets.big import Big
 from tests.replayed import (
     RECORDED_SECONDS,
     WRITE_IOPS,
+    burst,
     connector_to,
     console,
     console_screen,
@@ -25,6 +27,7 @@ from tests.replayed import (
     let_go,
     said,
     saved,
+    screen_text,
     until,
 )
 
@@ -90,6 +93,23 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
     (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
     assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
     assert [mark.text for mark in store.read_marks(directory)] == ["scheduler"]
+
+
+async def test_the_change_has_the_time_at_which_it_was_said_to_be_made(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: phase(app) == "now make the change")
+        burst(app, "", "enter")
+        burst(app, "qsn")
+        await until(pilot, lambda: isinstance(app.screen, EnterText) and "qsn" in screen_text(app))
+        asked = datetime.now(UTC)
+        await pilot.press("enter")
+        await decided(app, pilot)
+    (mark,) = store.read_marks(tmp_path / "sessions" / "tuning")
+    assert (mark.text, mark.run) == ("qsn", None)
+    assert mark.at < asked
 
 
 async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp_path: Path) -> None:

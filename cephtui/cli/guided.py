@@ -262,9 +262,10 @@ class Guided:
             is_told = is_asked
             return is_asked and kind == "change"
 
+        begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
         problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         with contextlib.suppress(OSError, StoreError):
-            self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+            self._runner.keep_mark(begun, f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem
 
     def _wait_for_the_user(self) -> None:
@@ -276,7 +277,8 @@ class Guided:
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:
                 raise _Over(EXIT_INCOMPLETE, "stopped")
+        begun = self._runner.begin_mark()
         words = sys.stdin.readline()
         if not words:
             raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
-        self._runner.mark(words.strip() or "the change").result()
+        self._runner.keep_mark(begun, words.strip() or "the change").result()

@@ -41,9 +41,13 @@ class Bench:
     recorder: Recorder | None = None
     """Of the run in progress."""
 
-    def mark(self, text: str) -> Mark:
-        """Store and publish a mark on the time line of the run in progress; raises StoreError."""
-        mark = self.recorder.mark(text) if self.recorder else Mark(at=datetime.now(UTC), text=text)
+    def begin_mark(self) -> Mark:
+        """A mark of this moment, on the time line of the run in progress, as yet without words. For any thread."""
+        recorder = self.recorder  # once: another thread ends the run
+        return recorder.begin_mark() if recorder else Mark(at=datetime.now(UTC), text="")
+
+    def keep_mark(self, mark: Mark) -> Mark:
+        """Store and publish a mark; raises StoreError."""
         try:
             self.session.mark(mark)
         except OSError as error:

@@ -109,10 +109,10 @@ class Recorder:
         """The benchmark begins now."""
         self._released = time.monotonic()
 
-    def mark(self, text: str) -> Mark:
-        """A note of the user's, at this moment of the run."""
+    def begin_mark(self) -> Mark:
+        """A mark of this moment of the run, as yet without words. For any thread."""
         elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
-        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
+        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text="")
 
     def cluster(self, reported: ClusterSample) -> None:
         """The present state of the cluster; the first is the state before the run."""

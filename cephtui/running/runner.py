@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -145,9 +146,18 @@ class Runner:
         """Open the session where it exists, so that no other process writes it from now on; or a StoreError."""
         return self._thread.call(_hold(self._opened if self.directory else lambda: None))
 
-    def mark(self, text: str) -> Future[Mark]:
-        """Keep a note of what the user did, on the time line of the run in progress; or a StoreError."""
-        return self._thread.call(_mark(self._opened, text))
+    def begin_mark(self) -> Mark:
+        """A mark of this moment and of the run in progress, as yet without words: for when the user acts.
+
+        Words may take longer to type than the run lasts.
+        """
+        bench = self._bench
+        return bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
+
+    def keep_mark(self, begun: Mark, text: str) -> Future[Mark]:
+        """Keep a mark that was begun, with the words for what the user did; or a StoreError."""
+        mark = Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text)
+        return self._thread.call(_keep_mark(self._opened, mark))
 
     def skip(self) -> None:
         """End the run in progress, keeping what was measured, and continue with what is queued."""
@@ -245,5 +255,5 @@ async def _hold(opened: Callable[[], object]) -> None:
     opened()
 
 
-async def _mark(opened: Callable[[], Bench], text: str) -> Mark:
-    return opened().mark(text)
+async def _keep_mark(opened: Callable[[], Bench], mark: Mark) -> Mark:
+    return opened().keep_mark(mark)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from cephtui.analysis.guided_check import looks_of
 from cephtui.analysis.live import LiveRun
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.planning import Request
@@ -54,6 +53,7 @@ from cephtui.tui.console.checking import (
     with_required,
     wrong_percent,
 )
+from cephtui.tui.console.marking import note_change
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.presented import Figure
@@ -85,8 +85,8 @@ class Desk:
     stop: Callable[[], object]
     is_busy: Callable[[], bool]
     live: Callable[[], LiveRun | None]
-    mark: Callable[[str], Awaitable[Mark]]
-    """May raise StoreError."""
+    note_change: Callable[[], Awaitable[bool]]
+    """Ask what was changed and keep it as a mark of this moment; whether it was kept. Needs a worker."""
 
 
 def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[GuidedCheck, Desk]:
@@ -112,7 +112,7 @@ def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tupl
         dispatcher.stop,
         lambda: dispatcher.busy,
         lambda: screen.query_one(LiveView).current,
-        lambda text: asyncio.wrap_future(runner.mark(text)),
+        lambda: note_change(screen.app, runner),
     )
     return left or new_guided_check(request, Criteria().require_percent), desk
 
@@ -271,17 +271,9 @@ class CheckScreen(InLarge):
 
     @work
     async def _ask_for_the_change(self) -> None:
-        dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
-        text = await self.app.push_screen_wait(dialog)
-        if text is None:
-            return
-        try:
-            await self._desk.mark(text.strip())
-        except StoreError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        self._is_stale, self._goes, self._pushed = True, True, None
-        self._follow()
+        if await self._desk.note_change():
+            self._is_stale, self._goes, self._pushed = True, True, None
+            self._follow()
 
     # ------------------------------------------------------------------ drawing
 
