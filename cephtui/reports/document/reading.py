@@ -55,7 +55,7 @@ def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = found.directory.parent
     runs = [run for change in found.changes for run in change.runs]
-    judged = judge_saved(found.changes, asked, found.marks, found.directory, at, retold=True)
+    judged = judge_saved(found.changes, asked, found.marks, found.directory, at)
     return _material(root, runs, found.marks, asked, at, title, found.notes, found.changes, judged)
 
 
@@ -71,7 +71,7 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
 
 def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
-    judged = with_earlier(conclude_versus(found, asked, at), directory, retold=True)
+    judged = with_earlier(conclude_versus(found, asked, at), directory)
     runs = [run for pair in found.pairs for run in pair.runs]
     material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
     return replace(material, sides=(found.left.name, found.right.name))
