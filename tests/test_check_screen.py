@@ -78,7 +78,7 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
         # what is replayed is the same each time
         assert app.screen.query_one("VerdictInLarge Big", Big)._texts[0] == "the same within 10 %"
         assert "0.0 %  (95 % over up to 4 looks: 0.0 .. 0.0): the same within 10 %" in words(app, "#sentence")
-        assert "required: at most 10 % worse: met   changed: scheduler" in words(app, "#next")
+        assert "required: at most 10 % worse: met   noted: scheduler" in words(app, "#next")
         for selector in ("#phase", "VerdictInLarge .word", "VerdictInLarge .interval", "#next"):
             await until(pilot, lambda shown: shown.region.height > 0, app.screen.query_one(selector))
             assert app.screen.query_one(selector).region.bottom <= size[1], selector

@@ -306,7 +306,7 @@ def test_what_differed_and_who_takes_no_part_is_printed() -> None:
     suspect = run(1, findings=(Finding(code="recovery", text="recovery ran"),))
     judged = conclude([Change((suspect, invalid), (run(5),))], asked(), STARTED, ["tcp_nodelay 0 -> 1"])
     text = said(judged)
-    assert "changed: tcp_nodelay 0 -> 1\n" in text
+    assert "differs: tcp_nodelay 0 -> 1\n" in text
     assert "left out: tuning/4: thin data: reads nothing from disks\n" in text
     assert "! tuning/1: recovery ran\n" in text
 

@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
 from cephtui.analysis.change import Change
-from cephtui.analysis.conditions import differences, unlike
+from cephtui.analysis.conditions import unlike
 from cephtui.analysis.figures import spoiled_by
-from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.ratio import holm, spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
@@ -27,8 +26,6 @@ Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
 INVALID = ("thin", "holes", "unverified", "page-cache", "incomplete")
 """Findings of runs that take no part in a verdict."""
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
-_MEASURED = ("finding", "run")
-"""Topics of differences that are results, or are said elsewhere."""
 _FEW_RUNS = 4
 """A side, of which it is said what they would show where there is only one."""
 _ANOTHER_DAY = timedelta(hours=6)
@@ -71,8 +68,8 @@ class Judgement:
 def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Sequence[str] = ()) -> Judgement:
     """The verdicts of all figures, and the answer; ``at`` is the time of it.
 
-    ``changed`` is what differed between the sides. A figure is not met by its own interval, and the answer is so only
-    if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
+    ``changed`` is what was seen to differ between the sides. A figure is not met by its own interval, and the answer
+    is so only if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
     """
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
     names = {each.run for each in left_out}
@@ -113,15 +110,6 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
     if left.problem or right.problem or unlike(left, right):
         return None
     return conclude([Change(left.runs, right.runs)], Asked(headline), at)
-
-
-def changed_between(left: Side, right: Side) -> list[str]:
-    """What was not alike before and after, other than what was measured: marks, options, versions, settings."""
-    marks = [
-        mark.text.removeprefix(CHANGED) for _, mark in marks_between(left, right) if not mark.text.startswith(UNDONE)
-    ]
-    found = [each for each in differences(left, right) if each.topic not in _MEASURED]
-    return [*marks, *(f"{each.topic} {each.name} {each.left} -> {each.right}" for each in found)]
 
 
 def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:

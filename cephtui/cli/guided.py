@@ -265,7 +265,7 @@ class Guided:
         begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
         problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         with contextlib.suppress(OSError, StoreError):
-            self._runner.keep_mark(begun, f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+            begun.keep(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem
 
     def _wait_for_the_user(self) -> None:
@@ -281,4 +281,4 @@ class Guided:
         words = sys.stdin.readline()
         if not words:
             raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
-        self._runner.keep_mark(begun, words.strip() or "the change").result()
+        begun.keep(words.strip() or "the change").result()

@@ -93,7 +93,10 @@ class Conclusion(Model):
     answer: Answer
     exit_code: int
     changed: tuple[Line, ...] = ()
-    """What differed between the sides, other than their figures: words of marks, options, settings."""
+    """What was seen to differ between the sides, other than their figures: options, settings, versions."""
+    noted: tuple[Line, ...] = ()
+    """What the user noted as changed, in the words of marks, or as the command that was run. In sessions of earlier
+    versions it is in ``changed``."""
     left_out: tuple[LeftOut, ...] = ()
     """Runs that take no part, and why."""
     limited: tuple[LeftOut, ...] = ()

@@ -43,8 +43,9 @@ def draw_judgement(
         rows += draw_verdict(verdict, width=width, ascii_only=ascii_only)
     rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
     rows += [plain(line, "bold") for line in conclusion.notes]
-    changed, more = cut(conclusion.changed, "differences")
-    rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
+    for word, lines, what in (("noted", conclusion.noted, "marks"), ("differs", conclusion.changed, "differences")):
+        shown, more = cut(lines, what)
+        rows += [plain(f"{word}: {line}") for line in [*shown, *[more] * bool(more)]]
     rows += [plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)]
     rows += [plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)]
     rows.append(plain(answer_text(judged, code=code), "bold"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -23,6 +24,20 @@ class Prefilled:
 
     identity: str
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class BegunMark:
+    """A mark of the moment at which the user acts; typing its words may take longer than the run lasts."""
+
+    mark: Mark
+    """As yet without words."""
+    store: Callable[[Mark], Future[Mark]]
+
+    def keep(self, text: str) -> Future[Mark]:
+        """Keep it, with the words for what the user did; or a StoreError."""
+        begun = self.mark
+        return self.store(Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text))
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
 from cephtui.nodes.vault import Vault
 from cephtui.planning import Prefilled
-from cephtui.running.bench import Bench
+from cephtui.running.bench import BegunMark, Bench
 from cephtui.running.cleanup import Cleanup, leftovers
 from cephtui.running.connections import Connect, Connections
 from cephtui.running.inbox import Inbox, Inboxes
@@ -146,18 +146,11 @@ class Runner:
         """Open the session where it exists, so that no other process writes it from now on; or a StoreError."""
         return self._thread.call(_hold(self._opened if self.directory else lambda: None))
 
-    def begin_mark(self) -> Mark:
-        """A mark of this moment and of the run in progress, as yet without words: for when the user acts.
-
-        Words may take longer to type than the run lasts.
-        """
+    def begin_mark(self) -> BegunMark:
+        """For when the user acts: a mark of this moment, on the time line of the run in progress."""
         bench = self._bench
-        return bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
-
-    def keep_mark(self, begun: Mark, text: str) -> Future[Mark]:
-        """Keep a mark that was begun, with the words for what the user did; or a StoreError."""
-        mark = Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text)
-        return self._thread.call(_keep_mark(self._opened, mark))
+        mark = bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
+        return BegunMark(mark, lambda worded: self._thread.call(_keep_mark(self._opened, worded)))
 
     def skip(self) -> None:
         """End the run in progress, keeping what was measured, and continue with what is queued."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, changed_between, conclude
+from cephtui.analysis.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark
 from cephtui.models.verdict import Verdict
@@ -27,14 +28,9 @@ def judge_saved(
     directory: Path,
     at: datetime,
 ) -> Judgement:
-    """With what has changed; and with a note where it was looked at before, unless further looks were planned."""
-    changed = [
-        text
-        for change in changes
-        if change.before and change.after
-        for text in changed_between(Side(change.before, tuple(marks)), Side(change.after, tuple(marks)))
-    ]
-    judged = conclude(changes, asked, at, list(dict.fromkeys(changed)))
+    """With what was noted and what was seen to differ; and which look it is, unless further looks were planned."""
+    sides = [(Side(each.before, tuple(marks)), Side(each.after)) for each in changes if each.before and each.after]
+    judged = with_noted(conclude(changes, asked, at), sides)
     return judged if asked.criteria.looks.at else with_earlier(judged, directory)
 
 

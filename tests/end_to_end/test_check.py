@@ -226,7 +226,7 @@ def test_a_figure_that_was_not_measured_is_said(saved: Desk) -> None:
 def test_a_session_is_judged_around_its_mark(saved: Desk) -> None:
     for words in (["M"], ["M", "--mark", "1"]):
         console = saved.run("check", *words, "--json", code=5)
-        assert "fewer shards" in conclusion(console)["changed"]
+        assert "fewer shards" in conclusion(console)["noted"]
         assert console.events[0]["before"] == ["M/1", "M/2", "M/3"]
         assert console.events[0]["after"] == ["M/4", "M/5", "M/6"]
 
@@ -292,7 +292,7 @@ def test_the_sides_take_turns_and_the_change_is_undone(desk: Desk) -> None:
     assert (verdict["method"], verdict["looks"], verdict["looks_most"]) == ("paired", 1, 4)
     assert verdict["before"] == ["C/1", "C/4", "C/5", "C/8"]
     assert verdict["after"] == ["C/2", "C/3", "C/6", "C/7"]
-    assert first in answer["changed"]
+    assert first in answer["noted"]
     assert desk.kept("C")[-1] == answer
     assert "look 1 of 4, 4 runs after" in console.stderr
     (*_, noted) = [json.loads(line) for line in (desk.root / "noted-before").read_text().splitlines()]
@@ -782,7 +782,7 @@ def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTermin
     assert asked.console.wait(END_SECONDS) == 5, asked.describe()
     assert b"worse by more than 10 %" in asked.all_sent()
     assert [mark["text"] for mark in desk.kept("C", "marks.jsonl")] == ["fewer shards"]
-    assert desk.kept("C")[-1]["changed"] == ["fewer shards"]
+    assert desk.kept("C")[-1]["noted"] == ["fewer shards"]
     assert desk.log == ["run"] * 6
     desk.sandbox.assert_clean()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cephtui import __version__
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.marks import among, marks_between
+from cephtui.analysis.noted import UNSEEN
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
@@ -74,9 +75,9 @@ def _heading(material: Material) -> str:
         presets = dict.fromkeys(run.preset for run in material.runs)
         return f"{sessions}: {', '.join(presets)}"
     marks = _marks(material)
-    changed = [mark.text for mark in marks[:1]] or list(
-        material.judged.conclusion.changed[:1] if material.judged else ()
-    )
+    said = material.judged.conclusion if material.judged else None
+    unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
+    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed[:1] if said else ())
     return f"{sessions}: {changed[0] if changed else 'before and after'}"
 
 
@@ -119,13 +120,21 @@ def _sentence(verdict: Verdict, label: str) -> str:
 
 def _changed(material: Material) -> tuple[Block, ...]:
     marks, more = cut(_marks(material), "marks")
-    items = [f"{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
+    is_noted = "noted: " * bool(material.changes)
+    items = [f"{is_noted}{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
     if material.is_versus:
         items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
-    elif material.changes and not items:
-        items = ["no mark names it: what differed stands under Conditions"]
+    elif material.changes:
+        items = [*(items or ["noted: nothing, there is no mark"]), *_seen(material)]
     by = f", by {material.owner}" if material.owner else ""
     return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+
+
+def _seen(material: Material) -> list[str]:
+    """What was seen to differ between the sides, whatever was noted."""
+    seen, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
+    lines = [f"seen to differ: {text}" for text in seen] + [more] * bool(more)
+    return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
 
 
 def _figures(material: Material) -> tuple[Block, ...]:

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.guided_check import looks_of
 from cephtui.analysis.live import LiveRun
+from cephtui.analysis.noted import UNSEEN
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     from cephtui.tui.console.screen import ConsoleScreen
 
 _DRAWS_PER_SECOND = 4
+_SHOWN = 3
+"""Of what was noted, and of what differs."""
 _USUAL_SPREAD = 0.05
 """Between runs, as long as it is not known."""
 
@@ -360,8 +363,8 @@ def _over(stands: Standing) -> str:
     """What a check has come to, with the time that it would still take."""
     if stands.judged is None:
         return "no verdict"
-    required = required_text(stands.judged.deciding[0])
-    changed = "; ".join(stands.judged.conclusion.changed[:3])
-    return (
-        f"required: {required}: {ANSWERS[stands.judged.conclusion.answer]}{f'   changed: {changed}' if changed else ''}"
-    )
+    said = stands.judged.conclusion
+    parts = [f"required: {required_text(stands.judged.deciding[0])}: {ANSWERS[said.answer]}"]
+    for word, texts in (("noted", said.noted), ("differs", said.changed)):
+        parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
+    return "\n".join(["   ".join(parts), *(note for note in said.notes if note == UNSEEN)])

@@ -18,7 +18,7 @@ async def note_change(app: App[Any], runner: Runner) -> bool:
     begun = runner.begin_mark()
     from cephtui.tui.dialogs import EnterText
 
-    when = moment(begun, dated=False)
+    when = moment(begun.mark, dated=False)
     dialog = EnterText(
         "What have you changed?", check=lambda text: None if text.strip() else "", hint=f"marked at {when}"
     )
@@ -27,7 +27,7 @@ async def note_change(app: App[Any], runner: Runner) -> bool:
     if text is None:
         return False
     try:
-        await asyncio.wrap_future(runner.keep_mark(begun, text.strip()))
+        await asyncio.wrap_future(begun.keep(text.strip()))
     except StoreError as error:
         app.notify(str(error), severity="error", markup=False)
         return False

@@ -12,6 +12,7 @@ from textual.containers import Horizontal
 
 from cephtui.analysis.batches import tool_of
 from cephtui.analysis.conclusion import Judgement, judge_sides
+from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.paths import packaged_presets_dir, user_presets_dir
@@ -33,7 +34,8 @@ _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
 def judged_now(left: Side, right: Side) -> Judgement | None:
     """By the figure that the preset is about; None where the runs can't be compared."""
     catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
-    return judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
+    judged = judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
+    return judged and with_noted(judged, [(left, right)])
 
 
 class Comparison(Scrolled):
