@@ -13,7 +13,7 @@ from cephtui.sessions import store
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.dialogs import EnterText
+from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
 from tests.replayed import (
@@ -55,6 +55,14 @@ async def changed(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(app.screen, EnterText))
     await pilot.press(*text, "enter")
+    await measured_as_it_is(app, pilot)
+
+
+async def measured_as_it_is(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """What is replayed is never changed, which is asked about."""
+    await until(pilot, lambda: isinstance(app.screen, Confirm))
+    assert "No difference was seen" in screen_text(app)
+    await pilot.press("y")
     await until(pilot, lambda: isinstance(app.screen, CheckScreen))
 
 
@@ -106,10 +114,18 @@ async def test_the_change_has_the_time_at_which_it_was_said_to_be_made(tmp_path:
         await until(pilot, lambda: isinstance(app.screen, EnterText) and "qsn" in screen_text(app))
         asked = datetime.now(UTC)
         await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await until(pilot, lambda: phase(app) == "now make the change")
+        assert not app.busy
+        assert store.read_marks(tmp_path / "sessions" / "tuning") == [], "the change is not made yet"
+        await changed(app, pilot, "qsn")
+        assert "a change was noted, but no difference was seen" not in words(app, "#next")
         await decided(app, pilot)
+        assert "a change was noted, but no difference was seen" in words(app, "#next")
     (mark,) = store.read_marks(tmp_path / "sessions" / "tuning")
     assert (mark.text, mark.run) == ("qsn", None)
-    assert mark.at < asked
+    assert mark.at > asked, "of the second time"
 
 
 async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp_path: Path) -> None:

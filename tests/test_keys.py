@@ -127,7 +127,7 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
 def desk(request: Request, preset: Preset) -> Desk:
     """A console that does nothing."""
     plan = make_plan(request, new_batch)
-    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock())
+    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock(), Mock())
 
 
 def screens(root: Path) -> Iterator[Screen[Any]]:

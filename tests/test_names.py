@@ -309,7 +309,9 @@ def checked(directory: Path) -> CheckScreen:
     preset: Any = find_presets(packaged_presets_dir(), directory / "none")["write-iops"]
     plan: Any = SimpleNamespace(steps=[store.read_run(directory, 1)], duration_seconds=1.0)
     nothing: Any = None
-    desk = Desk(preset, nothing, plan, lambda: directory, nothing, nothing, lambda: False, lambda: None, nothing)
+    desk = Desk(
+        preset, nothing, plan, lambda: directory, nothing, nothing, lambda: False, lambda: None, nothing, nothing
+    )
     return CheckScreen(guided(), desk)
 
 

@@ -12,10 +12,10 @@ from cephtui.analysis.sides import Side
 from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
 from cephtui.models.rows import Difference
 
-UNSEEN = (
-    "a change was noted, but no difference was seen in what is known of pool, options, nodes and cluster settings: "
-    "did the change take effect?"
+NOT_SEEN = (
+    "no difference was seen in what is known of pool, options, nodes and cluster settings: did the change take effect?"
 )
+UNSEEN = f"a change was noted, but {NOT_SEEN}"
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
 _BY_ITSELF = ("health", "checks")

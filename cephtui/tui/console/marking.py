@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from textual.app import App
@@ -13,8 +14,11 @@ from cephtui.sessions.store import StoreError
 from cephtui.tui.terminal.in_order import opening
 
 
-async def note_change(app: App[Any], runner: Runner) -> bool:
-    """Ask what was changed, and keep it as a mark of the moment of this call; whether it was kept. Needs a worker."""
+async def note_change(app: App[Any], runner: Runner, agrees: Callable[[], Awaitable[bool]] | None = None) -> bool:
+    """Ask what was changed, and keep it as a mark of the moment of this call; whether it was kept. Needs a worker.
+
+    It is not where what ``agrees`` gives, once the words are typed, is false.
+    """
     begun = runner.begin_mark()
     from cephtui.tui.dialogs import EnterText
 
@@ -24,7 +28,7 @@ async def note_change(app: App[Any], runner: Runner) -> bool:
     )
     with opening(app):
         text = await app.push_screen_wait(dialog)
-    if text is None:
+    if text is None or (agrees and not await agrees()):
         return False
     try:
         await asyncio.wrap_future(begun.keep(text.strip()))
