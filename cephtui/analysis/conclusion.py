@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
+from cephtui.analysis.batches import flow_names, group, measured, name_of, names_of, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import unlike
 from cephtui.analysis.figures import spoiled_by
@@ -148,7 +149,8 @@ def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
 
 
 def _without(change: Change, names: Collection[str]) -> Change:
-    return Change(*(tuple(run for run in side if name_of(run) not in names) for side in (change.before, change.after)))
+    before, after = (tuple(r for r in side if name_of(r) not in names) for side in (change.before, change.after))
+    return replace(change, before=before, after=after)
 
 
 def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
@@ -185,6 +187,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
             figures = Figures.of(direction, metric, change.before, change.after)
             if figures.before or figures.after or metric in deciding:
                 verdict = judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+                verdict = verdict.model_copy(update={"in_order": change.is_in_order})
                 yield _would_be_seen(verdict, metric, asked)
 
 
@@ -201,9 +204,12 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
     """Where time may have done what the change is taken to have done."""
     if not asked.is_change or not change.before or not change.after:
         return
-    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
-        yield "before was measured on another day: day-to-day changes are not in the interval"
     metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
+    if not change.is_in_order:
+        yield from _out_of_order(change, metric)
+    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
+        first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
+        yield f"{first}: day-to-day changes are not in the interval"
     for direction in change.runs[0].summary.flows:
         figures = Figures.of(direction, metric, change.before, change.after)
         if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
@@ -212,6 +218,17 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
                 f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated "
                 "from that: undo it and measure again"
             )
+
+
+def _out_of_order(change: Change, metric: Metric) -> Iterator[str]:
+    """Which sides were named, where the first was not measured first; runs that take turns are in no order anyway."""
+    sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
+    if change.is_reversed:
+        yield f"{sides}: A was measured later, so that what was changed leads from B to A"
+    elif not all(
+        Figures.of(flow, metric, change.before, change.after).take_turns for flow in change.runs[0].summary.flows
+    ):
+        yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
 
 
 def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:

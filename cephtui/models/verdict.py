@@ -30,6 +30,9 @@ class Verdict(Model):
     before: tuple[Name, ...]
     """The runs that take part: ``tuning/1``."""
     after: tuple[Name, ...]
+    in_order: bool = True
+    """Whether ``before`` and ``after`` are so in time, or in turns; false where two sides were named in another order:
+    then nothing changed from the one to the other."""
     preset: Name
     tool: Name = ""
     """What all runs were measured with; empty where they have several, or none is known."""

@@ -744,6 +744,7 @@ def test_without_a_terminal_the_way_with_two_commands_is_named(desk: Desk) -> No
 
 
 ASKS = b"Make the change"
+AS_IT_IS = b"Press Enter to measure as it is"
 OnTerminal = Callable[..., Terminal]
 
 
@@ -779,6 +780,9 @@ def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTermin
     wait_asked(asked)
     desk.slow.touch()
     asked.type("fewer shards\r")
+    wait_for(lambda: AS_IT_IS in asked.sent, END_SECONDS, "the question whether it took effect", asked.describe)
+    assert desk.log == ["run"] * 3, "no run is spent before that is answered"
+    asked.type("\r")
     assert asked.console.wait(END_SECONDS) == 5, asked.describe()
     assert b"worse by more than 10 %" in asked.all_sent()
     assert [mark["text"] for mark in desk.kept("C", "marks.jsonl")] == ["fewer shards"]
@@ -796,6 +800,8 @@ def test_a_stop_while_it_asks_can_be_continued(desk: Desk, terminal: OnTerminal)
     desk.sandbox.assert_clean()
     again = terminal("check", "--continue", "C")
     wait_asked(again)
+    again.type("\r")
+    wait_for(lambda: AS_IT_IS in again.sent, END_SECONDS, "the question whether it took effect", again.describe)
     again.type("\r")
     assert again.console.wait(END_SECONDS) == 6, again.describe()  # two runs a side are not judged
     assert [mark["text"] for mark in desk.kept("C", "marks.jsonl")] == ["the change"]

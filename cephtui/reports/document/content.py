@@ -78,7 +78,7 @@ def _heading(material: Material) -> str:
     said = material.judged.conclusion if material.judged else None
     unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
     changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed[:1] if said else ())
-    return f"{sessions}: {changed[0] if changed else 'before and after'}"
+    return f"{sessions}: {changed[0] if changed else ' and '.join(material.sides)}"
 
 
 def _marks(material: Material) -> list[Mark]:
@@ -224,7 +224,7 @@ def _method(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     verdict = next(iter(judged.deciding), None) if judged else None
     left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
-    texts = _of_study() if verdict is None else _of_verdict(verdict)
+    texts = _of_study() if verdict is None else _of_verdict(verdict, material.sides)
     return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
 
 
@@ -235,13 +235,13 @@ def _of_study() -> tuple[str, ...]:
     )
 
 
-def _of_verdict(verdict: Verdict) -> tuple[str, ...]:
+def _of_verdict(verdict: Verdict, sides: tuple[str, str]) -> tuple[str, ...]:
     looks = f"look {verdict.looks} of at most {verdict.looks_most}" if verdict.looks_most > 1 else "one look"
     test = "paired t, as the runs took turns" if verdict.method == "paired" else "Welch's t, one side after the other"
     return (
         "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
-        f"means of {len(verdict.after)} runs after and {len(verdict.before)} before, and its interval holds with "
-        f"{100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
+        f"means of {len(verdict.after)} runs {sides[1]} and {len(verdict.before)} {sides[0]}, and its interval holds "
+        f"with {100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
         "It is met if the whole interval is on the good side of what is required, not met if all of it is on the "
         "other, else there is no verdict.",
     )

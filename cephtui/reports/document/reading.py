@@ -74,7 +74,7 @@ def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title:
     judged = with_earlier(conclude_versus(found, asked, at), directory)
     runs = [run for pair in found.pairs for run in pair.runs]
     material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
-    return replace(material, sides=(found.left.name, found.right.name))
+    return replace(material, sides=(found.left.name, found.right.name), is_versus=True)
 
 
 def _material(
@@ -109,6 +109,7 @@ def _material(
         title=title,
         seconds=lambda name: _seconds(root, name),
         ceilings=_ceilings(root, points, every),
+        sides=("before", "after") if all(change.is_in_order for change in changes) else ("A", "B"),
     )
 
 
@@ -150,7 +151,11 @@ def _masked(material: Material, mask: Mask) -> Material:
         material,
         runs=tuple(runs.values()),
         changes=tuple(
-            Change(*(tuple(runs[name_of(run)] for run in side) for side in (change.before, change.after)))
+            replace(
+                change,
+                before=tuple(runs[name_of(run)] for run in change.before),
+                after=tuple(runs[name_of(run)] for run in change.after),
+            )
             for change in material.changes
         ),
         judged=judged,
