@@ -25,7 +25,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.running.node_requests import NodeRequests
 from cephtui.running.runner import Runner
-from cephtui.running.survey import Survey
+from cephtui.running.survey import Conditions, Survey
 from cephtui.sessions import archive, demo, store
 from cephtui.targets import Target, parse_target
 from cephtui.tui.app import CephtuiApp, SavedApp
@@ -274,7 +274,8 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
             stop=lambda: None,
             is_busy=lambda: False,
             live=lambda: None,
-            mark=lambda words: asyncio.wrap_future(_done(None)),
+            note_change=lambda agrees: asyncio.wrap_future(_done(False)),
+            conditions=lambda: asyncio.wrap_future(_done(Conditions(None, {}))),
         )
         app.push_screen(CheckScreen(guided, desk))
         await settled(pilot, "enter closes")

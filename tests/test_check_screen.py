@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,13 @@ from cephtui.sessions import store
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.dialogs import EnterText
+from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
 from tests.replayed import (
     RECORDED_SECONDS,
     WRITE_IOPS,
+    burst,
     connector_to,
     console,
     console_screen,
@@ -25,6 +27,7 @@ from tests.replayed import (
     let_go,
     said,
     saved,
+    screen_text,
     until,
 )
 
@@ -52,6 +55,14 @@ async def changed(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(app.screen, EnterText))
     await pilot.press(*text, "enter")
+    await measured_as_it_is(app, pilot)
+
+
+async def measured_as_it_is(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """What is replayed is never changed, which is asked about."""
+    await until(pilot, lambda: isinstance(app.screen, Confirm))
+    assert "No difference was seen" in screen_text(app)
+    await pilot.press("y")
     await until(pilot, lambda: isinstance(app.screen, CheckScreen))
 
 
@@ -75,7 +86,7 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
         # what is replayed is the same each time
         assert app.screen.query_one("VerdictInLarge Big", Big)._texts[0] == "the same within 10 %"
         assert "0.0 %  (95 % over up to 4 looks: 0.0 .. 0.0): the same within 10 %" in words(app, "#sentence")
-        assert "required: at most 10 % worse: met   changed: scheduler" in words(app, "#next")
+        assert "required: at most 10 % worse: met   noted: scheduler" in words(app, "#next")
         for selector in ("#phase", "VerdictInLarge .word", "VerdictInLarge .interval", "#next"):
             await until(pilot, lambda shown: shown.region.height > 0, app.screen.query_one(selector))
             assert app.screen.query_one(selector).region.bottom <= size[1], selector
@@ -90,6 +101,31 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
     (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
     assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
     assert [mark.text for mark in store.read_marks(directory)] == ["scheduler"]
+
+
+async def test_the_change_has_the_time_at_which_it_was_said_to_be_made(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: phase(app) == "now make the change")
+        burst(app, "", "enter")
+        burst(app, "qsn")
+        await until(pilot, lambda: isinstance(app.screen, EnterText) and "qsn" in screen_text(app))
+        asked = datetime.now(UTC)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await until(pilot, lambda: phase(app) == "now make the change")
+        assert not app.busy
+        assert store.read_marks(tmp_path / "sessions" / "tuning") == [], "the change is not made yet"
+        await changed(app, pilot, "qsn")
+        assert "a change was noted, but no difference was seen" not in words(app, "#next")
+        await decided(app, pilot)
+        assert "a change was noted, but no difference was seen" in words(app, "#next")
+    (mark,) = store.read_marks(tmp_path / "sessions" / "tuning")
+    assert (mark.text, mark.run) == ("qsn", None)
+    assert mark.at > asked, "of the second time"
 
 
 async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp_path: Path) -> None:

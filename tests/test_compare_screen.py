@@ -19,10 +19,13 @@ from textual.widgets import Input
 from cephtui.analysis.sides import Side
 from cephtui.models import Finding, Run, Summary
 from cephtui.sessions import store
+from cephtui.sessions.archive import annotate
 from cephtui.sessions.saved_runs import candidates
+from cephtui.tui.app import _older_first
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.screens.compare import CompareScreen, Comparison
+from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
@@ -39,6 +42,11 @@ class Host(App[None]):
         self.profile = profile
         self.shown = screen
         self.answers: list[object] = []
+        self.said: list[str] = []
+
+    def notify(self, message: str, **more: Any) -> None:
+        """Keep it."""
+        self.said.append(message)
 
     def on_mount(self) -> None:
         """Show it."""
@@ -145,6 +153,35 @@ async def test_the_sides_are_swapped_in_charts_and_text() -> None:
         after = app.screen.query_one("#read-overlay", Overlay).render()
         assert before.plain == after.plain
         assert before.spans != after.spans  # what was B's colour is A's
+
+
+async def test_a_swap_says_which_side_is_the_later_one_also_in_large() -> None:
+    async with host(two_runs(), (120, 50)) as (app, pilot):
+        await until(pilot, lambda: "▼ -58.8 %" in text(app))
+        assert "A 2026-" in text(app), "the times of both sides"
+        await pilot.press("w")
+        await until(pilot, lambda: "B vs A" in text(app))
+        assert app.said == ["A is now replay/2, the later one; B is replay/1"]
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, ComparePresenter) and "A replay/2" in text(app))
+        assert "no marks in these runs or between them" in text(app)
+        await pilot.press("w")
+        await until(pilot, lambda: "A replay/1" in text(app))
+        assert app.said[1:] == ["A is now replay/1, the earlier one; B is replay/2"]
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, ComparePresenter))
+        await until(pilot, lambda: "A replay/1" in text(app))
+
+
+def test_the_older_run_is_a_unless_there_is_a_baseline(tmp_path: Path) -> None:
+    directory = tmp_path / SESSION.name
+    shutil.copytree(SESSION, directory)
+    older, newer = (directory, WRITE_IOPS), (directory, MIXED)
+    for chosen in ((older, newer), (newer, older)):
+        assert _older_first(*chosen) == [older, newer]
+    annotate(directory, baseline=MIXED)
+    for chosen in ((older, newer), (newer, older)):
+        assert _older_first(*chosen) == [newer, older]
 
 
 async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:

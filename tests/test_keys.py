@@ -48,7 +48,7 @@ from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.compare import CompareScreen, TwoSides
 from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.details import DetailsScreen
@@ -127,7 +127,7 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
 def desk(request: Request, preset: Preset) -> Desk:
     """A console that does nothing."""
     plan = make_plan(request, new_batch)
-    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock())
+    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock(), Mock())
 
 
 def screens(root: Path) -> Iterator[Screen[Any]]:
@@ -145,7 +145,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield ReplayScreen(directory, demo.STAR)
     yield WatchScreen(directory)
     yield CompareScreen(Side((run,)), Side((run,)), {}, {})
-    yield ComparePresenter(Side((run,)), Side((run,)), {}, {})
+    yield ComparePresenter(TwoSides(Side((run,)), Side((run,)), {}, {}), None, Mock())
     yield CurveScreen(run, lambda: ([run], []))
     yield LogScreen(directory, run)
     yield DetailsScreen(directory, run)

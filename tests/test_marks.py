@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
 from tests.replayed import (
     WRITE_IOPS,
+    burst,
     connector_to,
     console,
     console_screen,
@@ -164,6 +166,31 @@ async def test_keys_of_the_console_are_letters_in_a_mark(tmp_path: Path) -> None
         await mark(app, pilot, "qsx1a")
         assert app.busy
         assert console_screen(app).dispatcher.queue.entries == ()
+    assert [each.text for each in marks(tmp_path)] == ["qsx1a"]
+
+
+async def test_a_mark_is_of_the_moment_of_its_key_also_where_its_run_has_ended_meanwhile(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path, size=USUAL) as (app, pilot, hosts):
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+        pressed = datetime.now(UTC)
+        assert re.search(r"marked at \d\d:\d\d:\d\d, \d+ s into #1;", screen_text(app)), screen_text(app)
+        let_go(app, hosts)
+        await finished(app, pilot)
+        await pilot.press(*CHANGE, "enter")
+        await until(pilot, lambda: marked(app) == [CHANGE])
+        await until(pilot, lambda: CHANGE in text_of(app, console_screen(app).query_one("#chart")))
+    (kept,), run = marks(tmp_path), saved(tmp_path)[0]
+    assert kept.run == 1
+    assert kept.elapsed_seconds is not None
+    assert run.started_at < kept.at < pressed < run.started_at + timedelta(seconds=run.duration_seconds)
+
+
+async def test_keys_right_behind_m_are_the_text_of_the_mark(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
+        burst(app, "m" + "qsx1a", "enter")
+        await until(pilot, lambda: marked(app) == ["qsx1a"])
+        assert app.busy
     assert [each.text for each in marks(tmp_path)] == ["qsx1a"]
 
 

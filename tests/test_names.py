@@ -101,7 +101,8 @@ FREE = {
     *("NodeEnvironment.settings value", "NodeResult.error", "NodeResult.command", "DiskUse.name"),
     *("JobResult.job", "JobResult.group", "Ordered.title", "Cell.step", "Cell.options value", "Cell.of_preset value"),
     *("Promise.step", "Promise.expect", "MeasuredVolume.name", "MeasuredVolume.device_class", "Expected.step"),
-    *("Cell.expect", "Conclusion.changed", "Conclusion.notes", "GuidedCheck.overrides key"),
+    *("Cell.expect", "Conclusion.changed", "Conclusion.noted", "Conclusion.notes"),
+    "GuidedCheck.overrides key",
     *("GuidedCheck.overrides value", "GuidedCheck.metrics", "GuidedCheck.directions"),
     *(f"Node.{name}" for name in ("user", "prefix", "ceph_prefix", "ceph_mon_host", "programs value")),
     *(f"SessionRow.{name}" for name in ("path", "cluster", "note", "tags", "error")),
@@ -326,7 +327,9 @@ def checked(directory: Path) -> CheckScreen:
     preset: Any = find_presets(packaged_presets_dir(), directory / "none")["write-iops"]
     plan: Any = SimpleNamespace(steps=[store.read_run(directory, 1)], duration_seconds=1.0)
     nothing: Any = None
-    desk = Desk(preset, nothing, plan, lambda: directory, nothing, nothing, lambda: False, lambda: None, nothing)
+    desk = Desk(
+        preset, nothing, plan, lambda: directory, nothing, nothing, lambda: False, lambda: None, nothing, nothing
+    )
     return CheckScreen(guided(), desk)
 
 

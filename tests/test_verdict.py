@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -198,9 +199,9 @@ def test_of_a_judged_figure_everything_is_said_once() -> None:
     ],
 )
 def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float], text: str) -> None:
-    missing = [run(40, {"iops": None})]
     given = change(before, after)
-    judged = conclude([Change(given.before or (missing[0],), given.after or (missing[0],))], asked(), STARTED)
+    missing = run(0, {"iops": None}), run(40, {"iops": None})
+    judged = conclude([Change(given.before or missing[:1], given.after or missing[1:])], asked(), STARTED)
     verdict = only(judged)
     assert verdict_text(verdict) == text
     assert (verdict.word, verdict.met, judged.conclusion.exit_code) == ("no verdict", None, 6)
@@ -306,7 +307,7 @@ def test_what_differed_and_who_takes_no_part_is_printed() -> None:
     suspect = run(1, findings=(Finding(code="recovery", text="recovery ran"),))
     judged = conclude([Change((suspect, invalid), (run(5),))], asked(), STARTED, ["tcp_nodelay 0 -> 1"])
     text = said(judged)
-    assert "changed: tcp_nodelay 0 -> 1\n" in text
+    assert "differs: tcp_nodelay 0 -> 1\n" in text
     assert "left out: tuning/4: thin data: reads nothing from disks\n" in text
     assert "! tuning/1: recovery ran\n" in text
 
@@ -549,8 +550,8 @@ def test_pairs_are_neighbours_in_time_whatever_the_order_they_are_given_in() -> 
 def test_another_day_is_said(hours: float, is_said: bool) -> None:
     later = tuple(r.model_copy(update={"started_at": r.started_at + timedelta(hours=hours)}) for r in runs(GOOD, 4))
     notes = conclude([Change(runs(GOOD), later)], asked(), STARTED).conclusion.notes
-    text = "before was measured on another day: day-to-day changes are not in the interval"
-    assert (text in notes) == is_said
+    first = "before was measured on another day" if hours > 0 else "A was measured on another day than B"
+    assert (f"{first}: day-to-day changes are not in the interval" in notes) == is_said
 
 
 def test_a_trend_on_both_sides_is_said() -> None:
@@ -782,3 +783,37 @@ def test_how_long_a_run_takes_is_of_both_sides() -> None:
     before = run(1, duration_seconds=100.0)
     verdict = only(conclude([Change((before,), (run(2),))], asked(), STARTED))
     assert verdict.run_seconds == pytest.approx((100 + RUN_SECONDS) / 2)
+
+
+# ---------------------------------------------------------------------------------------------- order in time
+
+
+def reversed_in_time() -> Judgement:
+    """The user names the later batch first: the change, which cost 20 %, lies behind the second."""
+    made = change(GOOD, [0.8 * value for value in GOOD])
+    return conclude([Change(made.after, made.before)], asked(), STARTED)
+
+
+def test_words_of_before_and_after_are_only_used_where_it_is_so_in_time() -> None:
+    judged = reversed_in_time()
+    verdict = only(judged)
+    assert not verdict.in_order
+    assert headline(verdict).plain.startswith("write-iops  write IOPS  A ")
+    assert verdict_text(verdict) == "B better by more than 10 %"
+    assert basis(verdict).startswith(f"{len(GOOD)} runs of A (spread")
+    text = " ".join([headline(verdict).plain, verdict_text(verdict), basis(verdict), *judged.conclusion.notes])
+    assert not re.search(r"\bbefore\b|\bafter\b|->", text.replace("one side after the other", ""))
+    (note,) = judged.conclusion.notes
+    assert note.endswith("A was measured later, so that what was changed leads from B to A")
+
+
+def test_sides_that_lie_among_each_other_are_neither_before_nor_after() -> None:
+    values = [1000.0 + at for at in range(6)]
+    judged = conclude([in_order("ABBBAA", values)], asked(), STARTED)
+    assert "their runs lie among each other" in judged.conclusion.notes[0]
+    assert "of A" in basis(only(judged))
+
+
+def test_a_check_that_takes_turns_has_a_before_and_an_after() -> None:
+    given = replace(in_order("ABBA", [1000.0, 1001.0, 1002.0, 1003.0]), takes_turns=True)
+    assert "2 runs before" in basis(only(conclude([given], asked(), STARTED)))

@@ -173,6 +173,12 @@ def in_time_order(runs: Iterable[Run]) -> list[Run]:
     return sorted(every, key=lambda run: (at[name_of(run)], run.run))
 
 
+def names_of(runs: Iterable[Run]) -> str:
+    """``tuning/3, tuning/4 and 2 more``."""
+    first, *others = map(name_of, runs)
+    return ", ".join([first, *others[:1]]) + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+
+
 def flow_names(runs: Iterable[Run]) -> list[str]:
     """What any of these runs did: reads, writes, then the others."""
     found = {name for run in runs for name in run.summary.flows}

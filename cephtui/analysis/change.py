@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
+from datetime import datetime
 
 from cephtui.analysis.batches import set_up
 from cephtui.frozen import dataclass
@@ -11,14 +13,38 @@ from cephtui.models import Mark, Run
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Runs that were set up alike, before something was changed and after it, however they ended."""
+    """Runs that were set up alike, before something was changed and after it, however they ended.
+
+    Sides that the user has named may be in any order in time: see ``is_in_order``.
+    """
 
     before: tuple[Run, ...]
     after: tuple[Run, ...]
+    takes_turns: bool = field(default=False, kw_only=True)
+    """Whether the change was made and taken back in turns."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return (*self.before, *self.after)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the first side was measured before the change, and the second after it; else they are A and B."""
+        if self.takes_turns or not (self.before and self.after):
+            return True
+        if not all(run.is_dated for run in self.runs):
+            return False
+        return max(map(_place, self.before)) < min(map(_place, self.after))
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether all of the first side was measured later."""
+        return not self.is_in_order and replace(self, before=self.after, after=self.before).is_in_order
+
+
+def _place(run: Run) -> tuple[datetime, int]:
+    """In time; runs that were imported from one document may all have its time."""
+    return run.started_at, run.run
 
 
 def around(runs: Sequence[Run], marks: Sequence[Mark], number: int | None = None) -> list[Change]:

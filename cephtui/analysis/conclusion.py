@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import fmean
 
-from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
+from cephtui.analysis.batches import flow_names, group, measured, name_of, names_of, summarize
 from cephtui.analysis.change import Change
-from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
+from cephtui.analysis.conditions import unlike
 from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
@@ -24,8 +24,6 @@ from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
-_MEASURED = ("finding", "run")
-"""Topics of differences that are results, or are said elsewhere."""
 _FEW_RUNS = 4
 """A side, of which it is said what they would show where there is only one."""
 _NAMED_MOST = 6
@@ -70,8 +68,8 @@ class Judgement:
 def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Sequence[str] = ()) -> Judgement:
     """The verdicts of all figures, and the answer; ``at`` is the time of it.
 
-    ``changed`` is what differed between the sides. A figure is not met by its own interval, and the answer is so only
-    if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
+    ``changed`` is what was seen to differ between the sides. A figure is not met by its own interval, and the answer
+    is so only if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
     """
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
     names = {each.run for each in left_out}
@@ -109,15 +107,6 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
     return conclude([Change(left.runs, right.runs)], Asked(headline), at)
 
 
-def changed_between(left: Side, right: Side) -> list[str]:
-    """What was not alike before and after, other than what was measured: marks, options, versions, settings."""
-    marks = [
-        mark.text.removeprefix(CHANGED) for _, mark in marks_between(left, right) if not mark.text.startswith(UNDONE)
-    ]
-    found = [each for each in differences(left, right) if each.topic not in _MEASURED]
-    return [*marks, *(f"{each.topic} {each.name} {each.left} -> {each.right}" for each in found)]
-
-
 def why_invalid(run: Run) -> str:
     """Why a run takes no part in a verdict; empty where it does."""
     if run.outcome != "ok":
@@ -133,7 +122,8 @@ def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
 
 
 def _without(change: Change, names: Collection[str]) -> Change:
-    return Change(*(tuple(run for run in side if name_of(run) not in names) for side in (change.before, change.after)))
+    before, after = (tuple(r for r in side if name_of(r) not in names) for side in (change.before, change.after))
+    return replace(change, before=before, after=after)
 
 
 def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
@@ -201,6 +191,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
             figures = Figures.of(direction, metric, change.before, change.after)
             if figures.before or figures.after or metric in deciding:
                 verdict = judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+                verdict = verdict.model_copy(update={"in_order": change.is_in_order})
                 yield _would_be_seen(verdict, metric, asked)
 
 
@@ -221,9 +212,12 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
             "interval"
         )
         return
-    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
-        yield "before was measured on another day: day-to-day changes are not in the interval"
     metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
+    if not change.is_in_order:
+        yield from _out_of_order(change, metric)
+    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
+        first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
+        yield f"{first}: day-to-day changes are not in the interval"
     for direction in change.runs[0].summary.flows:
         figures = Figures.of(direction, metric, change.before, change.after)
         if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
@@ -232,6 +226,17 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
                 f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated "
                 "from that: undo it and measure again"
             )
+
+
+def _out_of_order(change: Change, metric: Metric) -> Iterator[str]:
+    """Which sides were named, where the first was not measured first; runs that take turns are in no order anyway."""
+    sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
+    if change.is_reversed:
+        yield f"{sides}: A was measured later, so that what was changed leads from B to A"
+    elif not all(
+        Figures.of(flow, metric, change.before, change.after).take_turns for flow in change.runs[0].summary.flows
+    ):
+        yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
 
 
 def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:

@@ -76,7 +76,11 @@ def changes_of(guided: GuidedCheck, runs: Sequence[Run]) -> list[Change]:
     """Both sides, a change for each preset."""
     before, after = sides_of(guided, runs)
     return [
-        Change(tuple(run for run in before if run.batch == first), tuple(run for run in after if run.batch == second))
+        Change(
+            tuple(run for run in before if run.batch == first),
+            tuple(run for run in after if run.batch == second),
+            takes_turns=guided.takes_turns,
+        )
         for first, second in zip(guided.before, guided.after, strict=True)
     ]
 

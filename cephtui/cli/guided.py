@@ -7,6 +7,7 @@ import select
 import sys
 import termios
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,8 +27,10 @@ from cephtui.analysis.guided_check import (
     is_look,
     looks_of,
     next_turn,
+    sides_of,
 )
 from cephtui.analysis.marks import CHANGED, UNDONE
+from cephtui.analysis.noted import NOT_SEEN, is_seen
 from cephtui.cli.headless import Measuring
 from cephtui.cli.judging import asked_of, keep, print_judgement
 from cephtui.cli.options import Question
@@ -35,10 +38,12 @@ from cephtui.cli.output import JsonOutput, TerminalOutput
 from cephtui.cli.stopping import AGAIN
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Run
+from cephtui.models import Mark, Plan, Run
 from cephtui.models.guided_check import GuidedCheck
+from cephtui.nodes.transport import TransportError
 from cephtui.planning import Order, Request, make_plan
 from cephtui.reports.verdict import headline, verdict_text
+from cephtui.running.bench import BegunMark
 from cephtui.running.changing import run_noted
 from cephtui.running.command import time_limit
 from cephtui.running.runner import Runner
@@ -48,6 +53,7 @@ from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import GUIDED_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
 from cephtui.sessions.writer import unwritable, write_whole
+from cephtui.targets.base import TargetFault
 from cephtui.terminal import Interrupted, say
 
 _POLL_SECONDS = 0.25
@@ -109,7 +115,7 @@ class Guided:
         code, judged, spoiled = 0, None, False
         try:
             while turn := next_turn(self._guided, *(before := self._counted())):
-                self._switch(turn.side)
+                self._switch(turn)
                 self._measure(turn)
                 if self._counted() != before and is_look(self._guided, *self._counted()):
                     judged = self._look()
@@ -151,10 +157,13 @@ class Guided:
 
     # ------------------------------------------------------------------ measure, and look
 
-    def _measure(self, turn: Turn) -> None:
+    def _plan_of(self, turn: Turn) -> tuple[Request, Plan]:
         batches = self._guided.before if turn.side == "before" else self._guided.after
         request = request_of_turn(self._request, turn, begun(self._guided, turn.side, self._runs))
-        plan = make_plan(request, ids_of(batches), self._runner.prefilled())
+        return request, make_plan(request, ids_of(batches), self._runner.prefilled())
+
+    def _measure(self, turn: Turn) -> None:
+        request, plan = self._plan_of(turn)
         total = f", {plan.bound} {units.duration(plan.duration_seconds)}"
         say(f"{turn.side}: {turn.runs} run{'s' * (turn.runs > 1)} of {', '.join(self._guided.presets)}{total}")
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
@@ -198,18 +207,21 @@ class Guided:
 
     # ------------------------------------------------------------------ the change
 
-    def _switch(self, side: str) -> None:
-        """Make the change, or take it back, where this side wants it so."""
+    def _switch(self, turn: Turn) -> None:
+        """Make the change, or take it back, where this side wants it so; and look whether anything of it is seen."""
         self._look_at_the_change()
-        if self._saved or (side == "after") == self._is_changed:
-            return
-        if side == "before":
-            self._undo(for_now=True)
-        elif self._commands.change is None:
-            self._wait_for_the_user()
-            self._is_changed = True
-        else:
-            self._change(self._commands.change)
+        is_first = turn.side == "after" and not begun(self._guided, "after", self._runs)
+        if not self._saved and (turn.side == "after") != self._is_changed:
+            if turn.side == "before":
+                self._undo(for_now=True)
+            elif self._commands.change is None:
+                self._wait_for_the_user(turn)
+                self._is_changed = True
+                return
+            else:
+                self._change(self._commands.change)
+        if is_first and self._is_unseen(turn):
+            say(NOT_SEEN)
 
     def _look_at_the_change(self) -> None:
         """Whether it is still as this check has left it, as far as that is noted."""
@@ -262,21 +274,48 @@ class Guided:
             is_told = is_asked
             return is_asked and kind == "change"
 
+        begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
         problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         with contextlib.suppress(OSError, StoreError):
-            self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+            begun.keep(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem
 
-    def _wait_for_the_user(self) -> None:
-        """The words that are typed become the mark."""
+    def _wait_for_the_user(self, turn: Turn) -> None:
+        """The words that are typed become the mark; where nothing of the change is seen, it is asked about first."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer
-        click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
+        words, begun = self._typed("Make the change, say here what you changed, then press Enter: ")
+        while self._is_unseen(turn):
+            say(NOT_SEEN)
+            again, at = self._typed("Press Enter to measure as it is; or make the change, say it here, press Enter: ")
+            if not again:
+                break
+            words, begun = again, at
+        begun.keep(words or "the change").result()
+
+    def _typed(self, question: str) -> tuple[str, BegunMark]:
+        """A line of the user's, and a mark of the moment at which it was there."""
+        click.echo(question, nl=False, err=True)
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:
                 raise _Over(EXIT_INCOMPLETE, "stopped")
+        begun = self._runner.begin_mark()
         words = sys.stdin.readline()
         if not words:
             raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
-        self._runner.mark(words.strip() or "the change").result()
+        return words.strip(), begun
+
+    def _is_unseen(self, turn: Turn) -> bool:
+        """Whether all that is known is as it was before the change; not where that can't be found out."""
+        request, plan = self._plan_of(turn)
+        before = sides_of(self._guided, [*self._saved, *self._runs])[0]
+        asked = self._runner.nodes.conditions(plan, request.target)
+        while not asked.done():
+            wait([asked], _POLL_SECONDS)
+            if self._desk.is_asked_to_end:
+                raise _Over(EXIT_INCOMPLETE, "stopped")
+        with contextlib.suppress(TransportError, TargetFault):  # else the runs say what is the matter
+            alike = [run for run in before if run.preset == plan.steps[0].preset]
+            return bool(alike) and is_seen(alike[-1], asked.result().cluster, asked.result().nodes) is False
+        return False

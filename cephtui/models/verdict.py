@@ -32,6 +32,9 @@ class Verdict(Model):
     before: tuple[Name, ...]
     """The runs that take part: ``tuning/1``."""
     after: tuple[Name, ...]
+    in_order: bool = True
+    """Whether ``before`` and ``after`` are so in time, or in turns; false where two sides were named in another order:
+    then nothing changed from the one to the other."""
     preset: Name
     tool: Name = ""
     """What all runs were measured with; empty where they have several, or none is known."""
@@ -101,7 +104,10 @@ class Conclusion(Model):
     answer: Answer
     exit_code: int
     changed: tuple[Line, ...] = ()
-    """What differed between the sides, other than their figures: words of marks, options, settings."""
+    """What was seen to differ between the sides, other than their figures: options, settings, versions."""
+    noted: tuple[Line, ...] = ()
+    """What the user noted as changed, in the words of marks, or as the command that was run. In sessions of earlier
+    versions it is in ``changed``."""
     left_out: tuple[LeftOut, ...] = ()
     """Runs that take no part, and why."""
     limited: tuple[LeftOut, ...] = ()

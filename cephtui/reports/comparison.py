@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures
@@ -16,6 +17,7 @@ from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, findings_with_runs
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
+from cephtui.reports.facts import period
 from cephtui.reports.quality import finding_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
@@ -39,7 +41,7 @@ def draw_comparison(
     most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # a line that counts one more takes a row too
     rest = found[len(shown) :]
-    rows: list[RenderableType] = [_sides(left, right)]
+    rows: list[RenderableType] = [_sides(left, right), Text(times_of(left, right))]
     for verdict in judged.deciding if judged else ():
         rows += draw_verdict(verdict, ascii_only=ascii_only)
     notes = judged.conclusion.notes if judged else ()
@@ -65,6 +67,11 @@ def _marks(left: Side, right: Side) -> list[Text]:
     lines = [Text.assemble("* ", (f"{mark.text:.2000}", "bold"), f" ({session + ', ' if both else ''}{moment(mark)})")
              for session, mark in found]  # fmt: skip
     return [*lines, *[Text(more)] * bool(more)]
+
+
+def times_of(left: Side, right: Side) -> str:
+    """``A 2026-11-22 01:28 UTC, B 2026-11-22 01:34 to 01:36 UTC``: when both were measured."""
+    return ", ".join(f"{name} {period(side.runs)}" for name, side in _named(left, right))
 
 
 def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:
@@ -102,7 +109,8 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
         return Text("neither run has results")
     ranges = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
     names = {"left_spread": "range of A", "right_spread": "range of B"}
-    columns = (found[0].direction, "A", "B", "change", *(names[name] for name in ranges))
+    change = "change" if Change(left.runs, right.runs).is_in_order else "B vs A"
+    columns = (found[0].direction, "A", "B", change, *(names[name] for name in ranges))
     table = make_table(*columns, right=("A", "B"), whole=columns)
     grey = "dim" if unlike(left, right) or len(left.runs) == len(right.runs) == 1 else ""
     for before, figure in zip((found[0], *found), found, strict=False):

@@ -230,9 +230,9 @@ def time_left(progress: BatchProgress) -> str:
     return ", ".join(parts)
 
 
-def moment(mark: Mark) -> str:
-    """When a mark was made: ``14:02:11``, ``14:02:11, 12 s into #3``."""
-    when = f"{mark.at.astimezone():%Y-%m-%d %H:%M:%S}"
+def moment(mark: Mark, *, dated: bool = True) -> str:
+    """When a mark was made: ``2026-03-09 14:02:11``, ``14:02:11, 12 s into #3`` where it is not ``dated``."""
+    when = f"{mark.at.astimezone():{'%Y-%m-%d ' * dated}%H:%M:%S}"
     if mark.run is None:
         return when
     if mark.elapsed_seconds is None:

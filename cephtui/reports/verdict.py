@@ -42,8 +42,9 @@ def draw_judgement(
         rows += draw_verdict(verdict, width=width, ascii_only=ascii_only)
     rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
     rows += [plain(line, "bold") for line in conclusion.notes]
-    changed, more = cut(conclusion.changed, "differences")
-    rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
+    for word, lines, what in (("noted", conclusion.noted, "marks"), ("differs", conclusion.changed, "differences")):
+        shown, more = cut(lines, what)
+        rows += [plain(f"{word}: {line}") for line in [*shown, *[more] * bool(more)]]
     rows += [plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)]
     rows += [plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)]
     rows.append(plain(answer_text(judged, code=code), "bold"))
@@ -72,11 +73,9 @@ def answer_text(judged: Judgement, *, code: bool) -> str:
 def headline(verdict: Verdict) -> Text:
     """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
     metric = metric_of(verdict.figure, verdict.tool)
-    text = Text.assemble(
-        (verdict.preset, "bold"),
-        f"  {verdict.direction} {metric.full_title}  ",
-        f"{metric.as_text(verdict.left)} -> {metric.as_text(verdict.right)}",
-    )
+    left, right = metric.as_text(verdict.left), metric.as_text(verdict.right)
+    figures = f"{left} -> {right}" if verdict.in_order else f"A {left}, B {right}"
+    text = Text.assemble((verdict.preset, "bold"), f"  {verdict.direction} {metric.full_title}  ", figures)
     change = change_of(verdict)
     return text.append(f"  {change}", "bold") if change else text
 
@@ -106,13 +105,14 @@ def verdict_text(verdict: Verdict) -> str:
     """What it says, in a sentence; with what would bring a verdict where there is none."""
     before, after = len(verdict.before), len(verdict.after)
     if not (before and after):
-        missing = "on either side" if not (before or after) else "before" if not before else "after"
+        sides = _of_sides(verdict)
+        missing = "on either side" if not (before or after) else sides[0] if not before else sides[1]
         return f"no verdict: no run that counts {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
     if min(before, after) < JUDGED_RUNS:
         return _too_few(verdict, before, after)
-    word = _WORDS[verdict.word].format(_percent(verdict.same_percent)) if verdict.word in _WORDS else ""
+    word = _word(verdict) if verdict.word in _WORDS else ""
     if verdict.differs and verdict.word in ("same", "not worse", "not better"):
         word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
@@ -127,7 +127,18 @@ def short_text(verdict: Verdict) -> str:
     """Its word alone: ``worse by more than 10 %``, ``no verdict``."""
     if verdict.met is None:
         return "no verdict"
-    return _WORDS[verdict.word].format(_percent(verdict.same_percent))
+    return _word(verdict)
+
+
+def _word(verdict: Verdict) -> str:
+    """Of the second side; it has a letter where it is not what came after a change."""
+    word = _WORDS[verdict.word].format(_percent(verdict.same_percent))
+    return word if verdict.in_order else f"B {word}"
+
+
+def _of_sides(verdict: Verdict) -> tuple[str, str]:
+    """What stands behind a number of runs."""
+    return ("before", "after") if verdict.in_order else ("of A", "of B")
 
 
 def required_text(verdict: Verdict) -> str:
@@ -143,9 +154,10 @@ def required_percent(asked: float) -> str:
 def basis(verdict: Verdict) -> str:
     """How many runs it rests on, how far they are spread, and which change could be seen."""
     first, second = len(verdict.before), len(verdict.after)
+    words = _of_sides(verdict)
     sides = (
-        f"{first} run{'s' * (first != 1)} before{_spread(verdict.spread[0])}",
-        f"{second} after{_spread(verdict.spread[1])}",
+        f"{first} run{'s' * (first != 1)} {words[0]}{_spread(verdict.spread[0])}",
+        f"{second} {words[1]}{_spread(verdict.spread[1])}",
     )
     order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
     text = f"{sides[0]}, {sides[1]}{order}."
@@ -213,7 +225,7 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
         low, high = (end / verdict.left for end in verdict.predicted)
         lies = "inside" if verdict.predicted[0] <= verdict.right <= verdict.predicted[1] else "outside"
         return (
-            f"no verdict from one run: it lies {lies} what a further run before would show "
+            f"no verdict from one run: it lies {lies} what a further run {_of_sides(verdict)[0]} would show "
             f"({_signed(low)} .. {_signed(high)} %)"
         )
     if (before, after) == (1, 1):
@@ -221,7 +233,8 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
         more = f"; 4 a side would show a change of {_percent(100 * seen)}" if seen else ""
         return f"one run each: no verdict{more}"
     if min(before, after) == 1:
-        return f"no verdict: {before} run{'s' * (before > 1)} before, {after} after"
+        sides = _of_sides(verdict)
+        return f"no verdict: {before} run{'s' * (before > 1)} {sides[0]}, {after} {sides[1]}"
     return "2 runs: shown, not judged"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -25,6 +26,20 @@ class Prefilled:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class BegunMark:
+    """A mark of the moment at which the user acts; typing its words may take longer than the run lasts."""
+
+    mark: Mark
+    """As yet without words."""
+    store: Callable[[Mark], Future[Mark]]
+
+    def keep(self, text: str) -> Future[Mark]:
+        """Keep it, with the words for what the user did; or a StoreError."""
+        begun = self.mark
+        return self.store(Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text))
+
+
 @dataclass(slots=True)
 class Bench:
     """The session that is written, and the parts on the nodes that are known to be created or prefilled."""
@@ -41,9 +56,15 @@ class Bench:
     recorder: Recorder | None = None
     """Of the run in progress."""
 
-    def mark(self, text: str) -> Mark:
-        """Store and publish a mark on the time line of the run in progress; raises StoreError."""
-        mark = self.recorder.mark(text) if self.recorder else Mark(at=datetime.now(UTC), text=text)
+    def begin_mark(self) -> Mark:
+        """A mark of this moment, on the time line of the run in progress, as yet without words. For any thread."""
+        recorder = self.recorder  # once: another thread ends the run
+        return recorder.begin_mark() if recorder else Mark(at=datetime.now(UTC), text="")
+
+    def keep_mark(self, mark: Mark) -> Mark:
+        """Store and publish a mark; raises StoreError."""
+        if self.recorder:
+            self.recorder.keep_mark(mark)
         try:
             self.session.mark(mark)
         except OSError as error:

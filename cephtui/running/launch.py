@@ -13,7 +13,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.nodes.vault import Vault
-from cephtui.planning import Request, make_plan
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.targets import Target, TargetError
@@ -22,6 +22,7 @@ from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
     from cephtui.models.suite import Ordered
+    from cephtui.running.survey import Conditions
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
 """Errors before a run; the text is one line for the user."""
@@ -116,6 +117,13 @@ class Launcher:
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
         return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, ordered))
+
+    async def conditions(self, request: Request) -> Conditions:
+        """What a run of a request would be made under now; it is not run. Raises NotRun, and FAULTS."""
+        surveyed = await self.survey(request, patient=False)
+        plan = make_plan(surveyed, new_batch, self._runner.prefilled())
+        asked = self._runner.nodes.conditions(plan, surveyed.target)
+        return await self._patiently(asked, self._inspecting)
 
     async def check(self, plan: Plan, target: Target) -> list[Refusal]:
         """Why the guards refuse a plan; empty where they don't."""

@@ -27,7 +27,7 @@ from cephtui.targets.candidates import OnFound
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.models.inventory import Inventory
-    from cephtui.running.survey import Survey
+    from cephtui.running.survey import Conditions, Survey
 
 T = TypeVar("T")
 
@@ -91,7 +91,11 @@ class NodeRequests:
 
     def limits(self, node: Node, target: Target) -> Future[Limits]:
         """What is set for the clients of a target; or a TransportError or TargetFault."""
-        return self._call(self._limits(node, target))
+        return self._call(_limits(self._connections, node, target))
+
+    def conditions(self, plan: Plan, target: Target) -> Future[Conditions]:
+        """What a run of a plan's first step would be made under now; or a TransportError or TargetFault."""
+        return self._call(_conditions(self._connections, plan, target))
 
     def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
         """Find the candidates of a node (see ``discovery.discover``); the result is why not all of them, or empty.
@@ -137,9 +141,6 @@ class NodeRequests:
         with self._waiting() as on_wait:
             return await survey.survey(shell, target, len(nodes), hosts, self._root, on_wait if patient else None)
 
-    async def _limits(self, node: Node, target: Target) -> Limits:
-        return await target.limits(await self._connections.shell(node))
-
     async def _check(self, plan: Plan, target: Target) -> list[Refusal]:
         from cephtui.running import survey
 
@@ -168,3 +169,13 @@ class NodeRequests:
             return await discover(await self._connections.shell(node), of, on_found)
         except TransportError as error:
             return str(error)
+
+
+async def _limits(connections: Connections, node: Node, target: Target) -> Limits:
+    return await target.limits(await connections.shell(node))
+
+
+async def _conditions(connections: Connections, plan: Plan, target: Target) -> Conditions:
+    from cephtui.running import survey
+
+    return await survey.conditions(plan, target, await connections.shells(plan.hosts))

@@ -137,12 +137,15 @@ class Recorder:
         """The benchmark begins now."""
         self._released = time.monotonic()
 
-    def mark(self, text: str) -> Mark:
-        """A note of the user's, at this moment of the run."""
+    def begin_mark(self) -> Mark:
+        """A mark of this moment of the run, as yet without words. For any thread."""
         elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
-        mark = Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
-        self.course.mark(mark)
-        return mark
+        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text="")
+
+    def keep_mark(self, mark: Mark) -> None:
+        """A mark with its words, which may be of an earlier run."""
+        if mark.run == self._run:
+            self.course.mark(mark)
 
     def cluster(self, reported: ClusterSample) -> None:
         """The present state of the cluster; the first is the state before the run."""

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +22,7 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
 from cephtui.nodes.vault import Vault
 from cephtui.planning import Prefilled
-from cephtui.running.bench import Bench
+from cephtui.running.bench import BegunMark, Bench
 from cephtui.running.cleanup import Cleanup, leftovers
 from cephtui.running.connections import Connect, Connections
 from cephtui.running.inbox import Inbox, Inboxes
@@ -145,9 +146,11 @@ class Runner:
         """Open the session where it exists, so that no other process writes it from now on; or a StoreError."""
         return self._thread.call(_hold(self._opened if self.directory else lambda: None))
 
-    def mark(self, text: str) -> Future[Mark]:
-        """Keep a note of what the user did, on the time line of the run in progress; or a StoreError."""
-        return self._thread.call(_mark(self._opened, text))
+    def begin_mark(self) -> BegunMark:
+        """For when the user acts: a mark of this moment, on the time line of the run in progress."""
+        bench = self._bench
+        mark = bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
+        return BegunMark(mark, lambda worded: self._thread.call(_keep_mark(self._opened, worded)))
 
     def skip(self) -> None:
         """End the run in progress, keeping what was measured, and continue with what is queued."""
@@ -245,5 +248,5 @@ async def _hold(opened: Callable[[], object]) -> None:
     opened()
 
 
-async def _mark(opened: Callable[[], Bench], text: str) -> Mark:
-    return opened().mark(text)
+async def _keep_mark(opened: Callable[[], Bench], mark: Mark) -> Mark:
+    return opened().keep_mark(mark)

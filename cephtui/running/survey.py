@@ -11,7 +11,7 @@ from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches
 from cephtui.cluster import preflight
 from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Plan, PoolActivity, Step
+from cephtui.models import ClusterEnvironment, NodeEnvironment, Plan, PoolActivity, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.planning import new_bytes
@@ -60,6 +60,27 @@ async def survey(
         preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),
     )
     return Survey(room, use, target=target)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a run would be made under: what is recorded with each run before it begins."""
+
+    cluster: ClusterEnvironment | None
+    """None where the run uses none, or where it can't be asked, or refuses the run."""
+    nodes: Mapping[str, NodeEnvironment]
+
+
+async def conditions(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> Conditions:
+    """Those of the first step of a plan, of which nothing is run; raises TransportError and TargetFault."""
+    step = plan.steps[0]
+    tested = target.for_tool(TOOLS[step.tool])
+    before, found = await asyncio.gather(
+        preflight.check(ceph_shell(plan, shells), tested.demand(step, new_bytes([step]))),
+        asyncio.gather(*(inspect(shells[node.node], step, node, tested, plan) for node in step.nodes)),
+    )
+    nodes = {node.node: each.environment for node, each in zip(step.nodes, found, strict=True)}
+    return Conditions(before.environment, nodes)
 
 
 async def _guard_service(

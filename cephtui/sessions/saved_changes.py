@@ -87,8 +87,7 @@ def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedCh
         after[0],
         others=tuple(run for path in directories for run in store.read_runs(path)[0]),
         notes=tuple(
-            f"not the same load: {each.name} {each.left} before, {each.right} after"
-            for each in unlike(Side(left), Side(right))
+            f"not the same load: {each.name} {each.left} and {each.right}" for each in unlike(Side(left), Side(right))
         ),
     )
 

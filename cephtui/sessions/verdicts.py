@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import permutations, takewhile
 from pathlib import Path
+from typing import TypeAlias
 
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, changed_between, conclude
+from cephtui.analysis.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark
 from cephtui.models.verdict import Verdict
 from cephtui.sessions.store import VERDICTS_FILE, read_verdicts
 from cephtui.sessions.writer import append_lines
+
+_Runs: TypeAlias = frozenset[frozenset[str]]
+"""Both sides of a verdict."""
 
 
 def judge_saved(
@@ -21,30 +27,21 @@ def judge_saved(
     marks: Sequence[Mark],
     directory: Path,
     at: datetime,
-    *,
-    retold: bool = False,
 ) -> Judgement:
-    """With what has changed; and with a note where it was looked at before, unless further looks were planned.
+    """With what was noted and what was seen to differ; and which look it is, unless further looks were planned."""
+    sides = [(Side(each.before, tuple(marks)), Side(each.after)) for each in changes if each.before and each.after]
+    judged = with_noted(conclude(changes, asked, at), sides)
+    return judged if asked.criteria.looks.at else with_earlier(judged, directory)
 
-    ``retold`` is for a document, as in ``with_earlier``.
+
+def with_earlier(judged: Judgement, directory: Path) -> Judgement:
+    """With a note where a verdict on some of these runs, with fewer or others, was given before and is kept here.
+
+    The same runs read again are the same look, whatever is asked of them: the interval is the same, and holds for all
+    that is read off it at once. Only other data give chance another try.
     """
-    changed = [
-        text
-        for change in changes
-        if change.before and change.after
-        for text in changed_between(Side(change.before, tuple(marks)), Side(change.after, tuple(marks)))
-    ]
-    judged = conclude(changes, asked, at, list(dict.fromkeys(changed)))
-    return judged if asked.criteria.looks.at else with_earlier(judged, directory, retold=retold)
-
-
-def with_earlier(judged: Judgement, directory: Path, *, retold: bool = False) -> Judgement:
-    """With a note where a verdict on these runs was given before, and is kept in this session.
-
-    ``retold`` is for a document: the same verdict, of the same runs and by the same criteria, is no further look.
-    """
-    kept = [each for each in read_verdicts(directory) if _is_again(each, judged.deciding)]
-    earlier = len({each.at for each in kept if not (retold and _is_kept(each, judged.deciding))})
+    kept = read_verdicts(directory)
+    earlier = max((len(_earlier_looks(kept, verdict)) for verdict in judged.deciding), default=0)
     if not earlier:
         return judged
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
@@ -53,29 +50,31 @@ def with_earlier(judged: Judgement, directory: Path, *, retold: bool = False) ->
     return Judgement(judged.verdicts, conclusion)
 
 
+def _earlier_looks(kept: Sequence[Verdict], now: Verdict) -> set[_Runs]:
+    """The sets of runs that have runs of this one and were judged by the same figure before it was so first."""
+    figure, sides = (now.preset, now.direction, now.figure), _runs_of(now)
+    alike = [_runs_of(each) for each in kept if (each.preset, each.direction, each.figure) == figure and each.decides]
+    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(runs, sides)}
+
+
+def _runs_of(verdict: Verdict) -> _Runs:
+    """By their names those of both sides: which of them is called before is no matter."""
+    return frozenset((frozenset(verdict.before), frozenset(verdict.after)))
+
+
+def _overlap(some: _Runs, others: _Runs) -> bool:
+    """Whether each side shares runs with a side of its own of the others."""
+    return any(all(one & other for one, other in zip(some, order, strict=False)) for order in permutations(others))
+
+
 def is_kept(judged: Judgement, directory: Path) -> bool:
     """Whether a session has these verdicts already: of the same runs, by the same criteria."""
-    kept = read_verdicts(directory)
-    return all(any(_is_kept(each, [verdict]) for each in kept) for verdict in judged.deciding)
+    return {_asked(verdict) for verdict in judged.deciding} <= {_asked(each) for each in read_verdicts(directory)}
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
     """Add them and their answer to a session; raises OSError."""
     append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
-
-
-def _is_again(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
-    return any(
-        earlier.decides
-        and (earlier.preset, earlier.direction, earlier.figure) == (now.preset, now.direction, now.figure)
-        and {*earlier.before} & {*now.before}
-        and {*earlier.after} & {*now.after}
-        for now in verdicts
-    )
-
-
-def _is_kept(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
-    return any(_asked(earlier) == _asked(verdict) for verdict in verdicts)
 
 
 def _asked(verdict: Verdict) -> object:

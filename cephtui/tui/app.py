@@ -10,6 +10,7 @@ import gc
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -147,7 +148,7 @@ class CephtuiApp(RoomyApp):
     @on(CompareWanted)
     @work
     async def _compare(self, message: CompareWanted) -> None:
-        """Choose the run to compare with; it stands on the left, as the one before."""
+        """Choose the run to compare with; the older of both stands on the left, unless one is a baseline."""
         with opening(self):
             await self._compare_with(message)
 
@@ -161,8 +162,9 @@ class CephtuiApp(RoomyApp):
         if chosen is None:
             return
         try:
-            left, left_curves = await asyncio.to_thread(_side, *chosen)
-            right, right_curves = await asyncio.to_thread(_side, message.directory, message.number)
+            places = await asyncio.to_thread(_older_first, chosen, (message.directory, message.number))
+            left, left_curves = await asyncio.to_thread(_side, *places[0])
+            right, right_curves = await asyncio.to_thread(_side, *places[1])
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -252,6 +254,16 @@ def _collect_again() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+def _older_first(one: tuple[Path, int], other: tuple[Path, int]) -> list[tuple[Path, int]]:
+    """Two runs in the order in which they are compared; a baseline comes first. Raises StoreError."""
+
+    def place(each: tuple[Path, int]) -> tuple[bool, datetime]:
+        directory, number = each
+        return store.read_notes(directory).baseline != number, store.read_run(directory, number).started_at
+
+    return sorted((one, other), key=place)
 
 
 def _side(directory: Path, number: int) -> tuple[Side, Curves]:

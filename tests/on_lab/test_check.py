@@ -106,4 +106,4 @@ def test_a_change_between_two_batches_is_found_by_its_mark(limits: Bench) -> Non
     console = limits.cephtui("check", "M", "--json")
     assert console.process.returncode == 5, console.describe()
     assert f"cluster client {OPTION} default -> {round(limit)}" in changed(console)
-    assert "limited" in console.events[-1]["changed"]
+    assert "limited" in console.events[-1]["noted"]

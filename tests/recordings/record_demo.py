@@ -70,7 +70,7 @@ class Stage:
 
     def mark(self, text: str) -> Mark:
         """Say what was done."""
-        return self.runner.mark(text).result()
+        return self.runner.begin_mark().keep(text).result()
 
     def pause_osd(self, after: float, seconds: float) -> None:
         """An OSD stands still for a while in mid-run."""

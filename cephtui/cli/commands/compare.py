@@ -13,6 +13,7 @@ from cephtui.analysis.conclusion import Asked, judge_sides
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
+from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side, apart, side_of
 from cephtui.cli.judging import headline_of
 from cephtui.cli.printing import ascii_only, print_lines, print_report
@@ -37,6 +38,7 @@ def compare_runs(left: str | None, right: str | None, form: str, metric: str | N
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
     judged = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
+    judged = judged and with_noted(judged, [sides])
     if form == "json":
         marks = [mark for _, mark in marks_between(*sides)]
         verdicts = [*judged.verdicts, judged.conclusion] if judged else []

@@ -41,7 +41,7 @@ def _differences(material: Material) -> tuple[Block, ...]:
         if each.topic not in _RESULTS
     }
     if not found:
-        return (Text("Nothing else differed in options, nodes, versions and cluster."),)
+        return (Text("No difference was seen in options, nodes, versions and cluster."),)
     shown, more = cut(found, "differences")
     rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
     return (Table(("differs", "", *material.sides), "llll", rows), *[Text(more)] * bool(more))

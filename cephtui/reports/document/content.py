@@ -8,6 +8,7 @@ from cephtui import __version__
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import answer_to
 from cephtui.analysis.marks import among, marks_between
+from cephtui.analysis.noted import UNSEEN
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
@@ -84,10 +85,10 @@ def _heading(material: Material) -> str:
         presets = dict.fromkeys(run.preset for run in material.runs)
         return f"{sessions}: {', '.join(presets)}"
     marks = _marks(material)
-    changed = [mark.text for mark in marks[:1]] or list(
-        material.judged.conclusion.changed[:1] if material.judged else ()
-    )
-    return f"{sessions}: {changed[0] if changed else 'before and after'}"
+    said = material.judged.conclusion if material.judged else None
+    unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
+    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed[:1] if said else ())
+    return f"{sessions}: {changed[0] if changed else ' and '.join(material.sides)}"
 
 
 def _marks(material: Material) -> list[Mark]:
@@ -134,14 +135,22 @@ def _sentence(verdict: Verdict, label: str) -> str:
 
 def _changed(material: Material) -> tuple[Block, ...]:
     marks, more = cut(_marks(material), "marks")
-    items = [f"{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
+    is_noted = "noted: " * bool(material.changes)
+    items = [f"{is_noted}{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
     if material.is_versus:
         items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
-    elif material.changes and not items:
-        items = ["no mark names it: what differed stands under Conditions"]
+    elif material.changes:
+        items = [*(items or ["noted: nothing, there is no mark"]), *_seen(material)]
     # the files of an imported session belong to whom has imported them
     by = f", by {material.owner}" if material.owner and not any(run.imported_from for run in material.runs) else ""
     return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+
+
+def _seen(material: Material) -> list[str]:
+    """What was seen to differ between the sides, whatever was noted."""
+    seen, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
+    lines = [f"seen to differ: {text}" for text in seen] + [more] * bool(more)
+    return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
 
 
 def _expected(material: Material) -> tuple[Block, ...]:
@@ -239,7 +248,7 @@ def _method(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     verdict = next(iter(judged.deciding), None) if judged else None
     left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
-    texts = _of_study() if verdict is None else _of_verdict(verdict)
+    texts = _of_study() if verdict is None else _of_verdict(verdict, material.sides)
     return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
 
 
@@ -250,13 +259,13 @@ def _of_study() -> tuple[str, ...]:
     )
 
 
-def _of_verdict(verdict: Verdict) -> tuple[str, ...]:
+def _of_verdict(verdict: Verdict, sides: tuple[str, str]) -> tuple[str, ...]:
     looks = f"look {verdict.looks} of at most {verdict.looks_most}" if verdict.looks_most > 1 else "one look"
     test = "paired t, as the runs took turns" if verdict.method == "paired" else "Welch's t, one side after the other"
     return (
         "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
-        f"means of {len(verdict.after)} runs after and {len(verdict.before)} before, and its interval holds with "
-        f"{100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
+        f"means of {len(verdict.after)} runs {sides[1]} and {len(verdict.before)} {sides[0]}, and its interval holds "
+        f"with {100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
         "It is met if the whole interval is on the good side of what is required, not met if all of it is on the "
         "other, else there is no verdict.",
     )

@@ -68,7 +68,9 @@ class Material:
     title: str = ""
     """As the user has chosen it; else the document has one of its own."""
     sides: tuple[str, str] = ("before", "after")
-    """What the sides of a change are called: of two sessions their names."""
+    """What the sides of a change are called: of two sessions their names, A and B of others out of order in time."""
+    is_versus: bool = False
+    """Whether two whole sessions stand against each other: nothing was changed between their runs."""
     ceilings: Mapping[str, Sequence[Ceiling]] = field(default_factory=dict)
     """What may limit runs, by their names: of one run of each side, or of each point."""
     ordered: Ordered | None = None
@@ -84,11 +86,6 @@ class Material:
     def sessions(self) -> tuple[str, ...]:
         """Names, each once."""
         return tuple(dict.fromkeys(run.session for run in self.runs))
-
-    @property
-    def is_versus(self) -> bool:
-        """Whether two whole sessions stand against each other: nothing was changed between their runs."""
-        return self.sides != ("before", "after")
 
     def side_of(self, run: Run) -> str:
         """What the side of a run is called; empty in a study."""

@@ -57,7 +57,7 @@ def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = found.directory.parent
     runs = [run for change in found.changes for run in change.runs]
-    judged = judge_saved(found.changes, asked, found.marks, found.directory, at, retold=True)
+    judged = judge_saved(found.changes, asked, found.marks, found.directory, at)
     return _material(root, runs, found.marks, asked, at, title, found.notes, found.changes, judged)
 
 
@@ -73,10 +73,10 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
 
 def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
-    judged = with_earlier(conclude_versus(found, asked, at), directory, retold=True)
+    judged = with_earlier(conclude_versus(found, asked, at), directory)
     runs = [run for pair in found.pairs for run in pair.runs]
     material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
-    return replace(material, sides=(found.left.name, found.right.name))
+    return replace(material, sides=(found.left.name, found.right.name), is_versus=True)
 
 
 def _material(
@@ -112,6 +112,7 @@ def _material(
         seconds=lambda name: _seconds(root, name),
         ceilings=_ceilings(root, points, every),
         expected=_expected(root, ordered, every, at),
+        sides=("before", "after") if all(change.is_in_order for change in changes) else ("A", "B"),
     )
 
 
@@ -163,7 +164,11 @@ def _masked(material: Material, mask: Mask) -> Material:
         material,
         runs=tuple(runs.values()),
         changes=tuple(
-            Change(*(tuple(runs[name_of(run)] for run in side) for side in (change.before, change.after)))
+            replace(
+                change,
+                before=tuple(runs[name_of(run)] for run in change.before),
+                after=tuple(runs[name_of(run)] for run in change.after),
+            )
             for change in material.changes
         ),
         judged=judged,

@@ -16,13 +16,12 @@ from textual.screen import Screen
 
 from cephtui.presets import Catalogue, Preset, usable
 from cephtui.running.runner import Runner
-from cephtui.sessions.store import StoreError
 from cephtui.tools.base import OptionError
 from cephtui.tui.app import CephtuiApp
+from cephtui.tui.console.marking import note_change
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
 from cephtui.tui.terminal import notification
-from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.textual_private import write
 from cephtui.tui.widgets.live_view import LiveView
@@ -128,16 +127,7 @@ class ConsoleApp(CephtuiApp):
     @work
     async def action_mark(self) -> None:
         """Put a mark with a text on the time line."""
-        from cephtui.tui.dialogs import EnterText
-
-        dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
-        with opening(self):
-            text = await self.push_screen_wait(dialog)
-        if text is not None:
-            try:
-                await asyncio.wrap_future(self._runner.mark(text.strip()))
-            except StoreError as error:
-                self.notify(str(error), severity="error", markup=False)
+        await note_change(self, self._runner)
 
     async def action_quit(self) -> None:
         """Quit; asks while something runs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -18,9 +17,10 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.guided_check import looks_of
 from cephtui.analysis.live import LiveRun
+from cephtui.analysis.noted import NOT_SEEN, UNSEEN, is_seen
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.planning import Request
@@ -35,6 +35,7 @@ from cephtui.reports.verdict import (
     required_text,
     verdict_text,
 )
+from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
 from cephtui.sessions.jsonlines import as_json
@@ -42,6 +43,7 @@ from cephtui.sessions.store import GUIDED_FILE, StoreError, count_runs
 from cephtui.sessions.verdicts import keep_verdicts
 from cephtui.sessions.writer import write_whole
 from cephtui.tools.base import OptionError
+from cephtui.tui.console.asking import Dialogs
 from cephtui.tui.console.checking import (
     Standing,
     is_of,
@@ -54,7 +56,8 @@ from cephtui.tui.console.checking import (
     with_required,
     wrong_percent,
 )
-from cephtui.tui.dialogs import EnterText
+from cephtui.tui.console.marking import note_change
+from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
@@ -63,9 +66,12 @@ from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 if TYPE_CHECKING:
+    from cephtui.running.survey import Conditions
     from cephtui.tui.console.screen import ConsoleScreen
 
 _DRAWS_PER_SECOND = 4
+_SHOWN = 3
+"""Of what was noted, and of what differs."""
 _USUAL_SPREAD = 0.05
 """Between runs, as long as it is not known."""
 
@@ -85,8 +91,10 @@ class Desk:
     stop: Callable[[], object]
     is_busy: Callable[[], bool]
     live: Callable[[], LiveRun | None]
-    mark: Callable[[str], Awaitable[Mark]]
-    """May raise StoreError."""
+    note_change: Callable[[Callable[[], Awaitable[bool]]], Awaitable[bool]]
+    """Ask what was changed and, where that is agreed to, keep it as a mark of this moment; whether it was kept."""
+    conditions: Callable[[], Awaitable[Conditions]]
+    """What a run would be made under now; may raise NotRun, and FAULTS."""
 
 
 def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[GuidedCheck, Desk]:
@@ -112,7 +120,8 @@ def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tupl
         dispatcher.stop,
         lambda: dispatcher.busy,
         lambda: screen.query_one(LiveView).current,
-        lambda text: asyncio.wrap_future(runner.mark(text)),
+        lambda agrees: note_change(screen.app, runner, agrees),
+        lambda: Launcher(runner, Dialogs(screen.app.push_screen_wait)).conditions(request),
     )
     return left or new_guided_check(request, Criteria().require_percent), desk
 
@@ -271,17 +280,20 @@ class CheckScreen(InLarge):
 
     @work
     async def _ask_for_the_change(self) -> None:
-        dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
-        text = await self.app.push_screen_wait(dialog)
-        if text is None:
-            return
-        try:
-            await self._desk.mark(text.strip())
-        except StoreError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        self._is_stale, self._goes, self._pushed = True, True, None
-        self._follow()
+        if await self._desk.note_change(self._is_to_be_measured):
+            self._is_stale, self._goes, self._pushed = True, True, None
+            self._follow()
+
+    async def _is_to_be_measured(self) -> bool:
+        """Where all that is known is as it was before the change, only if the user says so."""
+        before = self._standing.before if self._standing else ()
+        with contextlib.suppress(NotRun, *FAULTS):  # else the runs say what is the matter
+            now = await self._desk.conditions()
+            if before and is_seen(before[-1], now.cluster, now.nodes) is False:
+                text = f"{NOT_SEEN[0].upper()}{NOT_SEEN[1:]}"
+                agreed: bool | None = await self.app.push_screen_wait(Confirm(text, "measure as it is", "not yet"))
+                return bool(agreed)
+        return True
 
     # ------------------------------------------------------------------ drawing
 
@@ -368,8 +380,8 @@ def _over(stands: Standing) -> str:
     """What a check has come to, with the time that it would still take."""
     if stands.judged is None:
         return "no verdict"
-    required = required_text(stands.judged.deciding[0])
-    changed = "; ".join(stands.judged.conclusion.changed[:3])
-    return (
-        f"required: {required}: {ANSWERS[stands.judged.conclusion.answer]}{f'   changed: {changed}' if changed else ''}"
-    )
+    said = stands.judged.conclusion
+    parts = [f"required: {required_text(stands.judged.deciding[0])}: {ANSWERS[said.answer]}"]
+    for word, texts in (("noted", said.noted), ("differs", said.changed)):
+        parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
+    return "\n".join(["   ".join(parts), *(note for note in said.notes if note == UNSEEN)])

@@ -11,8 +11,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from cephtui.analysis.batches import tool_of
+from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement, judge_sides
+from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
+from cephtui.frozen import dataclass
 from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
@@ -25,15 +28,46 @@ from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
 
-_ROWS_BESIDE = 8
-"""Rows that the sides, the headings and the first figures take: what is left is for verdicts and differences."""
+SWAP = key("w", "swap", "swap", "swap A and B; at first A is the baseline, else the older one", "view", shown=True)
+_ROWS_BESIDE = 9
+"""Rows that the sides, their times, the headings and the first figures take; verdicts and differences have the rest."""
 _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
 
 
 def judged_now(left: Side, right: Side) -> Judgement | None:
     """By the figure that the preset is about; None where the runs can't be compared."""
     catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
-    return judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
+    judged = judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
+    return judged and with_noted(judged, [(left, right)])
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSides:
+    """Two sides, and the points of every figure of each chosen run."""
+
+    left: Side
+    right: Side
+    left_curves: Curves
+    right_curves: Curves
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.left, self.right
+
+    @property
+    def curves(self) -> tuple[Curves, Curves]:
+        return self.left_curves, self.right_curves
+
+    def swapped(self) -> TwoSides:
+        """The same with B as A."""
+        return TwoSides(self.right, self.left, self.right_curves, self.left_curves)
+
+
+def which_is_a(left: Side, right: Side) -> str:
+    """Which side is A now, and whether it is the later one."""
+    change = Change(left.runs, right.runs)
+    when = "the earlier one" if change.is_in_order else "the later one" if change.is_reversed else "among the runs of B"
+    return f"A is now {left.name}, {when}; B is {right.name}"
 
 
 class Comparison(Scrolled):
@@ -57,7 +91,7 @@ class CompareScreen(CopyingScreen):
     BINDINGS = [
         key("v", "next_metric", "metric", "switch the metric: IOPS, bandwidth, lat mean, p99", "view", shown=True),
         key("f", "presenter", "present", "A, B and the change in large, for an audience", "view", shown=True),
-        key("w", "swap", "swap", "swap A and B (the change is from A to B)", "view", shown=True),
+        SWAP,
         COPY,
         key("escape", "dismiss", "back", "leave the comparison", "more", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
@@ -69,13 +103,13 @@ class CompareScreen(CopyingScreen):
 
     def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
         super().__init__()
-        self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
+        self._compared, self._figure = TwoSides(left, right, left_curves, right_curves), 0
         self._judged = judged_now(left, right)
         self._tool = tool_of((*left.runs, *right.runs))
 
     def names_to_hide(self) -> Names:
         """Of the runs of both sides."""
-        return names_in(run for side in self._sides for run in side.runs)
+        return names_in(run for side in self._compared.sides for run in side.runs)
 
     def compose(self) -> ComposeResult:
         """Reads and writes beside each other, then the text."""
@@ -100,18 +134,22 @@ class CompareScreen(CopyingScreen):
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions
             name = f"{direction}.{metric.name}"
-            overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._compared.curves))
 
     def _directions(self) -> list[str]:
         """Those of either side; an empty chart where there are none."""
-        found = [d for d in DIRECTIONS if any(name.startswith(f"{d}.") for curves in self._curves for name in curves)]
+        found = [
+            d
+            for d in DIRECTIONS
+            if any(name.startswith(f"{d}.") for curves in self._compared.curves for name in curves)
+        ]
         return list(found) or ["write"]
 
     def handout(self) -> Callable[[], Handout]:
-        return partial(handout_of_comparison, *self._sides, self._judged)
+        return partial(handout_of_comparison, *self._compared.sides, self._judged)
 
     def _draw_text(self) -> None:
-        self.query_one(Comparison).show(*self._sides, self._judged)
+        self.query_one(Comparison).show(*self._compared.sides, self._judged)
 
     def action_next_metric(self) -> None:
         self._figure = (self._figure + 1) % len(LIVE)
@@ -120,10 +158,16 @@ class CompareScreen(CopyingScreen):
     def action_presenter(self) -> None:
         from cephtui.tui.screens.compare_presenter import ComparePresenter
 
-        self.app.push_screen(ComparePresenter(*self._sides, *self._curves, self._judged))
+        self.app.push_screen(ComparePresenter(self._compared, self._judged, self.swap))
 
     def action_swap(self) -> None:
-        self._sides, self._curves = self._sides[::-1], self._curves[::-1]
-        self._judged = judged_now(*self._sides)
+        self.swap()
+
+    def swap(self) -> tuple[TwoSides, Judgement | None]:
+        """Call A what was B, and say so; what is compared now, and its verdict."""
+        self._compared = self._compared.swapped()
+        self._judged = judged_now(*self._compared.sides)
         self._draw_charts()
         self._draw_text()
+        self.notify(which_is_a(*self._compared.sides), markup=False)
+        return self._compared, self._judged

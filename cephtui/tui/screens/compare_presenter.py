@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.figures import figures
+from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
-from cephtui.reports.text import conditions, metric_of, title_of
+from cephtui.reports.facts import period
+from cephtui.reports.text import conditions, metric_of, moment, title_of
 from cephtui.reports.verdict import change_of, short_text
-from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
+from cephtui.tui.charts.overlay import COLORS, Overlay
 from cephtui.tui.keys import key
+from cephtui.tui.screens.compare import SWAP, TwoSides
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
 from cephtui.tui.widgets.big import Big
@@ -43,9 +49,10 @@ class ComparePresenter(InLarge):
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back to the comparison"),
         key("v", "next_metric", "metric", "IOPS, bandwidth, latency mean or p99"),
+        SWAP,
     ]
     DEFAULT_CSS = """
-    ComparePresenter #sides { height: 2; padding: 0 1; width: 100%; text-wrap: nowrap; text-overflow: ellipsis; }
+    ComparePresenter #sides { height: 3; padding: 0 1; width: 100%; text-wrap: nowrap; text-overflow: ellipsis; }
     ComparePresenter #metric { height: 1; }
     ComparePresenter.-tall #metric { height: 3; }
     ComparePresenter.-huge #metric { height: 7; padding: 1 0; }
@@ -55,12 +62,20 @@ class ComparePresenter(InLarge):
     """
 
     def __init__(
-        self, left: Side, right: Side, left_curves: Curves, right_curves: Curves, judged: Judgement | None = None
+        self,
+        compared: TwoSides,
+        judged: Judgement | None,
+        swap: Callable[[], tuple[TwoSides, Judgement | None]],
     ) -> None:
+        """``swap`` swaps the sides, says so, and gives what is compared then."""
         super().__init__()
+        self._swap, self._chosen = swap, 0
+        self._take(compared, judged)
+
+    def _take(self, compared: TwoSides, judged: Judgement | None) -> None:
         self._verdicts = {(each.direction, each.figure): each for each in (judged.deciding if judged else ())}
-        self._sides, self._curves, self._chosen = (left, right), (left_curves, right_curves), 0
-        self._figures = presented_figures(left, right)
+        self._sides, self._curves = compared.sides, compared.curves
+        self._figures = presented_figures(*compared.sides)
 
     def compose(self) -> ComposeResult:
         """From the top: which runs, what is shown of them, both figures and the change, the curves."""
@@ -81,8 +96,10 @@ class ComparePresenter(InLarge):
         lines = []
         for name, side in zip("AB", self._sides, strict=True):
             several = f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
-            text = f" {side.name}  {side.run.preset}  {conditions(side.run)}{several}"
+            text = f" {side.name}  {period(side.runs)}  {side.run.preset}  {conditions(side.run)}{several}"
             lines.append(Text.assemble((name, f"bold {COLORS[name]}"), text))
+        noted = [f"{mark.text} ({moment(mark)})" for _, mark in marks_between(*self._sides)]
+        lines.append(Text(f"* {'; '.join(noted)}" if noted else "no marks in these runs or between them", style="dim"))
         return Text("\n").join(lines)
 
     def _draw(self) -> None:
@@ -95,7 +112,8 @@ class ComparePresenter(InLarge):
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
-        change = Figure("change", change_text(figure.change_fraction))
+        is_change = Change(self._sides[0].runs, self._sides[1].runs).is_in_order
+        change = Figure("change" if is_change else "B vs A", change_text(figure.change_fraction))
         self.query_one("#change", BigFigure).show(change, None)
         verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none
         words = [f"{short_text(verdict)}  {change_of(verdict)}"] if verdict else []
@@ -104,6 +122,12 @@ class ComparePresenter(InLarge):
             overlay.display = overlay.id == f"{figure.direction}-overlay"
             name = f"{figure.direction}.{metric.name}"
             overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
+
+    def action_swap(self) -> None:
+        """What was B is A, here and in the comparison below."""
+        self._take(*self._swap())
+        self.query_one("#sides", Static).update(self._names())
+        self._draw()
 
     def action_next_metric(self) -> None:
         """The next metric, of reads first."""

@@ -151,6 +151,8 @@ class LiveView(Container):
         super().__init__()
         self._source, self._clock, self._empty, self._listens = source, clock, empty, listens
         self._live: Live | None = None
+        self._ended: Run | None = None
+        """The run that is shown where none is in progress."""
         self._received = clock()
         self._undrawn = False
         """Whether more has arrived than samples of single nodes."""
@@ -179,7 +181,7 @@ class LiveView(Container):
 
     def begin_anew(self) -> None:
         """Forget what was shown: the source begins again with its first event."""
-        self._live, self._posted = None, float("-inf")
+        self._live, self._ended, self._posted = None, None, float("-inf")
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
 
@@ -232,8 +234,10 @@ class LiveView(Container):
         if isinstance(event, Notice) and self._live.current is None:
             self.notify(event.text, markup=False)
         elif isinstance(event, Mark):
+            self._show_late(event)
             self.post_message(self.Marked(event))
         elif isinstance(event, Run) and event.outcome is None:
+            self._ended = None
             self.query_one(RunView).clear()
             self.query_one(ClusterNow).clear()
             self.post_message(self.Began(event))
@@ -243,8 +247,15 @@ class LiveView(Container):
         if isinstance(event, Run) and (begun := self._live.current):
             self.query_one(RunView).follow(event.preset, HEADLINE_BY_NAME[begun.step.headline].metric)
 
+    def _show_late(self, mark: Mark) -> None:
+        """A mark whose run had ended when its words were typed."""
+        view, run = self.query_one(RunView), self._ended
+        if view.shown and run and run.run == mark.run and mark.elapsed_seconds is not None:
+            view.show(replace(view.shown, marks=(*view.shown.marks, (mark.elapsed_seconds, mark.text))))
+
     def _end(self, run: Run) -> None:
         """The figures of the whole run instead of those of its last second."""
+        self._ended = run
         values: list[float | None] = []
         if state := self.current:
             from cephtui.tui.widgets.shown import of_saved, spans_of
