@@ -40,7 +40,7 @@ TYPED = {
     "p99.9<=1s": (None, "latency_p999_seconds", 1.0, "p99.9<=1s"),
 }
 WRONG = {
-    "iops": "expected [read|write] FIGURE>=NUMBER",
+    "iops": "expected [read|write|flush|commit] FIGURE>=NUMBER",
     "speed>=5": "FIGURE being one of iops, bandwidth, latency, p50, p95, p99, p99.9",
     "iops>5000": "such as iops>=5000",
     "iops<=5000": "IOPS is expected with >=: iops>=5000",
@@ -268,7 +268,7 @@ def test_the_tolerance_can_be_another() -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("write-iops", "--expect", "fast"), "--expect: expected [read|write] FIGURE>=NUMBER"),
+        (("write-iops", "--expect", "fast"), "--expect: expected [read|write|flush|commit] FIGURE>=NUMBER"),
         (("quick", "--expect", "iops>=1"), "the steps of suite quick have their own: expect = [...]"),
         (("--resume", "last", "--expect", "iops>=1"), "leave out --expect"),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
-from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric, judged_by
 
 CONFIDENCE = 0.95
 """Two-sided, of the intervals of means."""
@@ -157,6 +157,11 @@ def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:
     """A metric of each run that has it, over the whole run."""
     found = [metric.of(run.summary.flows.get(flow)) for run in runs]
     return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def metric_of_flow(headline: Metric, runs: Iterable[Run], flow: str) -> Metric:
+    """By what a flow of these runs is judged; ``headline`` is what the runs are about."""
+    return judged_by(headline, [run.summary.flows.get(flow) for run in runs])
 
 
 def summarize(point: Point) -> PointSummary:

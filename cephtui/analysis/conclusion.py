@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
+from cephtui.analysis.batches import flow_names, group, measured, metric_of_flow, name_of, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import spoiled_by
@@ -20,7 +20,7 @@ from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge, seen
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, METRICS, Metric
 from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
 Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
@@ -186,18 +186,35 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
     """Of the figures that decide, then of the others that are measured each second."""
     if not change.runs:
         return
-    preset = change.runs[0].preset
-    deciding = asked.metrics or (asked.headline(change.runs[0]),)
+    preset, deciding = change.runs[0].preset, _deciding(change, asked)
     for direction in flow_names(change.runs):
-        is_asked = not asked.directions or direction in asked.directions
+        own = deciding.get(direction) or [metric_of_flow(asked.headline(change.runs[0]), change.runs, direction)]
         # IOPS and bandwidth of one block size are the same figure
-        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in deciding}
-        others = [m for m in LIVE if m not in deciding and not (rate and m.unit != "s")]
-        for metric in (*deciding, *others):
+        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in own}
+        others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
+        for metric in (*own, *others):
             figures = Figures.of(direction, metric, change.before, change.after)
-            if figures.before or figures.after or metric in deciding:
-                verdict = judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+            decides = metric in deciding.get(direction, ())
+            if figures.before or figures.after or decides:
+                verdict = judge(figures, preset, asked.criteria, at, decides=decides)
                 yield _would_be_seen(verdict, metric, asked)
+
+
+def _deciding(change: Change, asked: Asked) -> dict[str, list[Metric]]:
+    """By flow the figures that decide: those asked for, else that of the headline; of named flows, else of the whole.
+
+    Runs of an earlier cephtui have no commits: against these a run is judged by its writes.
+    """
+    runs, found = change.runs, dict[str, list[Metric]]()
+    sides = [flow_names(side) for side in (change.before, change.after) if side]
+    known = [name for name in flow_names(runs) if name != COMMIT or all(COMMIT in side for side in sides)]
+    for wanted in asked.metrics or (asked.headline(runs[0]),):
+        names = [name for name in flow_names(runs) if name in (asked.directions or wanted.names_of_whole(known))]
+        having = [name for name in names if measured(runs, name, wanted)]
+        for name in (having or names) if asked.metrics else names:
+            metric = wanted if asked.metrics else metric_of_flow(wanted, runs, name)
+            found.setdefault(name, []).append(metric)
+    return found
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
@@ -215,9 +232,8 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
         return
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         yield "before was measured on another day: day-to-day changes are not in the interval"
-    metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
-    for direction in change.runs[0].summary.flows:
-        figures = Figures.of(direction, metric, change.before, change.after)
+    for direction, metrics in _deciding(change, asked).items():
+        figures = Figures.of(direction, metrics[0], change.before, change.after)
         if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
             verb = "rose" if hourly > 0 else "fell"
             yield (

@@ -7,7 +7,7 @@ of it: what providers of volumes promise in the same way ("within 10 % of the pr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from cephtui.analysis.batches import name_of
@@ -17,7 +17,7 @@ from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample
 from cephtui.models.expectation import Expected, Kept
-from cephtui.models.metrics import DIRECTIONS, Metric, Unit
+from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, Metric, Unit
 from cephtui.models.verdict import Answer, LeftOut
 from cephtui.stats import known_sum
 
@@ -27,7 +27,8 @@ _CAPPED_UP_TO = 1.1
 _SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _WHOLE_SECOND = 0.9
 _CONFIDENCE = 0.95
-_TEXT = re.compile(r"(?:(read|write)\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
+_FLOWS = (*DIRECTIONS, FLUSH, COMMIT)
+_TEXT = re.compile(rf"(?:({'|'.join(_FLOWS)})\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
 _UNITS: dict[Unit, dict[str, float]] = {
     "IO/s": {"": 1, "k": 1e3, "M": 1e6},
     "B/s": {
@@ -46,7 +47,7 @@ class Expectation:
     value: float
     """In the metric's unit: at least this, of a latency at most."""
     direction: str | None = None
-    """``read`` or ``write``; None takes both together."""
+    """``read``, ``write``, ``flush`` or ``commit``; None takes the whole, such as reads and writes together."""
     tolerance_percent: float = TOLERANCE_PERCENT
 
     @property
@@ -76,8 +77,8 @@ def parse_expectation(text: str) -> Expectation:
     match = _TEXT.fullmatch(text.strip())
     if match is None or match[2] not in METRIC_NAMES:
         raise ValueError(
-            f"expected [read|write] FIGURE>=NUMBER, FIGURE being one of {', '.join(METRIC_NAMES)}, such as iops>=5000, "
-            f"'write iops>=5k', bandwidth>=200MiB/s or p99<=5ms, got {text!r}"
+            f"expected [{'|'.join(_FLOWS)}] FIGURE>=NUMBER, FIGURE being one of {', '.join(METRIC_NAMES)}, such as "
+            f"iops>=5000, 'write iops>=5k', bandwidth>=200MiB/s or p99<=5ms, got {text!r}"
         )
     direction, name, sign, number, unit = match.groups()
     metric = metric_named(name)
@@ -98,15 +99,20 @@ def measured_of(run: Run, expected: Expectation) -> float | None:
     A rate is all I/Os, or bytes, of reads and writes over the longest job: the sum of the rates of jobs that end apart
     is more than was done.
     """
-    flows = [run.summary.flows[name] for name in _directions(expected) if name in run.summary.flows]
-    amounts = [flow.ios if expected.metric.unit == "IO/s" else flow.bytes for flow in flows]
-    lasted = max((flow.runtime_seconds for flow in flows), default=0.0)
+    flows = {name: run.summary.flows[name] for name in _flows(run.summary.flows, expected)}
+    amounts = [flow.ios if expected.metric.unit == "IO/s" else flow.bytes for flow in flows.values()]
+    lasted = max((flow.runtime_seconds for flow in flows.values()), default=0.0)
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
-    return expected.metric.together(flows) if done is None else done / lasted
+    if done is not None:
+        return done / lasted
+    return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.together(flows)
 
 
-def _directions(expected: Expectation) -> Sequence[str]:
-    return (expected.direction,) if expected.direction else DIRECTIONS
+def _flows(flows: Collection[str], expected: Expectation) -> list[str]:
+    """Those of a run that it is about."""
+    if expected.direction:
+        return [expected.direction] if expected.direction in flows else []
+    return [name for name in expected.metric.names_of_whole(flows) if name in _FLOWS]
 
 
 def seconds_reached(samples: Iterable[Sample], expected: Expectation) -> tuple[int, int]:
@@ -118,7 +124,7 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation) -> tuple[i
     for sample in samples:
         whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= _WHOLE_SECOND
         if whole and not sample.missing:
-            flows: list[Interval] = [sample.flows[name] for name in _directions(expected) if name in sample.flows]
+            flows: list[Interval] = [sample.flows[name] for name in _flows(sample.flows, expected)]
             value = known_sum(expected.metric.of(flow) for flow in flows) if flows else 0.0
             if value is not None:
                 seconds = round(sample.interval_seconds)
@@ -199,7 +205,7 @@ def _word(expected: Expectation, answer: Answer, measured: float | None) -> Kept
 def is_about(expected: Expectation, runs: Iterable[Run]) -> bool:
     """Whether runs that count do what it is expected of: a step may read at one point and write at another."""
     done = {name for run in runs if not why_invalid(run) for name in run.summary.flows}
-    return not done or bool(done.intersection(_directions(expected)))
+    return not done or bool(_flows(done, expected))
 
 
 def answer_to(found: Sequence[Expected]) -> Answer:

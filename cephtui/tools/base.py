@@ -240,6 +240,10 @@ class Workload(ABC):
     def writes(self) -> bool:
         """Whether the command that measures changes data."""
 
+    def commits(self) -> bool:
+        """Whether each write is flushed before the next, as a database commits."""
+        return False
+
     def object_bytes(self) -> int:
         """Of the largest object that it makes in a pool; 0 where that is the target's to say."""
         return 0

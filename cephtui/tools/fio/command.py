@@ -10,11 +10,8 @@ from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import Load, OptionError, Parser, Workload
-from cephtui.tools.fio.options import FLAGS
+from cephtui.tools.fio.options import FLAGS, WAITING_ENGINES
 from cephtui.units import duration, parse_size, short_size
-
-_SYNCHRONOUS = {"psync", "pvsync", "pvsync2", "sync"}
-"""fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them."""
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
@@ -113,6 +110,9 @@ class FioWorkload(Workload):
     def writes(self) -> bool:
         return str(self.options["rw"]) not in ("read", "randread")
 
+    def commits(self) -> bool:
+        return self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
+
     def needs_data(self, kind: Kind) -> bool:
         """The first write of a block is not the same as the second, so writes need it too."""
         return True
@@ -144,6 +144,6 @@ class FioWorkload(Workload):
     def _without_depth(self) -> str:
         """Why no depth can be reached; empty where it can."""
         engine, depth = self.options.get("ioengine"), self.options.get("iodepth", 1)
-        if engine not in _SYNCHRONOUS or depth == 1:
+        if engine not in WAITING_ENGINES or depth == 1:
             return ""
         return f"depth {depth} was not reached: {engine} has one I/O in flight in each job, libaio as many as asked"

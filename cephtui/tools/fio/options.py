@@ -31,6 +31,8 @@ Percent = Annotated[int, Field(ge=0, le=100), NUMBER]
 Count = Annotated[int, Field(ge=0, le=1_000_000), NUMBER]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
 Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
+WAITING_ENGINES = frozenset({"psync", "pvsync", "pvsync2", "sync"})
+"""They wait for each I/O (fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them)."""
 
 
 class FioOptions(BaseModel):
@@ -95,7 +97,8 @@ ABOUT = {
     "rate": "at most so many bytes a second of each job",
     "direct": "past the page cache",
     "ioengine": "how fio submits I/Os; images use rbd",
-    "fsync": "flush after so many writes",
+    "fsync": "flush (fsync) after so many writes",
+    "fdatasync": "the same with fdatasync, as databases and etcd commit",
 }
 """What a user changes most, in this order."""
 TITLES = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}

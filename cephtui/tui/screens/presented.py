@@ -42,8 +42,8 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
 
 
 def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
-    texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
-    number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
+    texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
+    number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
     words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
