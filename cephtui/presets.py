@@ -151,7 +151,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         steps = combinations(TOOLS[file.tool], file.options)
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
-    if "headline" not in file.model_fields_set and all(TOOLS[file.tool].bind(step).commits() for step in steps):
+    if "headline" not in file.model_fields_set and all(TOOLS[file.tool].bind(step).load().commits for step in steps):
         file = file.model_copy(update={"headline": "latency"})
     if problem := _wrong_headline(file):
         raise PresetError(f"{path}: {problem}")
@@ -240,7 +240,7 @@ def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
 def _commits(run: Run) -> bool:
     """A saved run may have any options."""
     with contextlib.suppress(LookupError, ValueError):
-        return TOOLS[run.tool].bind(dict(run.options)).commits()
+        return TOOLS[run.tool].bind(dict(run.options)).load().commits
     return False
 
 

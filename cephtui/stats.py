@@ -105,14 +105,17 @@ def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
 
 
 def make_interval(
-    ios: int | None, nbytes: int, seconds: float, mean_seconds: float | None, buckets: Buckets | None
+    ios: int | None, nbytes: int | None, seconds: float, mean_seconds: float | None, buckets: Buckets | None
 ) -> Interval:
-    """The figures of one interval from its counts; rates are zero for an interval without length."""
+    """The figures of one interval from its counts; rates are zero for an interval without length.
+
+    What moves no bytes has None of them, and no bandwidth.
+    """
     return Interval(
         ios=ios,
-        bytes=nbytes,
+        bytes=nbytes or 0,
         iops=None if ios is None else ios / seconds if seconds > 0 else 0.0,
-        bandwidth_bytes=nbytes / seconds if seconds > 0 else 0.0,
+        bandwidth_bytes=None if nbytes is None else nbytes / seconds if seconds > 0 else 0.0,
         latency_mean_seconds=mean_seconds,
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
@@ -150,13 +153,9 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
         return None
     mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    joined = make_interval(known_sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
-    return replace(
-        joined,
-        bandwidth_bytes=None if _none_moves(parts) else joined.bandwidth_bytes,
-        retransmits=known_sum(p.retransmits for p in parts),
-        rtt_seconds=_rtt(parts),
-    )
+    nbytes = None if _none_moves(parts) else sum(p.bytes for p in parts)
+    joined = make_interval(known_sum(p.ios for p in parts), nbytes, seconds, mean, buckets)
+    return replace(joined, retransmits=known_sum(p.retransmits for p in parts), rtt_seconds=_rtt(parts))
 
 
 def _none_moves(parts: Iterable[Interval | Flow]) -> bool:

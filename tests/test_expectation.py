@@ -50,8 +50,8 @@ WRONG = {
     "p99<=5": "latency p99 is given in ns, us, ms, s",
     "iops>=5000MiB/s": "IOPS is given in k, M",
     "iops>=0": "expected more than 0",
-    "iops>=-5": "expected [read|write]",
-    "iops>=1e400": "expected [read|write]",
+    "iops>=-5": "expected [read|write|flush|commit]",
+    "iops>=1e400": "expected [read|write|flush|commit]",
 }
 
 

@@ -76,7 +76,7 @@ class Metric:
         if self.unit == "s" and COMMIT in flows:
             instead = COMMIT if self.over_nodes == "mean" else FLUSH
         left_out = {FLUSH, COMMIT, *["write"] * bool(instead)} - {instead}
-        return [name for name in flows if name not in left_out]
+        return [name for name in flows if name not in left_out] or list(flows)
 
     def of_whole(self, flows: Mapping[str, Any]) -> dict[str, float]:
         """Its value in each of the flows that the whole is made of and that have it."""

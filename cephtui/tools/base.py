@@ -195,6 +195,8 @@ class Load:
     jobs: int
     seconds: float | None
     """None where it ends with its data."""
+    commits: bool = False
+    """Whether each write is flushed before the next, as a database commits."""
 
 
 @dataclass(frozen=True)
@@ -239,10 +241,6 @@ class Workload(ABC):
     @abstractmethod
     def writes(self) -> bool:
         """Whether the command that measures changes data."""
-
-    def commits(self) -> bool:
-        """Whether each write is flushed before the next, as a database commits."""
-        return False
 
     def object_bytes(self) -> int:
         """Of the largest object that it makes in a pool; 0 where that is the target's to say."""

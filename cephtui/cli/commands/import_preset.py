@@ -197,9 +197,9 @@ def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
 def toml_of(preset: Adopted, description: str) -> str:
     """The text of a preset's file, as it can be read again."""
     tool = TOOLS[preset.tool]
-    workloads = [tool.bind(options) for options in combinations(tool, preset.options)]
-    headline = "bandwidth" if min(each.block_bytes() for each in workloads) >= _LARGE_BYTES else "iops"
-    if all(each.commits() for each in workloads):
+    loads = [tool.bind(options).load() for options in combinations(tool, preset.options)]
+    headline = "bandwidth" if min(load.block_bytes for load in loads) >= _LARGE_BYTES else "iops"
+    if all(load.commits for load in loads):
         headline = "latency"
     lines = [
         f"title = {json.dumps(one_line(preset.name))}",

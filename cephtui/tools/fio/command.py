@@ -110,9 +110,6 @@ class FioWorkload(Workload):
     def writes(self) -> bool:
         return str(self.options["rw"]) not in ("read", "randread")
 
-    def commits(self) -> bool:
-        return self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
-
     def needs_data(self, kind: Kind) -> bool:
         """The first write of a block is not the same as the second, so writes need it too."""
         return True
@@ -128,7 +125,8 @@ class FioWorkload(Workload):
     def load(self) -> Load:
         depth, jobs = int(self.options.get("iodepth", 1)), int(self.options.get("numjobs", 1))
         seconds = float(self.options.get("runtime", 0)) if self.options.get("time_based") else None
-        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds)
+        commits = self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
+        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds, commits)
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))

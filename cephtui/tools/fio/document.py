@@ -14,7 +14,7 @@ from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.tools.base import ToolResult
-from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of
+from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
@@ -160,7 +160,7 @@ def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
             return {}
         for name, share in zip(_DEPTHS, shares, strict=True):
             found[name] = found.get(name, 0.0) + (share or 0.0) * weight / (sum(weights) or 1)
-    return found
+    return shares_of_all(found)
 
 
 def _job_results(jobs: list[Mapping[str, Any]], flows: list[dict[str, stats.Flow]]) -> tuple[JobResult, ...]:

@@ -16,6 +16,8 @@ from cephtui.tools.fio.options import WAITING_ENGINES
 
 _VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})")
 _LIBAIO_APART = (3, 41)
+_WHOLE_PERCENT = 101.0
+"""fio rounds each share up to 0.1."""
 Lead: TypeAlias = Literal["lat", "slat"]
 """What of a write's time comes before that of its flush."""
 
@@ -83,3 +85,12 @@ def _flow(ios: int | None, seconds: float, buckets: Mapping[int, int], times: Ti
         moments=times.moments,
         bounds=times.bounds,
     )
+
+
+def shares_of_all(depths: Mapping[str, float]) -> dict[str, float]:
+    """How deep the queue was, in per cent of all that was submitted.
+
+    fio counts flushes too, and divides by the I/Os alone (stat.c, ``stat_calc_dist``): 200 % where all are flushed.
+    """
+    whole = sum(depths.values())
+    return {name: share * 100 / whole for name, share in depths.items()} if whole > _WHOLE_PERCENT else dict(depths)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS
 from cephtui.models.metrics import FLUSH
-from cephtui.tools.fio.flushes import Flushing, Lead, flushing
+from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
 from cephtui.tools.fio.found import PERCENTILES, Job
 from cephtui.tools.logs import LogLine
 
@@ -164,7 +164,7 @@ def _times(latency: re.Match[str], count: int) -> stats.Times | None:
 def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
     line = next((found[1] for each in body if (found := _DEPTHS.match(each.text))), "")
-    return {depth: value for depth, share in _SHARE.findall(line) if (value := figure(share)) is not None}
+    return shares_of_all({depth: value for depth, text in _SHARE.findall(line) if (value := figure(text)) is not None})
 
 
 def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:

@@ -59,8 +59,10 @@ class ComparePresenter(InLarge):
     ) -> None:
         super().__init__()
         self._verdicts = {(each.direction, each.figure): each for each in (judged.deciding if judged else ())}
-        self._sides, self._curves, self._chosen = (left, right), (left_curves, right_curves), 0
+        self._sides, self._curves = (left, right), (left_curves, right_curves)
         self._figures = presented_figures(left, right)
+        judged_ones = (n for n, each in enumerate(self._figures) if (each.direction, each.name) in self._verdicts)
+        self._chosen = next(judged_ones, 0)
 
     def compose(self) -> ComposeResult:
         """From the top: which runs, what is shown of them, both figures and the change, the curves."""

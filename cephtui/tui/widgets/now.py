@@ -13,7 +13,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
 from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
 from cephtui.reports.text import link_figures, value_range
-from cephtui.tui.charts.colors import FLOW_COLORS
+from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
 from cephtui.tui.widgets.shown import Shown
@@ -47,7 +47,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
     lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
-    return Reading(title, number, unit, FLOW_COLORS[only or "total"], tuple(filter(None, lines)))
+    return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
 
 
 def _of_prefill(shown: Shown) -> Reading:
