@@ -30,6 +30,7 @@ from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tui.console.tile_result import direction_of, headline
+from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
 from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title
@@ -282,6 +283,11 @@ def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None
     assert [line.label for line in chart_lines(shown, latency, by_node=False)] == ["flush p99", "commit"]
     assert [line.label for line in chart_lines(shown, rate, by_node=False)] == ["write"]
     assert f"commit {MEAN.text_of(shown.current['commit'])}" in chart_title(shown, latency, by_node=False).plain
+
+
+def test_presented_latency_says_of_what_it_is() -> None:
+    found = presented.figures(view(), None, HEADLINE_BY_NAME["latency"])
+    assert [figure.word for figure in found] == ["commit mean ms", "flush p99 ms"]
 
 
 def test_a_tile_and_a_notification_name_the_commit() -> None:

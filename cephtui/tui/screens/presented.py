@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
-from cephtui.models.metrics import BY_NAME, Headline, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric
 from cephtui.reports.text import PHASES, how_far, title_of
 from cephtui.tui.widgets.shown import Shown
 
@@ -25,7 +25,7 @@ class Figure:
     """A number, and what it is."""
 
     word: str
-    """With the unit: ``IOPS write``, ``lat p99 ms``."""
+    """With the unit: ``IOPS write``, ``lat p99 ms``, ``flush p99 ms``."""
     value: str
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""
@@ -45,7 +45,8 @@ def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
     texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
     number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
-    words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
+    of_time = (f"{flow} {metric.title}" if flow in (FLUSH, COMMIT) else title_of(metric), unit)
+    words = of_time if metric.unit == "s" else (unit or title_of(metric), flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 
 
