@@ -97,8 +97,7 @@ ABOUT = {
     "rate": "at most so many bytes a second of each job",
     "direct": "past the page cache",
     "ioengine": "how fio submits I/Os; images use rbd",
-    "fsync": "flush (fsync) after so many writes",
-    "fdatasync": "the same with fdatasync, as databases and etcd commit",
+    "fsync": "flush after so many writes",
 }
 """What a user changes most, in this order."""
 TITLES = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
