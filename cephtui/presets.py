@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from cephtui.frozen import dataclass
 from cephtui.models import Line, OptionValue, Run
-from cephtui.models.metrics import HEADLINES, HeadlineName, Metric
+from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
@@ -58,7 +59,7 @@ class PresetFile(BaseModel):
     group: Line = ""
     """The heading under which it is listed: ``sweeps``."""
     headline: HeadlineName = "iops"
-    """The figure that the preset is about."""
+    """The figure that the preset is about; where each write is flushed the latency, unless another is given."""
     options: dict[str, Choice]
     """The tool's options in its own spelling; a list is a sweep, one step for each value."""
 
@@ -147,9 +148,11 @@ def load_preset(path: Path, *, user: bool) -> Preset:
     file = read_file(path, PresetFile)
     try:
         file = file.model_copy(update={"options": TOOLS[file.tool].canonical(file.options)})
-        combinations(TOOLS[file.tool], file.options)
+        steps = combinations(TOOLS[file.tool], file.options)
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
+    if "headline" not in file.model_fields_set and all(TOOLS[file.tool].bind(step).load().commits for step in steps):
+        file = file.model_copy(update={"headline": "latency"})
     if problem := _wrong_headline(file):
         raise PresetError(f"{path}: {problem}")
     return Preset(printable(path.stem), path, user, file)
@@ -218,12 +221,27 @@ def unknown(name: str, known: Iterable[str]) -> PresetError:
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
     """The figure that a run is about: the headline of its preset, if that is known and measured, else the first."""
-    found = catalogue.get(run.preset)
-    wanted = found.file.headline if isinstance(found, Preset) else None
+    wanted = _wanted_headline(catalogue, run)
     metrics = sorted(HEADLINES, key=lambda headline: headline.name != wanted)
     flows = run.summary.flows.values()
     known = (each.metric for each in metrics if any(each.metric.of(flow) is not None for flow in flows))
     return next(known, metrics[0].metric)
+
+
+def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
+    """Where the time of the flushes is not known, as in runs of an earlier cephtui, only the rate has it in it."""
+    found, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
+    if not isinstance(found, Preset):
+        return "latency" if has_commits else None
+    is_flushed = found.file.headline == "latency" and not has_commits and _commits(run)
+    return "iops" if is_flushed else found.file.headline
+
+
+def _commits(run: Run) -> bool:
+    """A saved run may have any options."""
+    with contextlib.suppress(LookupError, ValueError):
+        return TOOLS[run.tool].bind(dict(run.options)).load().commits
+    return False
 
 
 def rows(catalogue: Catalogue) -> list[PresetRow]:

@@ -105,14 +105,17 @@ def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
 
 
 def make_interval(
-    ios: int | None, nbytes: int, seconds: float, mean_seconds: float | None, buckets: Buckets | None
+    ios: int | None, nbytes: int | None, seconds: float, mean_seconds: float | None, buckets: Buckets | None
 ) -> Interval:
-    """The figures of one interval from its counts; rates are zero for an interval without length."""
+    """The figures of one interval from its counts; rates are zero for an interval without length.
+
+    What moves no bytes has None of them, and no bandwidth.
+    """
     return Interval(
         ios=ios,
-        bytes=nbytes,
+        bytes=nbytes or 0,
         iops=None if ios is None else ios / seconds if seconds > 0 else 0.0,
-        bandwidth_bytes=nbytes / seconds if seconds > 0 else 0.0,
+        bandwidth_bytes=None if nbytes is None else nbytes / seconds if seconds > 0 else 0.0,
         latency_mean_seconds=mean_seconds,
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
@@ -150,8 +153,14 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
         return None
     mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    joined = make_interval(known_sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
+    nbytes = None if _none_moves(parts) else sum(p.bytes for p in parts)
+    joined = make_interval(known_sum(p.ios for p in parts), nbytes, seconds, mean, buckets)
     return replace(joined, retransmits=known_sum(p.retransmits for p in parts), rtt_seconds=_rtt(parts))
+
+
+def _none_moves(parts: Iterable[Interval | Flow]) -> bool:
+    """Whether all are of what moves no bytes."""
+    return all(part.bandwidth_bytes is None for part in parts)
 
 
 def _rtt(parts: Sequence[Interval]) -> float | None:
@@ -171,7 +180,7 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
         ios=known_sum(p.ios for p in parts),
         bytes=sum(p.bytes for p in parts),
         iops=known_sum(p.iops for p in parts),
-        bandwidth_bytes=sum(p.bandwidth_bytes for p in parts),
+        bandwidth_bytes=known_sum(p.bandwidth_bytes for p in parts),
         latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
@@ -267,7 +276,8 @@ class Flow:
     bytes: int
     runtime_seconds: float
     iops: float | None
-    bandwidth_bytes: float
+    bandwidth_bytes: float | None
+    """None for what moves no bytes."""
     buckets: Buckets
     moments: Moments | None
     bounds: Bounds | None
@@ -298,7 +308,7 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         bytes=nbytes,
         runtime_seconds=seconds,
         iops=None if ios is None else ios / seconds if seconds else 0.0,
-        bandwidth_bytes=nbytes / seconds if seconds else 0.0,
+        bandwidth_bytes=None if _none_moves(flows) else nbytes / seconds if seconds else 0.0,
         buckets=add_buckets(f.buckets for f in flows),
         moments=pool_moments([f.moments for f in flows if f.moments]),
         bounds=join_bounds([f.bounds for f in flows if f.bounds]),

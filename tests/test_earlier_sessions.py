@@ -190,7 +190,7 @@ def test_a_recorded_run_is_replayed(recorded: Path, number: int) -> None:
     assert events[-1] == store.read_run(recorded, number)
 
 
-def figures(runs: list[Run]) -> list[tuple[int, str, int, float, float | None]]:
+def figures(runs: list[Run]) -> list[tuple[int, str, int, float | None, float | None]]:
     """Of each run and flow: operations, bytes a second, 99th percentile."""
     return [
         (run.run, name, total.ios or 0, total.bandwidth_bytes, total.latency_p99_seconds)

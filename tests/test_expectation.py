@@ -47,7 +47,7 @@ TYPED = {
     "bandwidth>=2000GB/s": (None, "bandwidth_bytes", 2e12, "bandwidth>=2000000000000B/s"),
 }
 WRONG = {
-    "iops": "expected [read|write] FIGURE>=NUMBER",
+    "iops": "expected [read|write|flush|commit] FIGURE>=NUMBER",
     "speed>=5": "FIGURE being one of iops, bandwidth, latency, p50, p95, p99, p99.9",
     "iops>5000": "such as iops>=5000",
     "iops<=5000": "IOPS is expected with >=: iops>=5000",
@@ -57,8 +57,8 @@ WRONG = {
     "p99<=5": "latency p99 is given in ns, us, ms, s",
     "iops>=5000MiB/s": "IOPS is given in k, M",
     "iops>=0": "expected more than 0",
-    "iops>=-5": "expected [read|write]",
-    "iops>=1e400": "expected [read|write]",
+    "iops>=-5": "expected [read|write|flush|commit]",
+    "iops>=1e400": "expected [read|write|flush|commit]",
 }
 
 
@@ -351,7 +351,7 @@ def test_the_tolerance_can_be_another() -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("write-iops", "--expect", "fast"), "--expect: expected [read|write] FIGURE>=NUMBER"),
+        (("write-iops", "--expect", "fast"), "--expect: expected [read|write|flush|commit] FIGURE>=NUMBER"),
         (("quick", "--expect", "iops>=1"), "the steps of suite quick have their own: expect = [...]"),
         (("--resume", "last", "--expect", "iops>=1"), "leave out --expect"),
     ],

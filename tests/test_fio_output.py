@@ -686,7 +686,8 @@ def check_sane(readings: Sequence[Reading]) -> None:
         assert reading.interval_seconds >= 0
         for interval in (reading.read, reading.write):
             if interval:
-                assert min(known(interval.ios), interval.bytes, known(interval.iops), interval.bandwidth_bytes) >= 0
+                assert min(known(interval.ios), interval.bytes, known(interval.iops)) >= 0
+                assert known(interval.bandwidth_bytes) >= 0
                 assert (interval.latency_mean_seconds or 0) >= 0
 
 

@@ -187,6 +187,7 @@ def test_each_method_is_a_flow_with_the_totals_of_its_counters() -> None:
         assert done.ios == counted("mixed", "finished_ops", method) > 0
         assert done.bytes == counted("mixed", "uploaded_bytes", method) + counted("mixed", "downloaded_bytes", method)
         assert sum(reading.flows[flow].ios or 0 for reading in readings if flow in reading.flows) >= done.ios
+        assert (done.bandwidth_bytes is None) == (flow in ("delete", "list")), "these move no bytes"
         live = sum(reading.flows[flow].ios or 0 for reading in readings if reading.phase == "run")
         assert live == done.ios, "nothing is lost between the seconds"
     own = re.search(r"PROM VALUES .*Operations:(\d+) .*Duration:([0-9.]+)s", pieces("mixed")[1].decode())

@@ -160,7 +160,7 @@ def test_nodes_have_curves_of_their_own() -> None:
 
 
 def test_figures_without_latency() -> None:
-    found = together([interval(5, None, None)])
+    found = together({"write": interval(5, None, None)})
     assert (found["iops"], found["latency_mean_seconds"], found["latency_p99_seconds"]) == (5.0, None, None)
 
 

@@ -120,6 +120,7 @@ def test_operations_are_flows_of_their_own() -> None:
     assert known(total(write)).latency_p99_seconds == 0.1513
     deleted, listed = result.other["delete"], result.other["list"]
     assert (deleted.ios, deleted.bytes, listed.ios, listed.bytes) == (854, 0, 2, 0), "no data is moved"
+    assert (deleted.bandwidth_bytes, listed.bandwidth_bytes) == (None, None)
     assert (result.error, result.failed) == (None, False)
     assert [finding.code for finding in result.findings] == ["first-byte"]
     for name, flow in result.flows.items():

@@ -165,8 +165,8 @@ def parsed(name: str, pieces: list[tuple[Stream, bytes]]) -> tuple[list[Reading]
     return [*readings, *parser.finish()], parser.result()
 
 
-def megabits(rate: float) -> int:
-    return round(8 * rate / 1e6)
+def megabits(rate: float | None) -> int:
+    return round(8 * known(rate) / 1e6)
 
 
 @each_version

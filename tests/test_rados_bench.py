@@ -643,11 +643,11 @@ def sane(readings: list[Reading], result: ToolResult) -> None:
                 assert known(part.ios) >= 0
                 assert part.bytes >= 0
                 assert math.isfinite(known(part.iops))
-                assert math.isfinite(part.bandwidth_bytes)
+                assert math.isfinite(known(part.bandwidth_bytes))
                 assert part.latency_mean_seconds is None or 0 <= part.latency_mean_seconds < math.inf
     for flow in (result.read, result.write):
         if flow:
-            assert all(map(math.isfinite, (known(flow.ios), flow.bytes, known(flow.iops), flow.bandwidth_bytes)))
+            assert all(map(math.isfinite, (known(flow.ios), flow.bytes, known(flow.iops), known(flow.bandwidth_bytes))))
     if result.error is not None:
         assert result.error == result.error.strip()
         assert "\n" not in result.error

@@ -432,5 +432,5 @@ def test_what_was_not_measured_is_a_gap_in_the_history() -> None:
     assert history.directions == ["write", "list"]
     assert history.total("iops").values() == [None, None]
     assert history.total("bandwidth_bytes").values() == [4096.0, 4096.0]
-    assert together([])["iops"] == 0.0, "nothing was done, and that is known"
+    assert together({})["iops"] == 0.0, "nothing was done, and that is known"
     assert History.of(history.overview()).directions == ["write", "list"]

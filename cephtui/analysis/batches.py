@@ -9,7 +9,7 @@ from datetime import datetime
 from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
-from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric, judged_by
 from cephtui.tools import TOOLS
 
 CONFIDENCE = 0.95
@@ -189,6 +189,11 @@ def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:
     """A metric of each run that has it, over the whole run."""
     found = [metric.of(run.summary.flows.get(flow)) for run in runs]
     return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def metric_of_flow(headline: Metric, runs: Iterable[Run], flow: str) -> Metric:
+    """By what a flow of these runs is judged; ``headline`` is what the runs are about."""
+    return judged_by(headline, [run.summary.flows.get(flow) for run in runs])
 
 
 def summarize(point: Point) -> PointSummary:

@@ -21,7 +21,7 @@ from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, Run
-from cephtui.models.metrics import BY_NAME, DIRECTIONS, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, Metric
 
 Limit: TypeAlias = Literal["network", "OSDs", "depth", "client CPU"]
 LIMITED = 0.9
@@ -270,7 +270,8 @@ def _depth(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]
     load = load_of(run)
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
     alone = [other for other in others if _is_alone(other, run)]
-    seconds = geometric_mean(measured(alone, direction, _LATENCY))
+    flow = COMMIT if direction == "write" and _commits(run) else direction
+    seconds = geometric_mean(measured(alone, flow, _LATENCY))
     if not load or load.depth * load.jobs < 2 or not seconds:
         return
     runs = ", ".join(f"#{other.run}" for other in alone)
@@ -288,8 +289,13 @@ def _is_alone(other: Run, run: Run) -> bool:
         and (other.tool, load.pattern, load.block_bytes) == (run.tool, own.pattern, own.block_bytes)
         and (other.target, node_names(other)) == (run.target, node_names(run))
         and (other.cluster.pool if other.cluster else None) == (run.cluster.pool if run.cluster else None)
+        and _commits(other) == _commits(run)
         and not why_invalid(other)
     )
+
+
+def _commits(run: Run) -> bool:
+    return COMMIT in run.summary.flows
 
 
 def _client_cpu(run: Run) -> Iterator[Ceiling]:

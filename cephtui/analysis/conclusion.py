@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import fmean
 
-from cephtui.analysis.batches import flow_names, group, measured, name_of, names_of, summarize
+from cephtui.analysis.batches import flow_names, group, measured, metric_of_flow, name_of, names_of, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import unlike
 from cephtui.analysis.ratio import spread
@@ -20,7 +20,7 @@ from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
-from cephtui.models.metrics import BY_NAME, LIVE, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
@@ -169,8 +169,8 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
 
 def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
     """Runs of which a finding limits a figure that decides."""
+    metrics = {metric for each in _deciding(change, asked).values() for metric in each} if change.runs else set()
     for run in change.runs:
-        metrics = asked.metrics or (asked.headline(run),)
         for finding in run.findings:
             if any(limiting([finding.code], metric.name) for metric in metrics):
                 yield LeftOut(run=name_of(run), why=finding.text)
@@ -180,19 +180,36 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
     """Of the figures that decide, then of the others that are measured each second."""
     if not change.runs:
         return
-    preset = change.runs[0].preset
-    deciding = asked.metrics or (asked.headline(change.runs[0]),)
+    preset, deciding = change.runs[0].preset, _deciding(change, asked)
     for direction in flow_names(change.runs):
-        is_asked = not asked.directions or direction in asked.directions
+        own = deciding.get(direction) or [metric_of_flow(asked.headline(change.runs[0]), change.runs, direction)]
         # IOPS and bandwidth of one block size are the same figure
-        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in deciding}
-        others = [m for m in LIVE if m not in deciding and not (rate and m.unit != "s")]
-        for metric in (*deciding, *others):
+        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in own}
+        others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
+        for metric in (*own, *others):
             figures = Figures.of(direction, metric, change.before, change.after)
-            if figures.before or figures.after or metric in deciding:
-                verdict = judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+            decides = metric in deciding.get(direction, ())
+            if figures.before or figures.after or decides:
+                verdict = judge(figures, preset, asked.criteria, at, decides=decides)
                 verdict = verdict.model_copy(update={"in_order": change.is_in_order})
                 yield _would_be_seen(verdict, metric, asked)
+
+
+def _deciding(change: Change, asked: Asked) -> dict[str, list[Metric]]:
+    """By flow the figures that decide: those asked for, else that of the headline; of named flows, else of the whole.
+
+    Runs of an earlier cephtui have no commits: against these a run is judged by its writes.
+    """
+    runs, found = change.runs, dict[str, list[Metric]]()
+    sides = [flow_names(side) for side in (change.before, change.after) if side]
+    known = [name for name in flow_names(runs) if name != COMMIT or all(COMMIT in side for side in sides)]
+    for wanted in asked.metrics or (asked.headline(runs[0]),):
+        names = [name for name in flow_names(runs) if name in (asked.directions or wanted.names_of_whole(known))]
+        having = [name for name in names if measured(runs, name, wanted)]
+        for name in (having or names) if asked.metrics else names:
+            metric = wanted if asked.metrics else metric_of_flow(wanted, runs, name)
+            found.setdefault(name, []).append(metric)
+    return found
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
@@ -212,13 +229,13 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
             "interval"
         )
         return
-    metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
+    deciding = {flow: metrics[0] for flow, metrics in _deciding(change, asked).items()}
     if not change.is_in_order:
-        yield from _out_of_order(change, metric)
+        yield from _out_of_order(change, deciding)
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
         yield f"{first}: day-to-day changes are not in the interval"
-    for direction in change.runs[0].summary.flows:
+    for direction, metric in deciding.items():
         figures = Figures.of(direction, metric, change.before, change.after)
         if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
             verb = "rose" if hourly > 0 else "fell"
@@ -228,14 +245,12 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
             )
 
 
-def _out_of_order(change: Change, metric: Metric) -> Iterator[str]:
+def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[str]:
     """Which sides were named, where the first was not measured first; runs that take turns are in no order anyway."""
     sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
     if change.is_reversed:
         yield f"{sides}: A was measured later, so that what was changed leads from B to A"
-    elif not all(
-        Figures.of(flow, metric, change.before, change.after).take_turns for flow in change.runs[0].summary.flows
-    ):
+    elif not all(Figures.of(flow, metric, change.before, change.after).take_turns for flow, metric in deciding.items()):
         yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
 
 

@@ -9,7 +9,7 @@ What a finding of a run limits shows neither: there is no verdict then, unless t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -18,11 +18,11 @@ from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.ratio import geometric_mean, mean_of
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Run, Sample
+from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.expectation import Expected, Kept
 from cephtui.models.findings import limiting
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT
-from cephtui.models.metrics import DIRECTIONS, Metric, Unit
+from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, Metric, Unit
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
 from cephtui.stats import known_sum
 
@@ -34,7 +34,8 @@ _WHOLE_SECOND = 0.9
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
 """How long a run measured is what was asked for, and a promise holds for each of its seconds."""
-_TEXT = re.compile(r"(?:(read|write)\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
+_FLOWS = (*DIRECTIONS, FLUSH, COMMIT)
+_TEXT = re.compile(rf"(?:({'|'.join(_FLOWS)})\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
 _UNITS: dict[Unit, dict[str, float]] = {
     "IO/s": {"": 1, "k": 1e3, "M": 1e6},
     "B/s": {
@@ -53,7 +54,7 @@ class Expectation:
     value: float
     """In the metric's unit: at least this, of a latency at most."""
     direction: str | None = None
-    """``read`` or ``write``; None takes both together."""
+    """``read``, ``write``, ``flush`` or ``commit``; None takes the whole, such as reads and writes together."""
     tolerance_percent: float = TOLERANCE_PERCENT
 
     @property
@@ -84,8 +85,8 @@ def parse_expectation(text: str) -> Expectation:
     match = _TEXT.fullmatch(text.strip())
     if match is None or match[2] not in METRIC_NAMES:
         raise ValueError(
-            f"expected [read|write] FIGURE>=NUMBER, FIGURE being one of {', '.join(METRIC_NAMES)}, such as iops>=5000, "
-            f"'write iops>=5k', bandwidth>=200MiB/s or p99<=5ms, got {text!r}"
+            f"expected [{'|'.join(_FLOWS)}] FIGURE>=NUMBER, FIGURE being one of {', '.join(METRIC_NAMES)}, such as "
+            f"iops>=5000, 'write iops>=5k', bandwidth>=200MiB/s or p99<=5ms, got {text!r}"
         )
     direction, name, sign, number, unit = match.groups()
     metric = metric_named(name)
@@ -106,13 +107,21 @@ def measured_of(run: Run, expected: Expectation) -> float | None:
     A rate is all I/Os, or bytes, of reads and writes over the longest job: the sum of the rates of jobs that end apart
     is more than was done.
     """
-    flows = [run.summary.flows[name] for name in _directions(expected) if name in run.summary.flows]
+    flows = {name: run.summary.flows[name] for name in _flows(run.summary.flows, expected)}
     block = block_of(run)
-    counts = expected.metric.unit == "IO/s"
-    amounts = [flow.bytes / block if counts and block else flow.ios if counts else flow.bytes for flow in flows]
-    lasted = max((flow.runtime_seconds for flow in flows), default=0.0)
+    amounts = [_amount(name, flow, expected.metric, block) for name, flow in flows.items()]
+    lasted = max((flow.runtime_seconds for flow in flows.values()), default=0.0)
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
-    return expected.metric.together(flows) if done is None else done / lasted
+    if done is not None:
+        return done / lasted
+    return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.together(flows)
+
+
+def _amount(name: str, flow: Total, metric: Metric, block: int) -> float | None:
+    """What a flow did in all, counted by bytes where ``block`` says how many each I/O has."""
+    if metric.unit != "IO/s":
+        return flow.bytes
+    return flow.bytes / block if block and name in DIRECTIONS else flow.ios
 
 
 def block_of(run: Run) -> int:
@@ -129,8 +138,11 @@ def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
             yield LeftOut(run=name_of(run), why=finding.text)
 
 
-def _directions(expected: Expectation) -> Sequence[str]:
-    return (expected.direction,) if expected.direction else DIRECTIONS
+def _flows(flows: Collection[str], expected: Expectation) -> list[str]:
+    """Those of a run that it is about."""
+    if expected.direction:
+        return [expected.direction] if expected.direction in flows else []
+    return [name for name in expected.metric.names_of_whole(flows) if name in _FLOWS]
 
 
 def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int = 0) -> tuple[int, int]:
@@ -143,8 +155,9 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int
     for sample in samples:
         whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= _WHOLE_SECOND
         if whole and not sample.missing:
-            flows: list[Interval] = [sample.flows[name] for name in _directions(expected) if name in sample.flows]
-            value = known_sum(_rate(flow, expected.metric, block) for flow in flows) if flows else 0.0
+            flows: dict[str, Interval] = {name: sample.flows[name] for name in _flows(sample.flows, expected)}
+            rates = (_rate(flow, expected.metric, block * (name in DIRECTIONS)) for name, flow in flows.items())
+            value = known_sum(rates) if flows else 0.0
             if value is not None:
                 seconds = round(sample.interval_seconds)
                 count += seconds
@@ -153,7 +166,9 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int
 
 
 def _rate(flow: Interval, metric: Metric, block: int) -> float | None:
-    return flow.bandwidth_bytes / block if block and metric.unit == "IO/s" else metric.of(flow)
+    if block and metric.unit == "IO/s" and flow.bandwidth_bytes is not None:
+        return flow.bandwidth_bytes / block
+    return metric.of(flow)
 
 
 def judge_expectation(
@@ -233,7 +248,7 @@ def _word(expected: Expectation, answer: Answer, measured: float | None) -> Kept
 def is_about(expected: Expectation, runs: Iterable[Run]) -> bool:
     """Whether runs that count do what it is expected of: a step may read at one point and write at another."""
     done = {name for run in runs if not why_invalid(run) for name in run.summary.flows}
-    return not done or bool(done.intersection(_directions(expected)))
+    return not done or bool(_flows(done, expected))
 
 
 def answer_to(found: Sequence[Expected]) -> Answer:

@@ -10,17 +10,18 @@ from cephtui.analysis.batches import flow_names, measured, tool_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
 from cephtui.models.findings import limiting
-from cephtui.models.metrics import METRICS, Metric
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
 
 
 def figures(left: Side, right: Side) -> list[Figure]:
-    """Every figure of what either side did: reads, writes, then the others."""
+    """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
-    return [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
+    found = (_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS)
+    return [each for each in found if each.direction in DIRECTIONS or (each.left, each.right) != (None, None)]
 
 
 def _figure(

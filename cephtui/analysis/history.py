@@ -14,11 +14,12 @@ from typing import Annotated
 from pydantic import Field
 
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
-from cephtui.models.metrics import DIRECTIONS, LIVE
+from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, LIVE
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.stats import bucket_nanoseconds, completions, known_sum, percentile_seconds
 
-_FIGURES = tuple(metric.name for metric in LIVE)
+OF_NODES = (*DIRECTIONS, FLUSH, COMMIT)
+"""Flows of which a node has curves."""
 LONG_INTERVAL_SECONDS = 2.0
 CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
 """At most twice as many are held while a run grows."""
@@ -248,10 +249,10 @@ class History:
         self.reached = sample.elapsed_seconds
 
     def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
-        for figure in _FIGURES:
-            curve = self.curves.setdefault(f"{direction}.{figure}", Curve())
+        for metric in LIVE:
+            curve = self.curves.setdefault(f"{direction}.{metric.name}", Curve())
             # what some nodes did is no figure of all: a gap, not a dip
-            value = None if sample.missing else getattr(interval, figure)
+            value = None if sample.missing else metric.of(interval)
             for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
         heat = self.heat.setdefault(direction, Heat())
@@ -259,8 +260,8 @@ class History:
 
     def _add_node(self, node: str, sample: Sample) -> None:
         curves = self.nodes.setdefault(node, {})
-        intervals = [interval for interval in (sample.read, sample.write) if interval]
-        for figure, value in together(intervals).items():
+        flows = {name: interval for name, interval in sample.flows.items() if name in OF_NODES}
+        for figure, value in together(flows).items():
             curve = curves.setdefault(figure, Curve(NODE_STRETCHES))
             for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
@@ -305,13 +306,15 @@ def _moments(sample: Sample, after: float) -> Iterator[float]:
     yield sample.elapsed_seconds
 
 
-def together(intervals: list[Interval]) -> dict[str, float | None]:
-    """Reads and writes as one figure each: sums, the mean of all completions, and the worse p99."""
-    weights = [(i.latency_mean_seconds, completions(i)) for i in intervals if i.latency_mean_seconds is not None]
-    weight = sum(number for _, number in weights)
+def together(flows: Mapping[str, Interval]) -> dict[str, float | None]:
+    """All flows as one figure each: sums, the mean of all completions, and the worse p99."""
+    means = BY_NAME["latency_mean_seconds"].of_whole(flows)
+    weights = {name: completions(flows[name]) for name in means}
+    weight = sum(weights.values())
+    rates = BY_NAME["iops"].names_of_whole(flows)
     return {
-        "iops": known_sum(i.iops for i in intervals) if intervals else 0.0,
-        "bandwidth_bytes": sum(i.bandwidth_bytes for i in intervals),
-        "latency_mean_seconds": sum(m * number for m, number in weights) / weight if weight else None,
-        "latency_p99_seconds": max((p for i in intervals if (p := i.latency_p99_seconds) is not None), default=None),
+        "iops": known_sum(flows[name].iops for name in rates) if rates else 0.0,
+        "bandwidth_bytes": sum(flows[name].bandwidth_bytes or 0.0 for name in rates),
+        "latency_mean_seconds": sum(means[name] * weights[name] for name in means) / weight if weight else None,
+        "latency_p99_seconds": max(BY_NAME["latency_p99_seconds"].of_whole(flows).values(), default=None),
     }

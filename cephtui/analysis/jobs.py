@@ -36,7 +36,7 @@ def job_figures(nodes: Iterable[NodeResult]) -> list[JobFigure]:
         for node in nodes
         for job in node.jobs
         for direction, total in job.summary.flows.items()
-        if job.group or job.place
+        if (job.group or job.place) and total.bandwidth_bytes is not None
     ]
 
 

@@ -249,7 +249,7 @@ def in_flight_of(run: Run) -> int | None:
 
 def together(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:
     """A metric of each run that has it, reads and writes together."""
-    found = (metric.together(run.summary.flows.values()) for run in runs)
+    found = (metric.together(run.summary.flows) for run in runs)
     return tuple(value for value in found if value is not None and math.isfinite(value))
 
 

@@ -86,7 +86,7 @@ def _link(network: str, both: bool, source: str, destination: str, measured: Seq
         both,
         source,
         destination,
-        geometric_mean([total.bandwidth_bytes for total in totals]) or 0.0,
+        geometric_mean([total.bandwidth_bytes or 0.0 for total in totals]) or 0.0,
         max(known, default=None),
         mean_of_known(total.rtt_seconds for total in totals),
         tuple(run.run for run, _ in measured),

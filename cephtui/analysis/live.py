@@ -9,6 +9,7 @@ from cephtui.analysis.history import History
 from cephtui.analysis.jobs import JobsSoFar
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models.metrics import BY_NAME
 from cephtui.models.plan import Bound, bound_of_all
 from cephtui.stats import known_sum
 
@@ -129,12 +130,11 @@ class LiveRun:
         return (*(finding_of(each, self.history.reached) for each in left), *self.course.findings(reasons))
 
     def node_p99(self, node: str) -> float | None:
-        """The worst of a node's last reads and writes."""
+        """The worst of a node's last reads and writes, of the flush where each write is flushed."""
         sample = self.nodes.get(node)
         if sample is not None and sample.phase == "prepare":
             return None
-        known = [i.latency_p99_seconds for i in sample.flows.values()] if sample else []
-        return max((value for value in known if value is not None), default=None)
+        return BY_NAME["latency_p99_seconds"].together(sample.flows) if sample else None
 
     def mean_iops(self) -> float | None:
         """I/O operations a second since the end of the ramp, reads and writes together; None where not counted."""

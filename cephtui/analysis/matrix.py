@@ -14,7 +14,15 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cephtui.analysis.batches import Estimate, Point, PointSummary, flow_names, node_names, summarize
+from cephtui.analysis.batches import (
+    Estimate,
+    Point,
+    PointSummary,
+    flow_names,
+    metric_of_flow,
+    node_names,
+    summarize,
+)
 from cephtui.analysis.slowest import Slowest, slowest_node, slowest_osd, slowest_part
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run
@@ -86,7 +94,7 @@ class Row:
     flow: str
     """``read``, ``write`` or another; empty before the first result."""
     metric: Metric | None
-    """What the preset is about; None before the first result."""
+    """What the preset is about, as far as the flow has it (``metric_of_flow``); None before the first result."""
     target: str
     """Where targets are no axis and are not the same in all rows; empty else."""
     nodes: tuple[str, ...]
@@ -298,10 +306,10 @@ def _row(
     """A row for each flow; target and nodes are those of its first cell."""
     found = {column: summarize(Point({}, part.runs)) for column, part in parts.items()}
     counted = [run for summary in found.values() for run in summary.counted]
-    metric = headline(counted[0]) if counted else None
     first = next(iter(parts.values()))
     rows = []
     for flow in flow_names(counted) or [""]:
+        metric = metric_of_flow(headline(counted[0]), counted, flow) if counted else None
         cells = [
             _cell(parts[column], found[column], flow, metric, osds) if column in parts else None
             for column in range(len(columns))

@@ -150,11 +150,11 @@ class PerSecond:
         self._least, self._greatest = min(self._least, value), max(self._greatest, value)
 
     def _value(self, sample: Sample) -> float:
-        flows = sample.flows.values()
+        flows = [sample.flows[name] for name in self._metric.names_of_whole(sample.flows)]
         value = known_sum(self._metric.of(flow) for flow in flows) if flows else 0.0
         if value is None:  # the tool counts no I/Os
             self._metric = BY_NAME["bandwidth_bytes"]
-            value = sum(flow.bandwidth_bytes for flow in flows)
+            value = sum(flow.bandwidth_bytes or 0.0 for flow in flows)
         return value
 
     def summary(self) -> Seconds | None:

@@ -129,7 +129,7 @@ class OtherClients:
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
-        self._own.append((merged.elapsed_seconds, sum(i.bandwidth_bytes for i in merged.flows.values())))
+        self._own.append((merged.elapsed_seconds, sum(i.bandwidth_bytes or 0.0 for i in merged.flows.values())))
         while self._own[0][0] < merged.elapsed_seconds - _RATE_LAG_SECONDS:
             self._own.popleft()
 

@@ -42,9 +42,9 @@ def counted(runs: Sequence[Run]) -> list[Run]:
 
 
 def figures_of(runs: Sequence[Run], metric: Metric) -> dict[str, list[float]]:
-    """A metric of each run, by direction."""
-    directions = dict.fromkeys(name for run in runs for name in run.summary.flows)
-    return {name: values for name in directions if (values := measured(runs, name, metric))}
+    """A metric of each run, by the flows that the whole is made of."""
+    names = metric.names_of_whole(dict.fromkeys(name for run in runs for name in run.summary.flows))
+    return {name: values for name in names if (values := measured(runs, name, metric))}
 
 
 def half_width(values: Sequence[float]) -> float | None:

@@ -290,7 +290,13 @@ _judging_options = (
         type=click.Choice(METRICS),
         help="What is judged; latency is the mean. Default: what the preset is about.",
     ),
-    click.option("--direction", "directions", multiple=True, type=click.Choice(("read", "write")), help="Only this."),
+    click.option(
+        "--direction",
+        "directions",
+        multiple=True,
+        type=click.Choice(("read", "write", "flush", "commit")),
+        help="Only this.",
+    ),
     click.option(
         "--confidence",
         type=float,

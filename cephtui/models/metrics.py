@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from cephtui import units
@@ -17,6 +17,8 @@ _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {
     "": units.count,
 }
 DIRECTIONS = ("read", "write")
+FLUSH, COMMIT = "flush", "commit"
+"""What is counted beside the I/Os: flushes, and where each write is flushed the write and its flush as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,26 @@ class Metric:
         """Its value in a Total, or in an Interval, with its unit."""
         return self.as_text(self.of(flow))
 
-    def together(self, flows: Iterable[Any]) -> float | None:
-        """Of reads and writes: the sum, the mean of all completions, or the worst percentile; None without any."""
-        known = [(value, flow.ios or 0) for flow in flows if (value := self.of(flow)) is not None]
+    def names_of_whole(self, flows: Collection[str]) -> list[str]:
+        """Those of the flows of a run that its whole is made of.
+
+        A rate is that of the I/Os: a flush moves nothing of its own. Where each write is flushed, its latency is that
+        of the commit: the mean of both together, and of the flush where they can't be added up.
+        """
+        instead = ""
+        if self.unit == "s" and COMMIT in flows:
+            instead = COMMIT if self.over_nodes == "mean" else FLUSH
+        left_out = {FLUSH, COMMIT, *["write"] * bool(instead)} - {instead}
+        return [name for name in flows if name not in left_out] or list(flows)
+
+    def of_whole(self, flows: Mapping[str, Any]) -> dict[str, float]:
+        """Its value in each of the flows that the whole is made of and that have it."""
+        values = {name: self.of(flows[name]) for name in self.names_of_whole(flows)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def together(self, flows: Mapping[str, Any]) -> float | None:
+        """Of a whole run: the sum, the mean of all completions, or the worst percentile; None without any."""
+        known = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
         if not known:
             return None
         if self.over_nodes == "sum":
@@ -96,6 +115,17 @@ BIT_RATE = Metric("bandwidth_bytes", "bandwidth", "bit/s", "more", "sum", live=T
 RETRANSMITS = Metric("retransmits", "retransmits", "", "less", "sum", live=True)
 RTT = Metric("rtt_seconds", "rtt", "s", "less", "mean", live=True)
 """What a network link has beside its bandwidth."""
+
+
+def judged_by(metric: Metric, flows: Iterable[Any]) -> Metric:
+    """The figure by which a flow is judged: the metric if it has that, else its IOPS, else its mean latency.
+
+    ``flows`` are its Totals in all runs. What moves no bytes, such as the deletion of an object, has no bandwidth.
+    """
+    totals = list(flows)
+    known = (metric, BY_NAME["iops"], BY_NAME["latency_mean_seconds"])
+    return next((each for each in known if any(each.of(total) is not None for total in totals)), metric)
+
 
 HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]
 

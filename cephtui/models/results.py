@@ -31,7 +31,8 @@ class Total(Model):
     bytes: int
     runtime_seconds: Annotated[Elapsed, Field(ge=0)]
     iops: Amount | None
-    bandwidth_bytes: Amount
+    bandwidth_bytes: Amount | None
+    """Null for what moves no bytes, such as a flush."""
     latency_mean_seconds: Amount | None = None
     latency_p50_seconds: Amount | None = None
     latency_p95_seconds: Amount | None = None

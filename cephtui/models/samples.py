@@ -36,8 +36,8 @@ class Interval:
     """I/O operations completed in the interval; null where the tool does not count them."""
     bytes: int
     iops: float | None
-    bandwidth_bytes: float
-    """Bytes per second."""
+    bandwidth_bytes: float | None
+    """Bytes per second; null for what moves none, such as a flush."""
     latency_mean_seconds: float | None = None
     """Mean completion latency; null where nothing completed or the tool measured none."""
     latency_p99_seconds: float | None = None

@@ -60,7 +60,7 @@ def _rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[str, o
             continue
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
-            figures = {name: getattr(total, name) for name in _METRICS} if total else {}
+            figures = {metric.name: metric.of(total) for metric in METRICS}
             yield {**conditions_of(row), "direction": direction, **figures}
 
 

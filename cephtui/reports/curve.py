@@ -41,9 +41,16 @@ class CurveLine:
         return self.curve.name_of(self.series, self.flow)
 
 
-def lines_of(curve: Curve) -> list[CurveLine]:
-    """Every series with each of its flows; one without any figure has an empty flow."""
-    return [CurveLine(curve, series, flow) for series in curve.series for flow in series.flows or [""]]
+def lines_of(curve: Curve, metric: Metric | None = None) -> list[CurveLine]:
+    """Every series with each of its flows; one without any figure has an empty flow.
+
+    Of a ``metric`` only those that it is of: a commit's latency, and not also that of its write and of its flush.
+    """
+    return [
+        CurveLine(curve, series, flow)
+        for series in curve.series
+        for flow in (metric.names_of_whole(series.flows) if metric else series.flows) or [""]
+    ]
 
 
 def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:

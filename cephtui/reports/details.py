@@ -42,7 +42,7 @@ def _parts(run: Run) -> list[str]:
     found = [
         (f"{direction} {name}", *times_of(latency), PARTS[name])
         for direction, total in run.summary.flows.items()
-        for name, latency in latency_parts(total).items()
+        for name, latency in latency_parts(direction, total).items()
     ]
     return table(("", *TIMES, ""), "lrrrrl", found) if found else []
 

@@ -95,7 +95,9 @@ def job_figures(total: Total, share: float | None) -> list[str]:
 def sum_note(run: Run, rows: Sequence[JobRow]) -> str:
     """Why the rate of all is not the sum of the jobs' own; empty where it is."""
     more = []
-    for direction, total in run.summary.flows.items():
+    flows = run.summary.flows
+    for direction in _IOPS.names_of_whole(flows):
+        total = flows[direction]
         added = sum(row.total.iops or 0.0 for row in rows if row.direction == direction)
         if total.iops and added > total.iops * (1 + _APART):
             more.append(f"{direction} {units.iops(added)} (+{units.percent(100 * (added / total.iops - 1))})")

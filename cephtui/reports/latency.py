@@ -13,6 +13,7 @@ from cephtui import units
 from cephtui.analysis.ladder import LogAxis, axis_of, ladder, shares
 from cephtui.frozen import dataclass
 from cephtui.models import Latency, Run, Total
+from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.reports.tables import add_row, make_table
 from cephtui.stats import Buckets, percentile_seconds
 
@@ -30,8 +31,10 @@ PARTS = {
     "slat": "until it is submitted",
     "clat": "from submission to completion",
     "lat": "both together",
+    "sync": "of fsync, fdatasync",
+    "both": "of the write and its flush",
 }
-"""fio's words for what it measures of each I/O."""
+"""fio's words for what it measures of each I/O and flush; ``both`` is the sum of two means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +125,8 @@ def _tick(seconds: float) -> str:
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 
-def latency_parts(total: Total) -> dict[str, Latency]:
-    """By fio's words, those that were measured."""
+def latency_parts(flow: str, total: Total) -> dict[str, Latency]:
+    """By fio's words, those that were measured; of commits by ``both``, for which fio has no word."""
     mean = total.latency_mean_seconds
     clat = None if mean is None else Latency(
         mean_seconds=mean,
@@ -131,7 +134,8 @@ def latency_parts(total: Total) -> dict[str, Latency]:
         min_seconds=total.latency_min_seconds,
         max_seconds=total.latency_max_seconds,
     )  # fmt: skip
-    found = {"slat": total.slat, "clat": clat, "lat": total.lat}
+    whole = {FLUSH: "sync", COMMIT: "both"}.get(flow, "clat")
+    found = {"slat": total.slat, whole: clat, "lat": total.lat}
     return {name: latency for name, latency in found.items() if latency}
 
 
@@ -147,7 +151,7 @@ def _parts(flows: Mapping[str, Total]) -> Table:
     """What fio measures of each I/O: submission, completion and both."""
     table = make_table("", "", *TIMES, "", right=TIMES)
     for direction, total in flows.items():
-        for number, (name, latency) in enumerate(latency_parts(total).items()):
+        for number, (name, latency) in enumerate(latency_parts(direction, total).items()):
             add_row(table, "" if number else direction, name, *times_of(latency), Text(PARTS[name], "dim"))
     return table
 
@@ -164,7 +168,7 @@ def draw_latency(
         LatencyChart(name, buckets, greatest_of(run.summary.flows.get(name), buckets), colors.get(name, ""), ascii_only)
         for name, buckets in histograms.items()
     ]
-    parts = [_parts(run.summary.flows)] * any(map(latency_parts, run.summary.flows.values()))
+    parts = [_parts(run.summary.flows)] * any(latency_parts(*flow) for flow in run.summary.flows.items())
     return Group(_Beside(charts), *parts)
 
 

@@ -171,6 +171,12 @@ def _is_timed(total: Total) -> bool:
     return any(metric.of(total) is not None for metric in METRICS if metric.unit == "s")
 
 
+def _has_more(total: Total) -> bool:
+    """Whether it has a latency that is not in the table."""
+    found = (total.latency_min_seconds, total.latency_stddev_seconds, *(metric.of(total) for metric in _IN_FULL))
+    return any(seconds is not None for seconds in found)
+
+
 def _latencies(total: Total) -> str:
     figures = [
         f"min {units.latency(total.latency_min_seconds)}",
@@ -229,7 +235,7 @@ def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, hist
     for direction, total in value.summary.flows.items():
         if of_link := link_figures(total):
             add_row(table, f"{direction} link", of_link)
-        elif direction not in histograms and _is_timed(total):
+        elif direction not in histograms and _has_more(total):
             add_row(table, f"{direction} latency", _latencies(total))
     if value.seconds:
         add_row(table, "seconds", _spread_of(value.seconds, value.tool))

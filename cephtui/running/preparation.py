@@ -93,7 +93,7 @@ class Preparation:
         while prefilled < sizing.most_bytes:
             probe = with_ceph(node, sizing.probe_argv)
             read = (await self._run(probe, _PROBE_LIMIT_SECONDS, stop)).read
-            lasted, rate = (read.runtime_seconds, read.bandwidth_bytes) if read else (0.0, 0.0)
+            lasted, rate = (read.runtime_seconds, read.bandwidth_bytes or 0.0) if read else (0.0, 0.0)
             is_known = lasted >= _PROBE_LEAST_SECONDS
             wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * prefilled
             wanted = min(sizing.most_bytes, wanted - wanted % sizing.unit_bytes)

@@ -39,7 +39,7 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
         "ios": interval.ios,
         "bytes": interval.bytes,
         "iops": None if interval.iops is None else round(interval.iops, 3),
-        "bandwidth_bytes": round(interval.bandwidth_bytes, 1),
+        "bandwidth_bytes": None if interval.bandwidth_bytes is None else round(interval.bandwidth_bytes, 1),
         "latency_mean_seconds": _rounded(interval.latency_mean_seconds),
         "latency_p99_seconds": interval.latency_p99_seconds,
         "latency_buckets": interval.latency_buckets,
@@ -130,7 +130,7 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         return None
     buckets, mean, p99 = row["latency_buckets"], row["latency_mean_seconds"], row["latency_p99_seconds"]
     ios, nbytes, iops, bandwidth = row["ios"], row["bytes"], row["iops"], row["bandwidth_bytes"]
-    figures = (nbytes, bandwidth, *[0 if each is None else each for each in (ios, iops, mean, p99)])
+    figures = (nbytes, *[0 if each is None else each for each in (ios, iops, bandwidth, mean, p99)])
     if not (
         _are_numbers(figures)
         and type(nbytes) is int
@@ -142,7 +142,7 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         ios=None if ios is None else int(ios),
         bytes=int(nbytes),
         iops=None if iops is None else iops + 0.0,  # -0.0 is no figure
-        bandwidth_bytes=bandwidth + 0.0,
+        bandwidth_bytes=None if bandwidth is None else bandwidth + 0.0,
         latency_mean_seconds=None if mean is None else mean + 0.0,
         latency_p99_seconds=None if p99 is None else p99 + 0.0,
         latency_buckets=None if buckets is None else _parse_buckets(buckets),
@@ -170,7 +170,7 @@ def _check_each(row: Mapping[str, Any]) -> None:
         if name == "bytes" or row[name] is not None:
             _count(row, name)
     for name in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds"):
-        if name == "bandwidth_bytes" or row[name] is not None:
+        if row[name] is not None:
             _figure(row, name)
 
 

@@ -195,6 +195,8 @@ class Load:
     jobs: int
     seconds: float | None
     """None where it ends with its data."""
+    commits: bool = False
+    """Whether each write is flushed before the next, as a database commits."""
 
 
 @dataclass(frozen=True)

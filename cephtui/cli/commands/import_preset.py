@@ -199,6 +199,8 @@ def toml_of(preset: Adopted, description: str) -> str:
     tool = TOOLS[preset.tool]
     loads = [tool.bind(options).load() for options in combinations(tool, preset.options)]
     headline = "bandwidth" if min(load.block_bytes for load in loads) >= _LARGE_BYTES else "iops"
+    if all(load.commits for load in loads):
+        headline = "latency"
     lines = [
         f"title = {json.dumps(one_line(preset.name))}",
         f"description = {json.dumps(one_line(description))}",

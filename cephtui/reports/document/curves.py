@@ -9,7 +9,7 @@ from cephtui.analysis.curve import Curve
 from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.reports.curve import curves_of, runs_of, short_place, words
+from cephtui.reports.curve import curves_of, lines_of, runs_of, short_place, words
 from cephtui.reports.document.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.document.material import Material
 from cephtui.reports.document.pictures import colors_of, round_ticks, thinned
@@ -88,7 +88,7 @@ def _log_ticks(low: float, high: float) -> tuple[Tick, ...]:
 
 def _over_axis(curve: Curve, run: Run, metric: Metric, name: str) -> Chart | None:
     """A line for each series and flow, with the interval of each point that was repeated."""
-    lines = [(curve.name_of(series, flow), series, flow) for series in curve.series for flow in series.flows]
+    lines = [(line.name, line.series, line.flow) for line in lines_of(curve, metric)]
     places = {place: float(at) for at, place in enumerate(curve.places)}
     colors = colors_of([str(number) for number in range(_SERIES_MOST)]).values()
     series: list[Series] = []

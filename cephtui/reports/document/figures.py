@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from cephtui import units
-from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize, under
+from cephtui.analysis.batches import (
+    Point,
+    flow_names,
+    group,
+    measured,
+    metric_of_flow,
+    name_of,
+    node_names,
+    summarize,
+    under,
+)
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
@@ -133,7 +143,11 @@ def _wanted(material: Material) -> list[tuple[str, Metric]]:
     if material.judged is not None:
         found = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judged.deciding]
     else:
-        found = [(flow, material.headline(run)) for run in material.runs for flow in flow_names([run])]
+        found = [
+            (flow, metric_of_flow(material.headline(run), [run], flow))
+            for run in material.runs
+            for flow in flow_names([run])
+        ]
     return list(dict.fromkeys(found))
 
 
@@ -181,7 +195,7 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
     for flow, estimates in summary.estimates.items():
         known = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
         means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in known]
-        main = estimates.get(material.headline(run).name)
+        main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
         found.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
         head = ("",) * len(head)
     return found

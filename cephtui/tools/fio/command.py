@@ -10,11 +10,8 @@ from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import Load, OptionError, Parser, Workload
-from cephtui.tools.fio.options import FLAGS
+from cephtui.tools.fio.options import FLAGS, WAITING_ENGINES
 from cephtui.units import duration, parse_size, short_size
-
-_SYNCHRONOUS = {"psync", "pvsync", "pvsync2", "sync"}
-"""fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them."""
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
@@ -128,7 +125,8 @@ class FioWorkload(Workload):
     def load(self) -> Load:
         depth, jobs = int(self.options.get("iodepth", 1)), int(self.options.get("numjobs", 1))
         seconds = float(self.options.get("runtime", 0)) if self.options.get("time_based") else None
-        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds)
+        commits = self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
+        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds, commits)
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))
@@ -144,6 +142,6 @@ class FioWorkload(Workload):
     def _without_depth(self) -> Mapping[str, OptionValue] | None:
         """The engine and the depth that it can't reach; None where it can."""
         engine, depth = self.options.get("ioengine"), self.options.get("iodepth", 1)
-        if engine not in _SYNCHRONOUS or depth == 1:
+        if engine not in WAITING_ENGINES or depth == 1:
             return None
         return {"ioengine": engine, "iodepth": depth}

@@ -14,6 +14,7 @@ from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.tools.base import ToolResult
+from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
@@ -78,8 +79,53 @@ def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
     return stats.Times(stats.Moments(number, mean, stddev), (least, most)) if number else None
 
 
-def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
-    return [flow for job in jobs if (flow := flow_of(job[direction]))]
+def flushing_of(document: Mapping[str, Any], job: Mapping[str, Any], write: stats.Flow | None) -> Flushing | None:
+    """The flushes of a job in one of fio's JSON documents; None where it has none, or none that are figures."""
+    sync = job.get("sync")
+    if write is None or not isinstance(sync, dict) or not isinstance(sync.get("lat_ns"), dict):
+        return None
+    latency = sync["lat_ns"]
+    if not latency.get("max"):
+        return None
+    options = _options(document, job)
+    try:
+        buckets = {stats.bucket_of(int(ns)): figure(number) for ns, number in latency.get("bins", {}).items() if number}
+        ios = _count(sync, sum(buckets.values())) or _by_option(options, write)
+        least, most, mean, stddev = (float(figure(latency[name])) / 1e9 for name in ("min", "max", "mean", "stddev"))
+    except BROKEN:
+        return None
+    times = stats.Times(stats.Moments(ios or write.ios or 1, mean, stddev), (least, most))
+    return flushing(write, ios, buckets, times, _lead(document, options))
+
+
+def _count(sync: Mapping[str, Any], in_buckets: int) -> int:
+    """All that were timed: ``total_ios`` counts fsync alone, and until fio 3.17 there is no ``N``."""
+    return int(figure(sync["lat_ns"].get("N", 0))) or in_buckets or int(figure(sync.get("total_ios", 0)))
+
+
+def _by_option(options: Mapping[str, str], write: stats.Flow) -> int | None:
+    """The number of fdatasync where fio has not counted it."""
+    every = options.get("fdatasync", "")
+    return write.ios // int(every) if write.ios and every.isdecimal() and int(every) else None
+
+
+def _lead(document: Mapping[str, Any], options: Mapping[str, str]) -> Lead | None:
+    """Without any options nothing is known."""
+    engine = options.get("ioengine", "psync") if options else ""
+    depth = options.get("iodepth", "1")
+    return lead_of(engine, int(depth) if depth.isdecimal() else 0, str(document.get("fio version", "")))
+
+
+def _options(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, str]:
+    parts = (document.get("global options"), job.get("job options"))
+    return {str(name): str(value) for part in parts if isinstance(part, dict) for name, value in part.items()}
+
+
+def flows_of_job(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, stats.Flow]:
+    """All that a job did, by name; raises one of ``BROKEN``."""
+    found = {name: flow for name in DIRECTIONS if (flow := flow_of(job[name]))}
+    flushed = flushing_of(document, job, found.get("write"))
+    return {**found, **(flushed.flows if flushed else {})}
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
@@ -114,19 +160,19 @@ def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
             return {}
         for name, share in zip(_DEPTHS, shares, strict=True):
             found[name] = found.get(name, 0.0) + (share or 0.0) * weight / (sum(weights) or 1)
-    return found
+    return shares_of_all(found)
 
 
-def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
+def _job_results(jobs: list[Mapping[str, Any]], flows: list[dict[str, stats.Flow]]) -> tuple[JobResult, ...]:
     if len(jobs) < 2:
         return ()
     return tuple(
         JobResult(
             job=f"{job['jobname']} {number}",
             image=_image(job),
-            summary=stats.summarise([{d: flow for d in DIRECTIONS if (flow := flow_of(job[d]))}]),
+            summary=stats.summarise([own]),
         )
-        for number, job in enumerate(jobs, 1)
+        for number, (job, own) in enumerate(zip(jobs, flows, strict=True), 1)
     )
 
 
@@ -154,14 +200,17 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     """
     jobs = document["jobs"]
     flowing = jobs if measured else []
+    flows = [flows_of_job(document, job) for job in flowing]
+    added = {name: whole for name, parts in stats.by_name(flows).items() if (whole := stats.add_flows(parts))}
     return ToolResult(
-        read=stats.add_flows(_flows(flowing, "read")),
-        write=stats.add_flows(_flows(flowing, "write")),
+        read=added.pop("read", None),
+        write=added.pop("write", None),
+        other=added,
         cpu_user_percent=_mean([figure_or_none(job.get("usr_cpu")) for job in jobs]),
         cpu_system_percent=_mean([figure_or_none(job.get("sys_cpu")) for job in jobs]),
         context_switches=_switches(jobs),
         depths=_depths(flowing),
         disks=_disks(document),
-        jobs=_job_results(flowing),
+        jobs=_job_results(flowing, flows),
         error=next((os.strerror(job["error"]) for job in jobs if job.get("error")), None),
     )

@@ -50,8 +50,9 @@ class Job:
 
     def summary(self, *, histogram: bool = False) -> Summary:
         """Percentiles are those of the histogram, or where it has none as fio prints them."""
-        found = stats.summarise([self.flows], histogram=histogram)
-        return found.model_copy(update={name: self._with_percentiles(name, t) for name, t in found.flows.items()})
+        whole = stats.summarise([self.flows], histogram=histogram).flows
+        found = {name: self._with_percentiles(name, total) for name, total in whole.items()}
+        return Summary(read=found.pop("read", None), write=found.pop("write", None), other=found)
 
     def _with_percentiles(self, name: str, total: Total) -> Total:
         moments = self.flows[name].moments

@@ -31,6 +31,8 @@ Percent = Annotated[int, Field(ge=0, le=100), NUMBER]
 Count = Annotated[int, Field(ge=0, le=1_000_000), NUMBER]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
 Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
+WAITING_ENGINES = frozenset({"psync", "pvsync", "pvsync2", "sync"})
+"""They wait for each I/O (fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them)."""
 
 
 class FioOptions(BaseModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,11 @@ from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding, Interval, OptionValue, Phase
 from cephtui.models.findings.client import DEPTH
 from cephtui.models.findings.measurement import UNREADABLE
-from cephtui.models.metrics import DIRECTIONS
+from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH
 from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.fio.document import BROKEN, bins, figure, result_of
+from cephtui.tools.fio.document import BROKEN, bins, figure, flow_of, flushing_of, result_of
+from cephtui.tools.fio.flushes import Flushing
 from cephtui.tools.stderr import Errors, spoken
 
 DOCUMENT_START = re.compile(r'\{\s*"fio version"')
@@ -62,6 +63,9 @@ class _Direction:
 class _Counters:
     read: _Direction = _Direction()
     write: _Direction = _Direction()
+    flush: _Direction = _Direction()
+    lead: _Direction = _Direction()
+    """What of the writes' time comes before that of their flushes; empty where there are no commits."""
     wall_ms: int = 0
     eta_seconds: int = 0
 
@@ -90,11 +94,31 @@ def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
     )
 
 
+def _flushes(found: Sequence[Flushing]) -> tuple[_Direction, _Direction]:
+    """The flushes of all jobs, and what of the writes' time comes before that of their flushes."""
+    flush, leads = [each.flush for each in found], [each.lead for each in found]
+    leading = [lead.moments for lead in leads if lead]
+    return (
+        _timed([flow.moments for flow in flush if flow.moments], stats.add_buckets(flow.buckets for flow in flush)),
+        _timed(leading if len(leading) == len(found) else []),
+    )
+
+
+def _timed(moments: Sequence[stats.Moments], buckets: Mapping[int, int] | None = None) -> _Direction:
+    number = sum(each.count for each in moments)
+    spent_ns = sum(each.count * each.mean * 1e9 for each in moments)
+    return _Direction(ios=number, completions=number, latency_ns=spent_ns, buckets=buckets)
+
+
 def _counters(document: Mapping[str, Any]) -> _Counters:
     jobs = document["jobs"]
+    found = (flushing_of(document, job, flow_of(job["write"])) for job in jobs if job.get("sync"))
+    flush, lead = _flushes([each for each in found if each])
     return _Counters(
         read=_direction([job["read"] for job in jobs]),
         write=_direction([job["write"] for job in jobs]),
+        flush=flush,
+        lead=lead,
         wall_ms=int(figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
     )
@@ -110,10 +134,29 @@ def _has_latency(document: Mapping[str, Any]) -> bool:
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:
     if not now.ios and not now.bytes:
         return None
-    number, spent = now.completions - before.completions, now.latency_ns - before.latency_ns
-    mean = spent / number / 1e9 if number > 0 and spent >= 0 else None
+    mean = _mean_seconds(now, before)
     buckets = stats.subtract_buckets(now.buckets or {}, before.buckets or {})
     return stats.make_interval(max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets)
+
+
+def _mean_seconds(now: _Direction, before: _Direction) -> float | None:
+    """Of what has completed since; None where nothing has."""
+    number, spent = now.completions - before.completions, now.latency_ns - before.latency_ns
+    return spent / number / 1e9 if number > 0 and spent >= 0 else None
+
+
+def _flushed(now: _Counters, before: _Counters, seconds: float) -> dict[str, Interval]:
+    """The flushes, and where each write is flushed the commits: neither moves any bytes of its own."""
+    interval = _difference(now.flush, before.flush, seconds)
+    if interval is None:
+        return {}
+    flush = replace(interval, bandwidth_bytes=None)
+    if not now.lead.ios:
+        return {FLUSH: flush}
+    means = _mean_seconds(now.lead, before.lead), flush.latency_mean_seconds
+    mean = means[0] + means[1] if means[0] is not None and means[1] is not None else None
+    commit = replace(flush, latency_mean_seconds=mean, latency_p99_seconds=None, latency_buckets=None)
+    return {FLUSH: flush, COMMIT: commit}
 
 
 class FioParser(Parser):
@@ -296,7 +339,7 @@ class FioParser(Parser):
         read, write = (
             _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in DIRECTIONS
         )
-        return Reading(self.phase, self._end(elapsed, seconds), seconds, read, write)
+        return Reading(self.phase, self._end(elapsed, seconds), seconds, read, write, _flushed(now, before, seconds))
 
     def _end(self, arrived: float, seconds: float) -> float:
         """When an interval ended: as its output arrived, or by fio's own clock where fio printed it late."""

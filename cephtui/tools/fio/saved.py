@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cephtui.models.metrics import DIRECTIONS
 from cephtui.tools.fio.saved_json import find_documents
 from cephtui.tools.fio.saved_text import find_text
 from cephtui.tools.logs import FoundRun, Log
@@ -19,4 +20,5 @@ def _is_same(one: FoundRun, other: FoundRun) -> bool:
 
 
 def _done(run: FoundRun) -> dict[str, tuple[int | None, float]]:
-    return {name: (total.ios, total.runtime_seconds) for name, total in run.summary.flows.items()}
+    flows = run.summary.flows
+    return {name: (flows[name].ios, flows[name].runtime_seconds) for name in DIRECTIONS if name in flows}

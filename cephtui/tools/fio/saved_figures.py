@@ -6,10 +6,12 @@ Figures are rounded to three or four digits there. The number of I/Os is exact, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS
+from cephtui.models.metrics import FLUSH
+from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
 from cephtui.tools.fio.found import PERCENTILES, Job
 from cephtui.tools.logs import LogLine
 
@@ -31,15 +33,25 @@ _RUNG = re.compile(r"([\d.]{1,12})th=\[\s*(\d{1,18})\]")
 _CPU = re.compile(r"\s*cpu\s*: *usr=\s*([\d.]+)%, *sys=\s*([\d.]+)%(?:, *ctx=(\d{1,18}))?")
 _DEPTHS = re.compile(r"\s*IO depths\s*:(.*)")
 _SHARE = re.compile(r"((?:>=)?\d+)=\s*([\d.]+)%")
-_ISSUED = re.compile(r"\s*issued(?: rwts?)?\s*: *total=(?:r=)?(\d{1,18})(?:,|/w=)(\d{1,18})")
+_ISSUED = re.compile(
+    r"\s*issued(?: rwts?)?\s*: *total=(?:r=)?(\d{1,18})(?:,|/w=)(\d{1,18})"
+    r"(?:,\d{1,18},(?P<fsync>\d{1,18}) short=(?P<fdatasync>\d{1,18}),)?"
+)
+_FLUSH = re.compile(
+    r"\s*sync \((?P<unit>nsec|usec|msec)\): *min=\s*(?P<min>[\d.]+)(?P<min_k>[kKMG]?), *"
+    r"max=\s*(?P<max>[\d.]+)(?P<max_k>[kKMG]?), *avg=\s*(?P<avg>[\d.]+), *stdev=\s*(?P<stdev>[\d.]+)"
+)
 _A_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SAME = 0.015
 """By how much figures of three digits may differ and mean the same."""
 
 
-def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int) -> Job:
-    """A job from its heading and the lines below; ``block_bytes`` is 0 where it is not one for all I/Os."""
+def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int, lead: Lead | None = None) -> Job:
+    """A job from its heading and the lines below; ``block_bytes`` is 0 where it is not one for all I/Os.
+
+    ``lead`` is what of a write comes before its flush (``lead_of``).
+    """
     issued = next((found for line in body if (found := _ISSUED.match(line.text))), None)
     cpu = next((found for line in body if (found := _CPU.match(line.text))), None)
     ios = {"read": int(issued[1]), "write": int(issued[2])} if issued else {}
@@ -48,7 +60,10 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int) -> 
     for rate, lines in _directions(body):
         if flow := _flow(rate, lines, ios.get(rate["flow"]), block_bytes):
             flows[rate["flow"]] = flow
-            percentiles[rate["flow"]] = _percentiles(lines)
+            percentiles[rate["flow"]] = _percentiles(lines, "clat")
+    if flushed := _flushing(body, flows, issued, lead):
+        flows |= flushed.flows
+        percentiles[FLUSH] = _percentiles((line.text for line in body), "sync")
     return Job(
         name=head["name"],
         flows=flows,
@@ -58,6 +73,20 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int) -> 
         system_percent=figure(cpu[2]) if cpu else None,
         switches=int(cpu[3]) if cpu and cpu[3] else None,
     )
+
+
+def _flushing(
+    body: Iterable[LogLine], flows: Mapping[str, stats.Flow], issued: re.Match[str] | None, lead: Lead | None
+) -> Flushing | None:
+    """Below the writes. fio prints the count of fdatasync as that of short reads (stat.h, ``total_io_u``)."""
+    found = next((match for line in body if "sync (" in line.text and (match := _FLUSH.match(line.text))), None)
+    write = flows.get("write")
+    if found is None or write is None:
+        return None
+    counts = (issued["fsync"], issued["fdatasync"] if "read" not in flows else None) if issued else ()
+    ios = next((number for count in counts if count and (number := int(count))), None)
+    times = _times(found, ios or write.ios or 1)
+    return flushing(write, ios, {}, times, lead) if times else None
 
 
 def _error(head: re.Match[str]) -> str | None:
@@ -135,16 +164,16 @@ def _times(latency: re.Match[str], count: int) -> stats.Times | None:
 def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
     line = next((found[1] for each in body if (found := _DEPTHS.match(each.text))), "")
-    return {depth: value for depth, share in _SHARE.findall(line) if (value := figure(share)) is not None}
+    return shares_of_all({depth: value for depth, text in _SHARE.findall(line) if (value := figure(text)) is not None})
 
 
-def _percentiles(body: Iterable[str]) -> dict[float, float]:
-    """Of completion latency, those that a Total has."""
+def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
+    """Of one kind of latency, those that a Total has."""
     found: dict[float, float] = {}
     unit = 0.0
     for text in body:
         if ladder := _LADDER.match(text):
-            unit = _A_SECOND[ladder["unit"]] if ladder["kind"] == "clat" else 0.0
+            unit = _A_SECOND[ladder["unit"]] if ladder["kind"] == kind else 0.0
         elif unit and text.lstrip().startswith("|"):
             for percent, value in _RUNG.findall(text):
                 if (share := figure(percent) or 0.0) in PERCENTILES:

@@ -15,9 +15,9 @@ from typing import Any
 
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
-from cephtui.models.metrics import DIRECTIONS
+from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.tools.base import Reading, V
-from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flow_of, result_of
+from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flows_of_job, result_of
 from cephtui.tools.fio.found import PERCENTILES, Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.given import stored, target_of
 from cephtui.tools.fio.options import FLAGS
@@ -138,7 +138,7 @@ def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, a
     now = [{**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}} for job in jobs]
     result = result_of({**last.content, "jobs": now}, measured=True)
     return found_run(
-        [_job(job) for job in now],
+        [_job(last.content, job) for job in now],
         lines=(documents[0].line, last.last_line),
         options=options,
         ended_at=_ended_at(last),
@@ -180,14 +180,16 @@ def _ended_at(document: _Document) -> datetime | None:
     return as_datetime(str(document.content.get("time", "")))
 
 
-def _job(job: Mapping[str, Any]) -> Job:
+def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
     """Raises one of ``BROKEN`` for what is no job of fio's."""
-    flows = {name: flow for name in DIRECTIONS if (flow := flow_of(job[name]))}
+    flows = flows_of_job(content, job)
+    latencies = {name: job[name].get("clat_ns", {}) for name in DIRECTIONS}
+    latencies |= {FLUSH: job["sync"]["lat_ns"]} if FLUSH in flows else {}
     number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
     return Job(
         name=str(job.get("jobname", ""))[:200],
         flows=flows,
-        percentiles={name: _percentiles(job[name]) for name in flows},
+        percentiles={name: _percentiles(latencies[name]) for name in flows if name in latencies},
         error=os.strerror(number) if number else None,
         user_percent=figure_or_none(job.get("usr_cpu")),
         system_percent=figure_or_none(job.get("sys_cpu")),
@@ -216,8 +218,8 @@ def _in_nanoseconds(old: Mapping[str, Any], ios: Any) -> dict[str, Any]:
     }
 
 
-def _percentiles(part: Mapping[str, Any]) -> dict[float, float]:
-    printed = part.get("clat_ns", {}).get("percentile", {}).items()
+def _percentiles(latency: Mapping[str, Any]) -> dict[float, float]:
+    printed = latency.get("percentile", {}).items()
     found = {float(percent): figure_or_none(nanoseconds) for percent, nanoseconds in printed}
     return {percent: value / 1e9 for percent, value in found.items() if percent in PERCENTILES and value is not None}
 

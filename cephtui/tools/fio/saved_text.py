@@ -28,6 +28,7 @@ from typing import TypeAlias
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, OptionValue
+from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.found import as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.given import Section, read_command, stored, target_of
 from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
@@ -228,7 +229,7 @@ def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: b
     options = _options(start, parts, given)
     block = parse_size(str(options["bs"])) if "bs" in options else 0
     return found_run(
-        [read_job(part.head, part.body, block) for part in parts],
+        [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts],
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
         options=options,
         ended_at=parts[-1].date,
@@ -241,6 +242,12 @@ def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: b
         version=start.version,
         stopped=start.stopped,
     )
+
+
+def _lead(start: _Start, part: _Part, given: Mapping[str, str]) -> Lead | None:
+    known = {**given, **start.settings.get(part.head["name"], {})}
+    depth = known.get("iodepth", "1")
+    return lead_of(known.get("ioengine", ""), int(depth) if depth.isdecimal() else 0, start.version)
 
 
 def _last_line(parts: Sequence[_Part]) -> int:

@@ -199,7 +199,7 @@ class GosbenchParser(Parser):
             mean = spent / timed / 1e3 if timed > 0 else None
             buckets = stats.subtract_buckets(counts.ranges(lasted), old.ranges(lasted))
             ios = max(0, counts.finished - old.finished)
-            nbytes = max(0, self._bytes(counts) - self._bytes(old))
+            nbytes = max(0, self._bytes(counts) - self._bytes(old)) if method in _FLOWS else None
             found[flow_of(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
         return found
 
@@ -240,22 +240,23 @@ class GosbenchParser(Parser):
         seconds = self._run_seconds
         if last.start_ms and last.end_ms and last.end_ms > last.start_ms:
             seconds = (last.end_ms - last.start_ms) / 1e3
-        flows = {flow_of(method): self._flow(counts, seconds) for method, counts in last.methods.items()}
+        flows = {flow_of(method): self._flow(method, counts, seconds) for method, counts in last.methods.items()}
         done = {name: flow for name, flow in flows.items() if flow}
         read, write = done.pop("read", None), done.pop("write", None)
         return ToolResult(read=read, write=write, other=done, error=error, findings=self._findings(last, seconds))
 
-    def _flow(self, counts: Counts, seconds: float) -> stats.Flow | None:
+    def _flow(self, method: str, counts: Counts, seconds: float) -> stats.Flow | None:
         """The whole run of one method; None where nothing was finished."""
         if not counts.finished or seconds <= 0:
             return None
-        nbytes = max(0, self._bytes(counts))
+        nbytes = max(0, self._bytes(counts)) if method in _FLOWS else None
+        whole = stats.make_interval(counts.finished, nbytes, seconds, None, None)
         return stats.Flow(
             ios=counts.finished,
-            bytes=nbytes,
+            bytes=whole.bytes,
             runtime_seconds=seconds,
-            iops=counts.finished / seconds,
-            bandwidth_bytes=nbytes / seconds,
+            iops=whole.iops,
+            bandwidth_bytes=whole.bandwidth_bytes,
             buckets=counts.ranges(seconds),
             moments=stats.Moments(counts.timed, counts.spent_ms / counts.timed / 1e3, None) if counts.timed else None,
             bounds=None,

@@ -124,8 +124,9 @@ class _Operation:
         held, self._held = self._held, None
         return [held] if held else []
 
-    def bytes(self, ios: int) -> int:
-        return ios * self._block_bytes
+    def bytes(self, ios: int) -> int | None:
+        """None where the operation moves none."""
+        return ios * self._block_bytes if self._block_bytes else None
 
     def flow(self) -> stats.Flow | None:
         """All of it so far; None where nothing was done."""
@@ -134,13 +135,13 @@ class _Operation:
             return None
         count = sum(line.ios for line in lines)
         mean = sum(line.ios * line.latency_seconds[1] for line in lines) / count
-        lasted = self.seconds
+        whole = stats.make_interval(count, self.bytes(count), self.seconds, mean, None)
         return stats.Flow(
             ios=count,
-            bytes=self.bytes(count),
-            runtime_seconds=lasted,
-            iops=count / lasted if lasted else 0.0,
-            bandwidth_bytes=self.bytes(count) / lasted if lasted else 0.0,
+            bytes=whole.bytes,
+            runtime_seconds=self.seconds,
+            iops=whole.iops,
+            bandwidth_bytes=whole.bandwidth_bytes,
             buckets={},
             moments=stats.Moments(count, mean, None),
             bounds=(min(line.latency_seconds[0] for line in lines), max(line.latency_seconds[3] for line in lines)),

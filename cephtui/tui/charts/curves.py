@@ -29,7 +29,7 @@ def over_axis(curve: Curve, metric: Metric) -> Plot | None:
     )
     at = dict(zip(curve.places, values, strict=True))
     lines = []
-    for number, line in enumerate(lines_of(curve)):
+    for number, line in enumerate(lines_of(curve, metric)):
         color = flow_color(line.flow) if len(curve.series) == 1 else node_color(number)
         found = [
             (at[point.place], estimate)

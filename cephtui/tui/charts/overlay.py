@@ -55,11 +55,11 @@ class Overlay(Widget):
         self._direction, self._metric = direction, LIVE[0]
         self._sides: tuple[Points, Points] = ((), ())
 
-    def show(self, metric: Metric, left: Points, right: Points) -> None:
-        """Draw this figure of both."""
+    def show(self, metric: Metric, left: Points, right: Points, *, flow: str = "") -> None:
+        """Draw this figure of both; ``flow`` is what it is of where that is another than its own."""
         self._metric, self._sides = metric, (left, right)
         names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
-        self.border_title = f" compare {self._direction} {metric.full_title}   {names} "
+        self.border_title = f" compare {flow or self._direction} {metric.full_title}   {names} "
         self.refresh()
 
     def render(self) -> Text:

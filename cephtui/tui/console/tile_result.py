@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Total
-from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName, Metric
+from cephtui.models.metrics import COMMIT, HEADLINE_BY_NAME, HeadlineName, Metric
 from cephtui.reports.quality import is_marked
 from cephtui.reports.text import counted, margin_of
 from cephtui.stats import known_sum
 
 _SHORT = {"read": "r", "write": "w"}
+_SHOWN = (*_SHORT, COMMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ def result_of(
 
 
 def direction_of(flows: Mapping[str, object]) -> str:
-    """The only one of them; empty for several."""
-    return next(iter(flows)) if len(flows) == 1 else ""
+    """The only one of the I/Os; empty for several."""
+    names = _metric("iops").names_of_whole(flows)
+    return names[0] if len(names) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ def _metric(name: HeadlineName) -> Metric:
 
 
 def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
-    """One where reads and writes add up, else one of each."""
-    values = [_metric(name).of(flow) for direction in _SHORT if (flow := flows.get(direction))]
+    """One where reads and writes add up, else one of each; of writes that are flushed, that of the commit."""
+    metric = _metric(name)
+    values = [metric.of(flows[each]) for each in metric.names_of_whole(flows) if each in _SHOWN]
     return [known_sum(values)] if values and HEADLINE_BY_NAME[name].sums else values

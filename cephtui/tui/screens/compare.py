@@ -16,7 +16,7 @@ from cephtui.analysis.conclusion import Judgement, judge_sides
 from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
-from cephtui.models.metrics import DIRECTIONS, LIVE
+from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.comparison import draw_comparison
@@ -133,8 +133,16 @@ class CompareScreen(CopyingScreen):
         for direction in DIRECTIONS:
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions
-            name = f"{direction}.{metric.name}"
-            overlay.show(metric, *(curves.get(name, ()) for curves in self._compared.curves))
+            flow = self._flow_at(direction, metric)
+            name = f"{flow}.{metric.name}"
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._compared.curves), flow=flow)
+
+    def _flow_at(self, direction: str, metric: Metric) -> str:
+        """In the place of reads or of writes: where both sides have flushed each write, latency is that of commits."""
+        left, right = ({name.rpartition(".")[0] for name in curves} for curves in self._compared.curves)
+        whole = metric.names_of_whole(left & right)
+        beside = [name for name in whole if name in (FLUSH, COMMIT)]
+        return beside[0] if direction == "write" and beside else direction
 
     def _directions(self) -> list[str]:
         """Those of either side; an empty chart where there are none."""

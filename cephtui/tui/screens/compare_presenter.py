@@ -76,6 +76,8 @@ class ComparePresenter(InLarge):
         self._verdicts = {(each.direction, each.figure): each for each in (judged.deciding if judged else ())}
         self._sides, self._curves = compared.sides, compared.curves
         self._figures = presented_figures(*compared.sides)
+        judged_ones = (n for n, each in enumerate(self._figures) if (each.direction, each.name) in self._verdicts)
+        self._chosen = next(judged_ones, 0)
 
     def compose(self) -> ComposeResult:
         """From the top: which runs, what is shown of them, both figures and the change, the curves."""

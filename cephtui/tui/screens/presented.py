@@ -10,7 +10,7 @@ from cephtui.analysis.explaining import mark_of
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
-from cephtui.models.metrics import BY_NAME, Headline, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric
 from cephtui.reports.text import how_far, phase_words, title_of
 from cephtui.tui.widgets.shown import Shown
 
@@ -24,7 +24,7 @@ class Figure:
     """A number, and what it is."""
 
     word: str
-    """With the unit: ``IOPS write``, ``lat p99 ms``."""
+    """With the unit: ``IOPS write``, ``lat p99 ms``, ``flush p99 ms``."""
     value: str
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""
@@ -41,10 +41,11 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
 
 
 def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
-    texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
-    number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
+    texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
+    number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
-    words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
+    of_time = (f"{flow} {metric.title}" if flow in (FLUSH, COMMIT) else title_of(metric), unit)
+    words = of_time if metric.unit == "s" else (unit or title_of(metric), flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 
 

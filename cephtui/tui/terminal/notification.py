@@ -13,7 +13,8 @@ LONG_SECONDS = 60.0
 def text_of(run: Run, name: HeadlineName) -> str:
     """A run's end in a line of printable ASCII: ``cephtui: write-iops ok, 16.7k IOPS``."""
     figure = HEADLINE_BY_NAME[name]
-    values = {flow: figure.metric.of(total) for flow, total in run.summary.flows.items()}
+    flows = run.summary.flows
+    values = {flow: figure.metric.of(flows[flow]) for flow in figure.metric.names_of_whole(flows)}
     if figure.sums and values:
         texts = [figure.metric.as_text(known_sum(values.values())) + (" IOPS" if name == "iops" else "")]
     else:

@@ -11,13 +11,14 @@ from cephtui import units
 from cephtui.analysis.history import Curve
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
-from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
 from cephtui.reports.text import link_figures, value_range
-from cephtui.tui.charts.colors import FLOW_COLORS
+from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
 from cephtui.tui.widgets.shown import Shown
 
+_MEAN, _P99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
 _DIGIT_ROWS = 5
 _LINES = 2
 """Rows of small text that have their place below the digits."""
@@ -40,12 +41,13 @@ def reading(shown: Shown, headline: Headline) -> Reading:
         return _of_prefill(shown)
     headline = shown.written(headline)
     metric, flows = headline.metric, shown.current
-    number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
-    only = next(iter(flows)) if len(flows) == 1 else ""
+    number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
+    names = metric.names_of_whole(flows)
+    only = names[0] if len(names) == 1 else ""
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
     lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
-    return Reading(title, number, unit, FLOW_COLORS[only or "total"], tuple(filter(None, lines)))
+    return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
 
 
 def _of_prefill(shown: Shown) -> Reading:
@@ -70,29 +72,32 @@ def _curve(shown: Shown, headline: Headline) -> Curve:
     name = headline.metric.name
     if headline.sums:
         return shown.history.total(name)
-    found = [curve for d in DIRECTIONS if (curve := shown.history.curves.get(f"{d}.{name}"))]
+    whole = headline.metric.names_of_whole(shown.history.directions)
+    found = [curve for d in whole if (curve := shown.history.curves.get(f"{d}.{name}"))]
     return found[0] if len(found) == 1 else Curve()
 
 
 def _latencies(flows: Mapping[str, Interval | Total], above: Metric) -> list[str]:
-    """Mean and p99 of the completion latency, of each flow; only the p99 where the mean of one flow stands above."""
-    mean, p99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
-    if above == mean and len(flows) == 1:
-        return [f"lat p99 {p99.text_of(flow)}" for flow in flows.values()]
-    names = {name: f"{name} " if len(flows) > 1 else "" for name in flows}
-    return [
-        f"{names[name]}lat mean {mean.text_of(flow)}  p99 {p99.text_of(flow)}"
-        if mean.of(flow) is not None
-        else f"{names[name]}{link_figures(flow)}"
-        for name, flow in flows.items()
-        if mean.of(flow) is not None or link_figures(flow)
-    ]
+    """Mean and p99 of each flow's latency; only the p99 where the mean of one flow stands above."""
+    whole = _MEAN.names_of_whole(flows)
+    is_above = {whole[0]} if above == _MEAN and len(whole) == 1 else set[str]()
+    texts = {name: _latency(name, flow, is_above=name in is_above) for name, flow in flows.items()}
+    return [f"{name} {text}" if len(flows) > 1 else text for name, text in texts.items() if text]
+
+
+def _latency(name: str, flow: Interval | Total, *, is_above: bool) -> str:
+    """Empty where there is nothing more of it; a commit has no percentiles."""
+    p99 = "" if name == COMMIT else f"p99 {_P99.text_of(flow)}"
+    if is_above:
+        return f"lat {p99}" if p99 else ""
+    return f"lat mean {_MEAN.text_of(flow)}  {p99}".rstrip() if _MEAN.of(flow) is not None else link_figures(flow)
 
 
 def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:
     """What each flow adds to the sum; empty for a single one."""
-    many = len(flows) > 1 and headline.sums
-    return "  ".join(f"{name} {headline.metric.text_of(flow)}" for name, flow in flows.items()) if many else ""
+    values = headline.metric.of_whole(flows) if headline.sums else {}
+    many = len(values) > 1
+    return "  ".join(f"{name} {headline.metric.as_text(value)}" for name, value in values.items()) if many else ""
 
 
 def silence(seconds: float) -> str:

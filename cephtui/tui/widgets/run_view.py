@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models.metrics import DIRECTIONS, HEADLINE_BY_NAME, HEADLINES, LIVE, Headline, Metric
+from cephtui.models.metrics import DIRECTIONS, FLUSH, HEADLINE_BY_NAME, HEADLINES, LIVE, Headline, Metric
 from cephtui.tui.widgets.layout import Layout, lay_out
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class RunView(Container):
         for headline in HEADLINES:
             if found := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
                 _draw(found, shown, headline, by_node=self.by_node)
-        for direction in DIRECTIONS:
+        for direction in (*DIRECTIONS, FLUSH):
             heat = shown.history.heat.get(direction)
             make = partial(HeatMap, direction)
             view = self._panel("below", make, f"{direction}-heat", visible="heat" in lower and bool(heat))

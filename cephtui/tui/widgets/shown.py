@@ -10,13 +10,13 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.ended import ended_word, ends_of, left_early
-from cephtui.analysis.history import History
+from cephtui.analysis.history import OF_NODES, History
 from cephtui.analysis.jobs import JobFigure, job_figures
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.models.findings.measurement import STALLED
-from cephtui.models.metrics import DIRECTIONS, Headline, Metric
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Line, Period, Picture
@@ -160,7 +160,8 @@ def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
 def _node_in_all(node: NodeResult, left: str) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99. ``left`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
-    p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
+    flows = {name: total for name, total in node.summary.flows.items() if name in OF_NODES}
+    p99 = BY_NAME["latency_p99_seconds"].together(flows)
     iops = known_sum(total.iops for total in totals) if totals else 0.0
     return NodeNow(node.node, p99, iops=iops, ended=left, left_early=bool(left))
 
@@ -179,14 +180,23 @@ def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[Line]:
         ]
     lines = [
         Line(f"{d}{word}", tuple(curve.points()), flow_color(d), _fill(figure, metric))
-        for d in history.directions
-        for word, metric in figure.parts.items()
+        for d, word, metric in _drawn(history.directions, figure)
         if (curve := history.curves.get(f"{d}.{metric.name}"))
     ]
     if figure.sums and _has_both(history.directions):
         total = history.total(figure.metric.name)
         lines.append(Line("total", tuple(total.points()), FLOW_COLORS["total"]))
     return lines
+
+
+def _drawn(flows: Collection[str], figure: Headline) -> list[tuple[str, str, Metric]]:
+    """Each flow with the word and the metric that is drawn of it."""
+    return [
+        (name, word, metric)
+        for name in flows
+        for word, metric in figure.parts.items()
+        if name in metric.names_of_whole(flows)
+    ]
 
 
 def _fill(figure: Headline, metric: Metric) -> Literal["none", "zero", "band"]:
@@ -217,7 +227,7 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     if by_node and len(shown.history.nodes) > 1:
         return text.append("by node " if len(figure.metrics) == 1 else f"{figure.of_node.title} by node ")
     values: dict[str, float | None] = {
-        f"{d}{word}": metric.of(now) for d, now in shown.current.items() for word, metric in figure.parts.items()
+        f"{d}{word}": metric.of(shown.current[d]) for d, word, metric in _drawn(shown.current, figure)
     }
     if figure.sums and _has_both(shown.current):
         values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
