@@ -124,9 +124,15 @@ def _changed(material: Material) -> tuple[Block, ...]:
         items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
     elif material.changes and not items:
         items = ["no mark names it: what differed stands under Conditions"]
-    # the files of an imported session belong to whom has imported them
-    by = f", by {material.owner}" if material.owner and not any(run.imported_from for run in material.runs) else ""
-    return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+    return (Items((*items, f"measured: {period(material.runs)}{_by(material)}")),)
+
+
+def _by(material: Material) -> str:
+    """Who has measured it; the files of imported runs belong to who has imported them."""
+    imported = sum(run.imported_from is not None for run in material.runs)
+    if not material.owner or imported == len(material.runs):
+        return ""
+    return f", by {material.owner}{' (but for imported runs)' if imported else ''}"
 
 
 def _figures(material: Material) -> tuple[Block, ...]:
