@@ -127,6 +127,8 @@ def test_nobody_is_named_as_the_one_who_measured_what_was_imported() -> None:
     (section,) = [each for each in document.sections if each.title == "What was measured"]
     assert f"measured: date {UNKNOWN}" in str(section)
     assert "by root" not in str(section)
+    mixed = document_of(replace(documents.study(), runs=(measured.run(1), undated(2)), owner="root"))
+    assert ", by root (but for imported runs)" in str(mixed)
 
 
 def test_the_dates_of_some_are_known() -> None:

@@ -16,6 +16,8 @@ _CAPTION, _COMMAND = 7, 8
 """Levels below those of the headings of documents."""
 _TITLE_MOST = 80
 """Characters of a heading; a longer line is text that parts runs too, and no name for them."""
+_LINE_MOST = 200
+"""Characters: a longer line is not looked at."""
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADINGS = (
     re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<text>.*\S)"),
@@ -26,7 +28,9 @@ _HEADINGS = (
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,})")
 _UNDERLINES = "=-~^*"
 """The first is of the highest level."""
-_BANNER = re.compile(r"\s*(?:[-=*#+~_]{2,}\s*(?P<text>\S.*?)\s*[-=*#+~_]{2,}:?|[-=*#+~>]{3,}\s+(?P<begun>\S.*))")
+_BANNER = re.compile(
+    r"\s*(?:[-=*#+~_]{2,}\s*(?P<text>[^\s=*#+~_-].*?)[-=*#+~_]{2,}:?|[-=*#+~>]{3,}\s+(?P<begun>[^\s=*#+~_-].*))"
+)
 _COMMENT = re.compile(r"\s*(?:#|//)\s*(?P<text>\S.*)")
 _DECORATION = " \t#*=_~-:：>+|`"
 _STOPS = ".。"
@@ -147,8 +151,8 @@ class _Text:
 
     def divider(self, at: int, *, is_fenced: bool) -> _Divider | None:
         """What a line outside of the runs parts, if anything."""
-        text, number = self._lines[at], self._numbers[at]
-        if not text or not any(map(str.isalpha, text)):
+        text, number = self._lines[at].strip(), self._numbers[at]
+        if not text or len(text) > _LINE_MOST or not any(map(str.isalpha, text)):
             return None
         if change := _CHANGE.fullmatch(text):
             return _Divider(number, _COMMAND, _title(change["text"]))
@@ -166,7 +170,7 @@ class _Text:
 
     def _heading(self, at: int) -> tuple[int, str] | None:
         """Level and text."""
-        text = self._lines[at]
+        text = self._lines[at].strip()
         for form in _HEADINGS:
             if found := form.fullmatch(text):
                 parts = found.groupdict()
@@ -183,8 +187,8 @@ class _Text:
 
     def _ends(self, at: int) -> bool:
         """Whether a line is the last of a paragraph."""
-        after = self._at(at + 1)
-        if at + 1 >= len(self._lines) or self._numbers[at + 1] in self._firsts or not after.strip():
+        after = self._at(at + 1).strip()
+        if at + 1 >= len(self._lines) or self._numbers[at + 1] in self._firsts or not after:
             return True
         return any(form.match(after) for form in (_FENCE, _PROMPT, _PROGRAM, _NOISE))
 

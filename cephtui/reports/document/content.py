@@ -141,9 +141,15 @@ def _changed(material: Material) -> tuple[Block, ...]:
         items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
     elif material.changes:
         items = [*(items or ["noted: nothing, there is no mark"]), *_seen(material)]
-    # the files of an imported session belong to whom has imported them
-    by = f", by {material.owner}" if material.owner and not any(run.imported_from for run in material.runs) else ""
-    return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+    return (Items((*items, f"measured: {period(material.runs)}{_by(material)}")),)
+
+
+def _by(material: Material) -> str:
+    """Who has measured it; the files of imported runs belong to who has imported them."""
+    imported = sum(run.imported_from is not None for run in material.runs)
+    if not material.owner or imported == len(material.runs):
+        return ""
+    return f", by {material.owner}{' (but for imported runs)' if imported else ''}"
 
 
 def _seen(material: Material) -> list[str]:
