@@ -59,7 +59,7 @@ def _rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[str, o
             continue
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
-            figures = {name: getattr(total, name) for name in _METRICS} if total else {}
+            figures = {metric.name: metric.of(total) for metric in METRICS}
             yield {**conditions_of(row), "direction": direction, **figures}
 
 
@@ -75,7 +75,7 @@ def conditions_of(run: Run) -> dict[str, object]:
     asked = {
         "block_bytes": load.block_bytes,
         "pattern": load.pattern,
-        "depth": load.depth,
+        "depth": load.depth or None,
         "jobs": load.jobs,
         "runtime_seconds": load.seconds,
     } if load else {}  # fmt: skip

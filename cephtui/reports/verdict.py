@@ -108,7 +108,9 @@ def verdict_text(verdict: Verdict) -> str:
     before, after = len(verdict.before), len(verdict.after)
     if not (before and after):
         missing = "on either side" if not (before or after) else "before" if not before else "after"
-        return f"no verdict: no results {missing}"
+        metric = BY_NAME[verdict.figure]
+        what = "results" if metric.percent is None else f"{metric.title} that enough I/Os carry"
+        return f"no verdict: no {what} {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
     if min(before, after) < JUDGED_RUNS:
@@ -160,7 +162,8 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     for verdict in verdicts:
         if not verdict.decides and verdict.ratio is not None:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
-            found.append(f"{verdict.direction} {BY_NAME[verdict.figure].full_title} {_signed(verdict.ratio)} %{ends}")
+            title = metric_of(verdict.figure, verdict.tool).full_title
+            found.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 
 

@@ -1,13 +1,14 @@
-"""The outcome of a run, and the findings that follow from its length and its end: decided here and nowhere else."""
+"""How a run begins, its outcome, and the findings that follow from its length and its end: decided nowhere else."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from cephtui import units
+from cephtui import __version__, units
 from cephtui.analysis.settling import too_short
-from cephtui.models import Finding, Outcome, Run, Step
+from cephtui.models import Finding, NodeResult, Outcome, Run, Step
 from cephtui.nodes.watched import (
     HEARTBEAT_SILENT,
     LOCK_HELD,
@@ -34,6 +35,28 @@ class Ended(Exception):
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
+
+
+def begin_run(session: str, number: int, step: Step) -> Run:
+    """The run of a step that begins now."""
+    return Run(
+        session=session,
+        run=number,
+        batch=step.batch,
+        repeat=step.repeat,
+        step=step.number,
+        preset=step.preset,
+        tool=step.tool,
+        target=step.target,
+        options=step.options,
+        edited=step.edited,
+        asked=step.asked,
+        span_bytes=step.span_bytes,
+        command=step.nodes[0].command,
+        cephtui_version=__version__,
+        started_at=datetime.now(UTC),
+        nodes=tuple(NodeResult(node=n.node, command=n.command) for n in step.nodes),
+    )
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:

@@ -31,7 +31,7 @@ from cephtui.models.suite import Ordered
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import Placed, cells, plan_of, requests_of
 from cephtui.planning import new_batch
-from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
+from cephtui.presets import Choice, Preset, PresetError, choose, combinations, parse_overrides
 from cephtui.reports.provisioned import Row, draw_provisioned
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
@@ -191,6 +191,10 @@ def _rows(steps: Mapping[str, VolumeStep], found: Mapping[str, Sequence[Expected
 
 
 def _depth(step: VolumeStep) -> str:
-    options = {**step.step.preset.file.options, **step.step.options}
-    jobs = f" x {step.jobs} jobs" if step.jobs > 1 else ""
-    return f"{options.get('iodepth', 1)}{jobs}"
+    """As it runs: ``64 x 8 jobs``; on one image ``512 in one job``."""
+    preset = step.step.preset
+    kind = parse_target(step.volume.target).for_tool(preset.tool).kind
+    options = combinations(preset.tool, {**preset.file.options, **step.step.options})
+    loads = [preset.tool.bind(each).fit(kind).load() for each in options]
+    depth, jobs = ",".join(dict.fromkeys(str(load.depth) for load in loads)), loads[0].jobs
+    return f"{depth} x {jobs} jobs" if jobs > 1 else f"{depth} in one job" if step.jobs > 1 else depth

@@ -26,6 +26,7 @@ class RadosBench(Tool):
     other_kinds = "rados bench measures a pool's objects: use --target pool:POOL"
     wants = "a pool"
     depth_option = "concurrent-ios"
+    described = frozenset(("mode", "runtime", "concurrent-ios", "block-size"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

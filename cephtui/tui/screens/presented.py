@@ -38,14 +38,16 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
     if live and live.phase == "prepare":
         return _prefill(live)
     flows = shown.current if shown else {}
-    return _figure(headline.metric, flows), _figure(_P99, flows)
+    tool = shown.tool if shown else ""
+    return _figure(headline.metric, flows, tool), _figure(_P99, flows, tool)
 
 
-def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
+def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
     texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
     number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
-    words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
+    title = title_of(metric, [tool])
+    words = (title, unit) if metric.unit == "s" else (unit or title, flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 
 

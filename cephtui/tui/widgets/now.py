@@ -8,15 +8,14 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui import units
-from cephtui.analysis.history import Curve
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
-from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
-from cephtui.reports.text import link_figures, value_range
+from cephtui.models.metrics import BY_NAME, Headline, Metric
+from cephtui.reports.text import latency_word, link_figures, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
-from cephtui.tui.widgets.shown import Shown
+from cephtui.tui.widgets.shown import Shown, spread
 
 _DIGIT_ROWS = 5
 _LINES = 2
@@ -44,7 +43,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     only = next(iter(flows)) if len(flows) == 1 else ""
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
-    lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
+    lines = (_spread(shown, headline), *_latencies(flows, metric, latency_word([shown.tool])), _apart(flows, headline))
     return Reading(title, number, unit, FLOW_COLORS[only or "total"], tuple(filter(None, lines)))
 
 
@@ -57,31 +56,21 @@ def _of_prefill(shown: Shown) -> Reading:
 
 def _spread(shown: Shown, headline: Headline) -> str:
     """Mean and range since the ramp; of a whole run, whose mean is the large figure, the range."""
-    found = _curve(shown, headline).since(shown.history.ramp_until)
+    found = spread(shown, headline)
     if found is None:
         return ""
-    least, mean, most = found
-    extent = value_range(headline.metric, least, most)
-    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(mean)}  {extent}"
+    extent = value_range(headline.metric, found.least, found.greatest)
+    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(found.mean)}  {extent}"
 
 
-def _curve(shown: Shown, headline: Headline) -> Curve:
-    """Of reads and writes together; empty where they don't add up."""
-    name = headline.metric.name
-    if headline.sums:
-        return shown.history.total(name)
-    found = [curve for d in DIRECTIONS if (curve := shown.history.curves.get(f"{d}.{name}"))]
-    return found[0] if len(found) == 1 else Curve()
-
-
-def _latencies(flows: Mapping[str, Interval | Total], above: Metric) -> list[str]:
-    """Mean and p99 of the completion latency, of each flow; only the p99 where the mean of one flow stands above."""
+def _latencies(flows: Mapping[str, Interval | Total], above: Metric, word: str) -> list[str]:
+    """Mean and p99 of the latency, of each flow; only the p99 where the mean of one flow stands above."""
     mean, p99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
-    if above == mean and len(flows) == 1:
-        return [f"lat p99 {p99.text_of(flow)}" for flow in flows.values()]
+    if above.name == mean.name and len(flows) == 1:
+        return [f"{word} p99 {p99.text_of(flow)}" for flow in flows.values()]
     names = {name: f"{name} " if len(flows) > 1 else "" for name in flows}
     return [
-        f"{names[name]}lat mean {mean.text_of(flow)}  p99 {p99.text_of(flow)}"
+        f"{names[name]}{word} mean {mean.text_of(flow)}  p99 {p99.text_of(flow)}"
         if mean.of(flow) is not None
         else f"{names[name]}{link_figures(flow)}"
         for name, flow in flows.items()
