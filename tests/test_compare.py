@@ -475,7 +475,7 @@ def test_what_is_shown_stands_first_then_differences_figures_and_findings() -> N
     ]
     positions = [next(i for i, line in enumerate(lines) if line.startswith(words)) for words in order]
     assert positions == sorted(positions)
-    assert "IOPS           1.00k      1.12k! ▲ +12.3 %" in lines
+    assert "IOPS            1.00k      1.12k! ▲ +12.3 %" in lines
 
 
 @pytest.mark.parametrize(
@@ -593,7 +593,7 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
     first = rows.index("IOPS")
     assert rows[first : first + 2] == ["IOPS", "bandwidth"]
-    names = [line.split()[1] for line in text.splitlines() if line.startswith("lat ")]
+    names = [line.split()[1] for line in text.splitlines() if line.startswith("clat ")]
     assert names == ["mean", "p50", "p95", "p99", "p99.9", "max"]  # each in one row
     assert max(cell_len(line) for line in text.splitlines()) <= width
     for words in (

@@ -33,14 +33,8 @@ def _ladder(run: Run, histograms: Mapping[str, Buckets]) -> list[str]:
     for direction, buckets in histograms.items():
         rungs = [units.latency(rung.seconds) for rung in ladder(buckets)]
         greatest = units.latency(greatest_of(run.summary.flows.get(direction), buckets))
-        found.append(
-            (
-                f"{direction} {metric_of('latency_mean_seconds', run.tool).word}",
-                f"{sum(buckets.values()):,}",
-                *rungs,
-                greatest,
-            )
-        )
+        word = metric_of("latency_mean_seconds", run.tool).word
+        found.append((f"{direction} {word}", f"{sum(buckets.values()):,}", *rungs, greatest))
     titles = ("", "I/Os", *(f"p{percent:g}" for percent in PERCENTS), "max")
     return table(titles, "l" + "r" * (len(titles) - 1), found) if found else []
 

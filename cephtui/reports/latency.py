@@ -60,9 +60,8 @@ class LatencyChart:
         columns = max(_NARROWEST, min(_WIDEST, options.max_width - _LABELS - 1))
         axis = axis_of(self.buckets, self.greatest)
         count = sum(self.buckets.values())
-        yield Text.assemble(
-            (f"{self.name} {self.word}", "bold"), f"{', ' * bool(self.about)}{self.about}, {count:,} completions"
-        )
+        about = f", {self.about}" if self.about else ""
+        yield Text.assemble((f"{self.name} {self.word}", "bold"), f"{about}, {count:,} completions")
         yield from self._histogram(axis, columns)
         yield from _scale(axis, columns, self.ascii_only)
         yield from self._ladder(axis, columns)
