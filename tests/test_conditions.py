@@ -72,6 +72,12 @@ def test_what_grows_with_its_speed_has_no_working_set(preset: str, target: str) 
     assert "working set" not in conditions(step_of(preset, target=target))
 
 
+def test_rates_that_an_import_has_for_reads_and_writes_spoil_nothing() -> None:
+    options = {"rw": "randrw", "bs": "4k", "iodepth": 8, "rate_iops": "100,200", "rate": "1m,,2m"}
+    assert conditions(run(1, options=options)) == "4k randrw, depth 8, rate_iops=100,200 rate=1m,,2m"
+    assert short_conditions(run(1, options=options)) == "4k randrw qd8 rate_iops=100,200 rate=1m,,2m"
+
+
 def test_they_are_in_what_is_copied() -> None:
     step = step_of("write-iops", "size=16M", "rate_iops=50")
     made = run(1, options=step.options, edited=step.edited, span_bytes=step.span_bytes)

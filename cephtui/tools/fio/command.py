@@ -144,11 +144,18 @@ class FioWorkload(Workload):
         )
 
     def _rate(self, jobs: int) -> Rate:
-        """fio 3.33 HOWTO: a single ``rate`` or ``rate_iops`` holds for each job, for reads and writes apart."""
+        """fio 3.33 HOWTO: a single ``rate`` or ``rate_iops`` holds for each job, for reads and writes apart.
+
+        An imported run may have several, by commas: these are not known here.
+        """
         iops, size = self.options.get("rate_iops"), self.options.get("rate")
-        return Rate(
-            None if iops is None else float(iops) * jobs, None if size is None else float(parse_size(str(size))) * jobs
-        )
+        try:
+            return Rate(
+                None if iops is None else float(iops) * jobs,
+                None if size is None else float(parse_size(str(size))) * jobs,
+            )
+        except ValueError:
+            return Rate()
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))
