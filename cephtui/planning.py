@@ -29,7 +29,7 @@ from cephtui.models import (
     Write,
 )
 from cephtui.nodes.shell import with_ceph
-from cephtui.presets import Choice, Preset, choice_text, combinations
+from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
 from cephtui.targets.base import Layout, Target, TargetError
 from cephtui.tools.base import OptionError, Tool, Workload
@@ -126,6 +126,10 @@ class _Draft:
     """As it is to the preset's tool."""
     repeat: int
     workload: Workload
+    edited: tuple[str, ...]
+    """The options that are not as the preset has them."""
+    asked: Mapping[str, OptionValue]
+    """As they were asked for, the options that are others on this kind of target."""
     layout: Layout
     places: dict[str, tuple[Place, tuple[Part, ...]]]
     """By node."""
@@ -195,7 +199,13 @@ def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
         raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
     points = [[(preset, batch, options) for options in combined]
               for preset, combined in zip(request.presets, chosen, strict=True) for batch in [new_batch()]]  # fmt: skip
-    return [_draft(request, preset, batch, repeat, options)
+    for preset in request.presets:
+        if problem := request.target.check_tool(preset.tool):
+            raise OptionError("target", problem)
+    usual = {
+        p.name: usual_options(p.tool, p.file.options, request.target.for_tool(p.tool).kind) for p in request.presets
+    }
+    return [_draft(request, preset, batch, repeat, options, usual[preset.name])
             for repeat, (preset, batch, options) in ordered(points, request.repeats, request.order)]  # fmt: skip
 
 
@@ -211,9 +221,9 @@ def ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) ->
     return [(number, point) for number, turn in turns for point in turn]
 
 
-def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:
-    if problem := request.target.check_tool(preset.tool):
-        raise OptionError("target", problem)
+def _draft(
+    request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue], usual: Usual
+) -> _Draft:
     target = request.target.for_tool(preset.tool)
     workload = preset.tool.bind(options).fit(target.kind)
     _check_needs(preset.tool, target)
@@ -223,7 +233,11 @@ def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: d
     jobs, size = workload.jobs_and_size(span)
     layout = Layout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
-    return _Draft(preset, target, repeat, workload, layout, places)
+    fitted = workload.options
+    edited = tuple(name for name, value in fitted.items() if value not in usual.get(name, ()))
+    told = {*preset.tool.described, *preset.tool.canonical(request.overrides)}
+    asked = {name: value for name, value in options.items() if name in told and fitted.get(name) != value}
+    return _Draft(preset, target, repeat, workload, edited, asked, layout, places)
 
 
 def _check_needs(tool: Tool, target: Target) -> None:
@@ -263,6 +277,8 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         block_bytes=workload.block_bytes(),
         headline=draft.preset.file.headline,
         options=workload.options,
+        edited=draft.edited,
+        asked=dict(draft.asked),
         nodes=nodes,
         companions=_companions(draft, request, nodes[0].place),
         prepare_seconds=_prepare_seconds(draft, nodes, fill_bytes),

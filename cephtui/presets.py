@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import difflib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.frozen import dataclass
-from cephtui.models import Line, OptionValue, Run
+from cephtui.models import Kind, Line, OptionValue, Run
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
-from cephtui.tools.base import OptionError, Tool
+from cephtui.tools.base import OptionError, Tool, option_text
 
 if TYPE_CHECKING:
     from cephtui.models.rows import PresetRow
@@ -81,6 +82,8 @@ class Preset:
         return TOOLS[self.file.tool]
 
 
+Usual: TypeAlias = Mapping[str, Collection[OptionValue]]
+"""By option the values that it has in the runs of an unchanged preset."""
 Catalogue: TypeAlias = dict[str, Preset | PresetError]
 """Every preset by name; a broken file has its error instead."""
 
@@ -103,6 +106,18 @@ def combinations(tool: Tool, options: Mapping[str, Choice]) -> list[dict[str, Op
     if number > STEPS_MOST:
         raise OptionError("sweep", f"{number} steps are too many, expected at most {STEPS_MOST}")
     return [tool.check_options(chosen) for chosen in expand(options)]
+
+
+def usual_options(tool: Tool, options: Mapping[str, Choice], kind: Kind) -> Usual:
+    """Of a preset with these ``options`` on this kind of target; raises OptionError for what is not allowed."""
+    usual: dict[str, set[OptionValue]] = {}
+    for chosen in combinations(tool, options):
+        workload = tool.bind(chosen)
+        with suppress(OptionError):  # only with what was edited it may be for this kind of target
+            workload = workload.fit(kind)
+        for name, value in workload.options.items():
+            usual.setdefault(name, set()).add(value)
+    return usual
 
 
 def read_file(path: Path, model: type[F]) -> F:
@@ -318,6 +333,4 @@ def choice_text(value: Choice | None) -> str:
     """As it is typed; empty for none."""
     if isinstance(value, list):
         return ",".join(map(choice_text, value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value if value is not None else "")
+    return "" if value is None else option_text(value)

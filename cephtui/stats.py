@@ -9,15 +9,13 @@ from typing import TypeVar
 
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Latency, Summary, Total
+from cephtui.models.metrics import is_carried
 from cephtui.models.samples import GRID_BUCKETS
 
 # The latency grid is fio's own (stat.h: FIO_IO_U_PLAT_BITS 6, FIO_IO_U_PLAT_GROUP_NR 29), so that fio's
 # histograms lose nothing on it and every other tool's can be laid onto it.
 _BITS = 6
 _PER_OCTAVE = 1 << _BITS
-
-BEYOND_LEAST = 10
-"""I/Os that took longer than a percentile, for it to be one."""
 
 Buckets = Mapping[int, int]
 T = TypeVar("T")
@@ -64,14 +62,9 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     return bucket_nanoseconds(found) / 1e9
 
 
-def ios_beyond(count: int, percent: float) -> int:
-    """How many of so many I/Os took longer than a percentile; ``percent`` has two decimals at most."""
-    return count * (10_000 - round(100 * percent)) // 10_000
-
-
 def carried_percentile(buckets: Buckets, percent: float) -> float | None:
     """The percentile in seconds; None where fewer than 10 I/Os lie beyond it, so that it is the time of a few."""
-    return percentile_seconds(buckets, percent) if ios_beyond(sum(buckets.values()), percent) >= BEYOND_LEAST else None
+    return percentile_seconds(buckets, percent) if is_carried(sum(buckets.values()), percent) else None
 
 
 def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:

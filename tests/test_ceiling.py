@@ -172,6 +172,9 @@ def test_the_osds_by_what_they_have_measured() -> None:
     assert (osds.at_most, osds.share) == (20_000, 0.75)
 
 
+LARGE = {"rw": "write", "bs": "4M", "iodepth": 64}
+
+
 def benched(number: int, *rates: float, block: str = "4M") -> Run:
     """A run in which OSDs wrote to their own stores at these rates."""
     jobs = tuple(
@@ -185,20 +188,22 @@ def benched(number: int, *rates: float, block: str = "4M") -> Run:
 
 def test_the_osds_by_what_each_wrote_in_the_session() -> None:
     """The slowest one is in all PGs of size 3 on three OSDs; of several runs the fastest is the bound."""
-    large = wrote(bandwidth=50e6)
+    large = wrote(bandwidth=50e6, options=LARGE)
     others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6)]
     (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.metric.unit == "B/s"]
     assert (found.direction, found.at_most, found.share) == ("write", 100e6, 0.5)
     assert found.basis == "3 OSDs, what each wrote in #2, 32 PGs, size 3"
     coded = CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "type": "erasure"}, "pool_settings": {"ec k": "2"}})
-    (found,) = [each for each in ceilings(wrote(bandwidth=5e6, cluster=coded), others) if each.metric.unit == "B/s"
-                and each.limit == "OSDs"]  # fmt: skip
+    known = ceilings(wrote(bandwidth=5e6, cluster=coded, options=LARGE), others)
+    (found,) = [each for each in known if each.metric.unit == "B/s" and each.limit == "OSDs"]
     assert found.at_most == 200e6, "each OSD takes half of an object"
 
 
 @pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
 def test_not_all_osds_or_small_blocks_are_no_ceiling(other: Run) -> None:
-    assert [each for each in ceilings(wrote(bandwidth=5e6), [other]) if "what each wrote" in each.basis] == []
+    assert [
+        each for each in ceilings(wrote(bandwidth=5e6, options=LARGE), [other]) if "what each wrote" in each.basis
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -250,8 +255,77 @@ def test_another_run_says_nothing_of_the_depth(changes: dict[str, Any]) -> None:
     assert "depth" not in found(wrote(3, 30_000), alone(1, 0.001, **changes))
 
 
-def test_a_run_of_depth_one_has_no_ceiling_by_it() -> None:
-    assert "depth" not in found(alone(1, 0.001), alone(1, 0.001))
+def test_with_one_in_flight_the_depth_is_the_limit() -> None:
+    """Whatever the latency of the write alone is: a flush after it is part of its turn."""
+    sentence = "limited by depth: with one I/O in flight throughput is 1 / latency"
+    assert ceiling_lines(ceilings(alone(1, 0.001)))[-1] == sentence
+    assert ceiling_lines(ceilings(alone(1, 0.00001, cluster=None, environment={}))) == [sentence]
+    dd = run(1, tool="dd", options={"mode": "write", "bs": "4M", "direct": True}, summary=Summary(write=flow(30, 1e8)))
+    assert ceiling_lines(ceilings(dd)) == [sentence]
+
+
+@pytest.mark.parametrize("option", [{"rate_iops": 50}, {"thinktime": 20_000}], ids=str)
+def test_with_one_in_flight_that_is_kept_back_the_depth_is_no_limit(option: dict[str, int]) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, **option}
+    assert "depth" not in found(wrote(1, 50.0, latency=0.001, options=options))
+
+
+@pytest.mark.parametrize(
+    ("options", "measured", "line"),
+    [
+        ({"rate_iops": 50, "numjobs": 2}, {"iops": 99}, "write 99 IOPS, at most 100 (rate_iops=50 x 2 jobs)"),
+        ({"rate": "1M"}, {"bandwidth": 1.04e6}, "write 1016 KiB/s, at most 1.00 MiB/s (rate=1M)"),
+        ({"rate_iops": 20, "iodepth": 1}, {"iops": 20}, "write 20 IOPS, at most 20 (rate_iops=20)"),
+    ],
+    ids=str,
+)
+def test_a_rate_that_is_set_and_reached_is_the_limit(
+    options: dict[str, Any], measured: dict[str, Any], line: str
+) -> None:
+    """Also where something else is as near: nobody asked for more."""
+    value = wrote(options={"rw": "randwrite", "bs": "4k", "iodepth": 64, **options}, latency=0.001, **measured)
+    lines = ceiling_lines(ceilings(value, [alone(2, 0.6)]))
+    assert lines[0].partition(": ")[2] == line
+    assert lines[-1] == "limited by the rate that is set"
+
+
+def test_a_rate_that_is_not_reached_is_no_limit() -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "rate_iops": 100_000}
+    assert ceiling_lines(ceilings(wrote(iops=900.0, options=options)))[-1].startswith("limited by depth: ")
+
+
+def test_the_rates_of_other_tools() -> None:
+    options = {"target-throughput": "100M", "read-percent": 50, "max-ops": 16, "min-op-len": "4M", "max-op-len": "4M",
+               "runtime": 60}  # fmt: skip
+    both = Summary(read=flow(12, 52e6), write=flow(12, 52e6))
+    (rate,) = ceilings(run(1, tool="load-gen", options=options, summary=both))
+    assert (rate.direction, rate.measured, rate.at_most) == ("read and write", 104e6, 100 << 20)
+    pinged = run(
+        1, tool="ioping", options={"interval": 0.1, "size": "4k", "runtime": 60}, summary=Summary(read=flow(9.9))
+    )
+    assert ceiling_lines(ceilings(pinged))[-1] == "limited by the rate that is set"
+
+
+def test_the_limits_of_images_are_limits() -> None:
+    limited = CLUSTER.model_copy(update={"image_limits": {"rbd_qos_iops_limit": 500.0, "rbd_qos_write_bps_limit": 1e9}})
+    options = {"rw": "randrw", "bs": "4k", "iodepth": 64, "numjobs": 2}
+    value = wrote(options=options, cluster=limited, summary=Summary(read=flow(700.0), write=flow(290.0)))
+    assert ceiling_lines(ceilings(value))[-1] == "limited by rbd_qos"
+    assert ceiling_lines(ceilings(value))[0] == (
+        "rbd_qos 99 %: read and write 990 IOPS, at most 1.00k (rbd_qos_iops_limit 500, 2 images)"
+    )
+
+
+@pytest.mark.parametrize(("block", "is_one"), [("4k", False), ("16k", False), ("64k", True), ("4M", True)])
+def test_what_osds_wrote_in_large_blocks_is_no_ceiling_of_small_ones(block: str, is_one: bool) -> None:
+    value = wrote(bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64})
+    known = [each for each in ceilings(value, [benched(2, 1e8, 1e8, 1e8)]) if "what each wrote" in each.basis]
+    assert bool(known) is is_one
+
+
+def test_below_half_of_all_ceilings_no_limit_is_named() -> None:
+    lines = ceiling_lines(ceilings(wrote(iops=4_000.0, cluster=None), [alone(1, 0.002, cluster=None)]))
+    assert lines[-1] == "no known limit was near: the greatest share is 12 % (depth)"
 
 
 def with_cpu(percent: float) -> Run:
@@ -295,4 +369,4 @@ def test_a_run_is_shown_with_its_ceilings(tmp_path: Path, monkeypatch: pytest.Mo
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     first = lines.index(next(line for line in lines if line.startswith("ceilings depth 13 %: write 4.15k IOPS")))
     assert "1.45 ms with 1 on each node (#5)" in " ".join(lines[first : first + 3])
-    assert "nearest limit: depth" in lines
+    assert "no known limit was near: the greatest share is 13 % (depth)" in " ".join(lines)

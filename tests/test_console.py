@@ -85,7 +85,7 @@ async def test_each_key_selects_its_preset_and_enter_runs_it(tmp_path: Path) -> 
             assert [run.outcome for run in runs] == ["ok"] * (2 if key == "5" else 1)
             figures = known(runs[-1].summary.write).model_dump()
             assert recorded.model_dump(exclude_none=True).items() <= figures.items()
-            titles = ("#", "preset", "differs", "", "IOPS", "bandwidth", "lat mean", "lat p99", "outcome")
+            titles = ("#", "preset", "differs", "", "IOPS", "bandwidth", "clat mean", "clat p99", "outcome")
             table = columns(console_screen(app).query_one(RunsTable), *titles)
             assert table[0] == [
                 str(number),

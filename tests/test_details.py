@@ -88,7 +88,7 @@ def test_each_job_has_a_line_and_the_least_and_the_most_are_named() -> None:
     run = of_jobs({"local": [(300, 1.0), (200, 2.0), (250, 2.0)]})
     lines = text_of(draw_jobs(run)).splitlines()
     assert [" ".join(line.split()) for line in lines[:5]] == [
-        "job IOPS bandwidth lat mean lat p99 run time share",
+        "job IOPS bandwidth clat mean clat p99 run time share",
         "w 1 write 300 1.17 MiB/s 1.00 ms - 1.0 s 40.0 % ▲ most",
         "w 2 write 100 400 KiB/s 1.00 ms - 2.0 s 26.7 % ▼ least",
         "w 3 write 125 500 KiB/s 1.00 ms - 2.0 s 33.3 %",

@@ -111,7 +111,7 @@ def test_a_rate_is_all_ios_over_the_longest_job() -> None:
 
 
 def test_a_latency_is_that_of_the_run() -> None:
-    both = measured(read=flow(3, 1.0, latency_p99_seconds=0.004), write=flow(1, 1.0, latency_p99_seconds=0.009))
+    both = measured(read=flow(3_000, 1.0, latency_p99_seconds=0.004), write=flow(1_000, 1.0, latency_p99_seconds=0.009))
     assert measured_of(both, parse_expectation("p99<=1s")) == 0.009
     assert measured_of(both, parse_expectation("read p99<=1s")) == 0.004
 
@@ -195,7 +195,7 @@ def test_what_becomes_of_a_promise(case: str) -> None:
 
 @pytest.mark.parametrize(("seconds", "word"), [(0.005, "PASS"), (0.00504, "PASS"), (0.0052, "FAIL"), (0.001, "PASS")])
 def test_of_a_latency_less_is_enough_and_no_second_counts(seconds: float, word: str) -> None:
-    runs = [measured(write=flow(10, 1.0, latency_p99_seconds=seconds))]
+    runs = [measured(write=flow(1_000, 1.0, latency_p99_seconds=seconds))]
     found = judged("p99<=5ms", runs, (0, 60))
     assert (found.word, found.seconds) == (word, None)
 

@@ -152,7 +152,18 @@ def test_markdown_of_a_run_stands_alone() -> None:
     ):
         assert words in text
     ((head, row),) = tables(text)
-    assert head == ["#", "preset", "conditions", "", "IOPS", "bandwidth", "lat mean", "lat p99", "lat p99.9", "outcome"]
+    assert head == [
+        "#",
+        "preset",
+        "conditions",
+        "",
+        "IOPS",
+        "bandwidth",
+        "clat mean",
+        "clat p99",
+        "clat p99.9",
+        "outcome",
+    ]
     assert row[:4] == ["3", "write-iops", "4k randwrite, depth 64, jobs 8, 20 s", "write"]
     assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "ok (1)"]
 

@@ -27,6 +27,29 @@ def sample(second: float, node: str | None = None, **changes: Any) -> Sample:
     return replace(Sample(1, node, "p", "run", float(second), 1.0, None, interval()), **changes)
 
 
+def test_the_mean_is_what_was_done_in_all_the_time() -> None:
+    """Three nodes end one after the other: what the last of them do is no second of its own."""
+    history = History()
+    for second in (1, 2, 3, 4):
+        history.add(sample(second, write=interval(300)))
+    history.add(sample(4.01, write=interval(100)))
+    history.add(sample(4.02, write=interval(100)))
+    assert history.mean("iops") == pytest.approx(1400 / 4.02)
+    assert history.mean("bandwidth_bytes") == pytest.approx(1400 * 4096 / 4.02)
+    assert history.mean("latency_mean_seconds") == pytest.approx(0.001)
+    least, _, greatest = history.total("iops").since(history.ramp_until) or (0, 0, 0)
+    assert (least, greatest) == (300.0, 300.0)
+
+
+def test_the_ramp_is_in_no_mean() -> None:
+    history = History()
+    history.add(sample(1, phase="ramp", write=interval(9_000)))
+    assert history.mean("iops") is None
+    history.add(sample(2, write=interval(100)))
+    history.add(sample(3, write=interval(200)))
+    assert history.mean("iops") == 150.0
+
+
 def filled(values: list[float | None], stretches: int) -> Curve:
     curve = Curve(stretches)
     for second, value in enumerate(values, 1):

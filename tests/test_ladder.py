@@ -198,7 +198,7 @@ def test_a_run_that_was_lost_has_the_histogram_of_the_seconds_until_then(tmp_pat
     console = Console(file=StringIO(), width=120)
     console.print(draw_run(run, histograms={"write": found}))
     assert isinstance(console.file, StringIO)
-    assert f"write latency, {sum(found.values()):,} completions" in console.file.getvalue()
+    assert f"write clat, from submission to completion, {sum(found.values()):,} completions" in console.file.getvalue()
 
 
 # ---------------------------------------------------------------------------------------------- in full
@@ -214,7 +214,7 @@ def test_a_run_in_full_has_the_ladder_and_no_line_of_the_same_percentiles(demo_s
     beside = [line for line in text.splitlines() if line.count("p99.99") == 2]
     assert len(beside) == (width == 200), "reads and writes stand beside each other where there is room"
     assert text.count("p99.99") == 2
-    assert "write latency  min" not in text
+    assert "write clat  min" not in text
     assert all(len(line) <= width for line in text.splitlines())
 
 
@@ -223,8 +223,8 @@ def test_a_run_as_markdown_has_its_ladder_its_parts_and_its_jobs() -> None:
     text = run_markdown(run, (), {"write": histogram([1_000_000] * 2000 + [3_000_000] * 50)})
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert [token.type for token in tokens].count("table_open") == 4
-    assert "| write latency | 2,050 | 1.00 ms | 1.00 ms | 1.00 ms | 3.00 ms | 3.00 ms | - | - | - | 1.00 ms |" in text
+    assert "| write clat | 2,050 | 1.00 ms | 1.00 ms | 1.00 ms | 3.00 ms | 3.00 ms | - | - | - | 1.00 ms |" in text
     assert "| write clat | 1.00 ms | 0 ns | 1.00 ms | 1.00 ms | from submission to completion |" in text
     assert "| lab1 | w 1 | image-1 | write | 300 | 1.17 MiB/s | 1.00 ms | - | 1.0 s | 40.0 % | most |" in text
     assert "The jobs' own IOPS add up to more, write 525 (+40.0 %)" in text
-    assert text.index("write latency") < text.index("image-1") < text.index("```")
+    assert text.index("write clat") < text.index("image-1") < text.index("```")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from cephtui import units
 from cephtui.analysis.history import Curve, History
-from cephtui.models import ClusterSample, Summary
+from cephtui.models import ClusterSample, Interval, Sample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
@@ -20,7 +21,7 @@ from cephtui.tui.widgets.cluster_now import cluster_text
 from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
 from cephtui.tui.widgets.now import reading
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import picture
+from cephtui.tui.widgets.shown import Shown, chart_title, picture
 from tests.replayed import (
     SESSION,
     WRITE_IOPS,
@@ -218,6 +219,18 @@ async def test_a_tile_without_room_for_reads_and_writes_shows_the_last_one_whole
         await until(pilot, lambda: text_of(app, tile).rstrip().endswith("…"))
 
 
+def test_the_mean_is_the_same_wherever_it_stands() -> None:
+    """Also in the last seconds, when one node has ended and the others have not."""
+    history = History()
+    for second, ios in ((1.0, 3_000), (2.0, 5_000), (2.01, 1_000), (2.02, 900)):
+        write = Interval(ios, ios * 4096, float(ios), ios * 4096.0)
+        history.add(Sample(1, None, "p", "run", second, 1.0, None, write))
+    now = Shown(history, {"write": Interval(900, 900 * 4096, 900.0, 900.0 * 4096)}, (), 2.0)
+    mean = f"mean {units.iops(9_900 / 2.02)} "
+    assert mean in chart_title(now, HEADLINES[0], by_node=False).plain
+    assert reading(now, HEADLINES[0]).lines[0] == f"{mean} 3.00k..5.00k"
+
+
 async def test_the_lines_below_the_large_digits_have_each_figure_and_its_unit_once(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=USUAL) as (app, pilot, _):
         view = console_screen(app).query_one(RunView)
@@ -228,10 +241,10 @@ async def test_the_lines_below_the_large_digits_have_each_figure_and_its_unit_on
             history.curves.setdefault("write.bandwidth_bytes", Curve()).add(float(second), value * 2**20)
         shown = replace(view.shown, history=history)
         assert reading(shown, HEADLINES[1]).lines[0] == "mean 960 MiB/s  900..1020 MiB/s"
-        assert "lat mean" in reading(shown, HEADLINES[1]).lines[1]
+        assert "clat mean" in reading(shown, HEADLINES[1]).lines[1]
         of_latency = reading(view.shown, HEADLINES[2])
-        assert of_latency.title == "latency mean write"
-        assert of_latency.lines[-1].startswith("lat p99 ")
+        assert of_latency.title == "clat mean write"
+        assert of_latency.lines[-1].startswith("clat p99 ")
         assert reading(replace(shown, current={}), HEADLINES[0]).title == "IOPS"
 
 

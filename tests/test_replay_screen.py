@@ -240,7 +240,7 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             whole = screen_text(shown.app)
             chart = screen.query_one("#chart", Chart).size
             assert [words for words in figures(state) if words not in title(screen)] == []
-            assert f"mean {units.iops(state.mean_iops())}" in title(screen)
+            assert f"mean {units.iops(state.history.mean('iops'))}" in title(screen)
             assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
             assert f" {known(state.latest).elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress
             assert node_rows(nodes) == node_figures(state)
@@ -704,7 +704,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
             for seconds in (5.5, 9.5, 15.5):
                 written.write(seconds)
                 state = at(written.directory, demo.STAR, END)
-                wanted = [*figures(state), f"mean {units.iops(state.mean_iops())}"]
+                wanted = [*figures(state), f"mean {units.iops(state.history.mean('iops'))}"]
                 await until(shown.pilot, lambda wanted: all(words in title(screen) for words in wanted), wanted)
                 assert node_rows(text_in(screen, "#nodes")) == node_figures(state)
                 seen.append(text_in(screen, "#progress"))

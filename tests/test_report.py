@@ -188,7 +188,8 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
         "4. write-iops",
     ]
     assert [", repeat 2" in heading for heading in headings] == [False, True, False, True]
-    assert all("depth 64, jobs 1, 20 s, file:/mnt/bench/test" in heading for heading in headings)
+    of_all = "depth 64, jobs 1, 20 s, size=64M, working set 128 MiB, file:/mnt/bench/test"
+    assert all(of_all in heading for heading in headings)
     assert drawn.count("   b$ fio --name=read-iops ") >= 2
     assert line_of(drawn, "takes about").endswith("to prefill the target (at 200 MB/s)")
     assert "the session grows by about " in drawn
@@ -384,9 +385,9 @@ def test_a_run_without_figures_has_dashes() -> None:
 def test_a_run_in_full_has_every_figure() -> None:
     run = recorded()
     drawn = text_of(draw_run(run, store.read_history(SESSION, WRITE_IOPS)))
-    latencies = line_of(drawn, "write latency")
+    latencies = line_of(drawn, "write clat")
     total = run.summary.flows["write"]
-    assert [part.split()[0] for part in latencies.removeprefix("write latency").split(", ")] == [
+    assert [part.split()[0] for part in latencies.removeprefix("write clat").split(", ")] == [
         "min",
         "p50",
         "p95",
@@ -614,7 +615,7 @@ def test_differences_that_do_not_fit_stand_at_the_end() -> None:
     short = text_of(draw_comparison(Side((left,)), Side((right,)), most_differences=3))
     assert "more differences, at the end" not in whole
     assert "and 6 more differences, at the end" in short
-    assert short.index("option2") < short.index("bandwidth") < short.index("option3")
+    assert short.index("option2") < short.index("bandwidth") < short.index("option  option3")
     assert all(f"option{number}" in short for number in range(9))
 
 
@@ -649,7 +650,7 @@ def test_without_latencies_there_is_no_line_of_them_and_none_is_proposed() -> No
 
     for write, shown in ((run.summary.write, True), (bare, False)):
         found = text_of(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
-        assert ("write latency" in found, "none known" in found) == (shown, shown)
+        assert ("write clat" in found, "none known" in found) == (shown, shown)
 
 
 def test_presets_of_no_block_have_a_dash() -> None:

@@ -324,7 +324,7 @@ async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
             await pilot.resize_terminal(*size)
             await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
             assert len(re.findall(r"\d ms", text_of(app, box))) == 3
-            assert "nodes: IOPS, lat p99" in text_of(app, box)
+            assert "nodes: IOPS, clat p99" in text_of(app, box)
             assert chart(app).size.width > box.size.width
 
 
@@ -401,7 +401,7 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
         await pilot.press("v")
         await until(pilot, lambda: figures(app)[0] == "MiB/s write")
         await pilot.press("v")
-        await until(pilot, lambda: figures(app)[0] == "lat mean ms")
+        await until(pilot, lambda: figures(app)[0] == "clat mean ms")
         await pilot.press("v")
         let_go(app, hosts)
 

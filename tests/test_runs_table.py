@@ -290,7 +290,7 @@ async def test_the_row_of_a_run_in_progress_is_updated_in_its_place() -> None:
             table.show_live(run(2, **RUNNING), last_second(iops), fraction)
             await pilot.pause()
             shown = [units.iops(iops), units.latency(0.001), units.latency(0.002), f"running {int(100 * fraction)} %"]
-            assert columns(table, "IOPS", "lat mean", "lat p99", "outcome")[0] == shown
+            assert columns(table, "IOPS", "clat mean", "clat p99", "outcome")[0] == shown
             assert all(word in text_of(pilot.app, table) for word in shown)
         assert [row is before for row, before in zip(table.ordered_rows, built, strict=True)] == [True, True]
 

@@ -128,7 +128,7 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> 
     by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
     async with showing(session) as shown:
         rows = [cells for cells in shown.rows if cells[0] == "*" or cells[0].isdigit()]
-        found = shown.columns("preset", "", "IOPS", "bandwidth", "lat mean", "lat p99", "outcome")
+        found = shown.columns("preset", "", "IOPS", "bandwidth", "clat mean", "clat p99", "outcome")
     first = list(dict.fromkeys(cells[0] for cells in found))
     assert first == [str(run.run) for run in reversed(runs)]
     stars = [cells[1] for cells in rows if cells[0] == "*"]
@@ -379,7 +379,7 @@ async def test_enter_shows_all_of_a_run(session: Path) -> None:
         await shown.until_on(DetailsScreen)
         assert f"demo/{demo.STAR}" in screen_text(shown.app)
         await until(shown.pilot, lambda: "p99.99" in screen_text(shown.app))
-        assert "write latency, 63,114 completions" in screen_text(shown.app)
+        assert "write clat, from submission to completion, 63,114 completions" in screen_text(shown.app)
         await shown.pilot.press("end")
         await until(shown.pilot, lambda: "started" in screen_text(shown.app))
         assert all(node.node in screen_text(shown.app) for node in run.nodes)

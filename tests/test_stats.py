@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.models import Interval
+from cephtui.models.metrics import ios_beyond
 from cephtui.models.samples import GRID_BUCKETS
 from tests.known import known
 
@@ -202,7 +203,7 @@ def test_where_one_has_no_submission_latency_the_whole_has_none() -> None:
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=400), st.sampled_from([50.0, 90.0, 99.0, 99.5, 99.95]))
 def test_a_percentile_is_carried_by_ten_ios_beyond_it(latencies: list[int], percent: float) -> None:
     beyond = len(latencies) - math.ceil(Fraction(str(percent)) / 100 * len(latencies))
-    assert stats.ios_beyond(len(latencies), percent) == beyond
+    assert ios_beyond(len(latencies), percent) == beyond
     found = stats.carried_percentile(histogram(latencies), percent)
     assert found == (stats.percentile_seconds(histogram(latencies), percent) if beyond >= 10 else None)
 

@@ -297,7 +297,7 @@ def test_other_figures_are_listed_and_decide_nothing() -> None:
     assert judged.conclusion.exit_code == 0
     assert [verdict.figure for verdict in judged.deciding] == ["iops"]
     (text,) = also_measured(judged.verdicts)
-    assert text.startswith("also measured, not part of the verdict: write latency p99 +100.1 % (")
+    assert text.startswith("also measured, not part of the verdict: write clat p99 +100.1 % (")
     assert text in said(judged)
     assert conclude([Change(before, after)], asked(P99), STARTED).conclusion.exit_code == 5
 

@@ -1,15 +1,16 @@
-"""What would limit a run at the latest: network, OSDs, depth, and about the client's CPU. Pure.
+"""What would limit a run at the latest: a rate that is set, network, OSDs, depth, about the client's CPU. Pure.
 
 Each is an upper bound of a figure from what is known of the run: what a model does not know costs more. Network: the
 bytes that pass the busiest link for each byte of a client, where each object is on the hosts of its copies or chunks
 with equal probability; the link is as it was measured in the session, else as it was last measured in the cluster, else
-as fast as the NIC. Depth: Little's law, with the latency of a single I/O in flight. CPU: the utilisation law.
+as fast as the NIC. Depth: Little's law, with the latency of a single I/O in flight; with one I/O in flight it is the
+limit by itself. CPU: the utilisation law.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from cephtui import units
@@ -23,9 +24,13 @@ from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, Run
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, Metric
 
-Limit: TypeAlias = Literal["network", "OSDs", "depth", "client CPU"]
+Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
+_SET: frozenset[Limit] = frozenset(("the rate that is set", "rbd_qos"))
+"""By the user: what is reached of these limits, whatever else is near."""
 LIMITED = 0.9
 """Of a ceiling: from here on it limits the run."""
+NEAR = 0.5
+"""Of a ceiling: below this it is not near."""
 TOO_GOOD = 1.05
 """Of a ceiling: above this, the figure or the ceiling is wrong."""
 _OF_LINK = 0.94
@@ -36,10 +41,23 @@ _SMALL_BLOCK = 4096
 """Bytes of the writes with which OSDs measure their own capacity."""
 _LARGE_BLOCK = 1 << 20
 """Bytes of the writes by which the bandwidth of an OSD is known."""
+_BANDWIDTH_BLOCK = 64 << 10
+"""Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
+_RATE_OPTIONS = ("rate_iops", "rate", "target-throughput", "interval")
+"""By which the tools' users set a rate."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
+_QOS: Mapping[str, tuple[str, Metric]] = {
+    "rbd_qos_iops_limit": ("", _IOPS),
+    "rbd_qos_read_iops_limit": ("read", _IOPS),
+    "rbd_qos_write_iops_limit": ("write", _IOPS),
+    "rbd_qos_bps_limit": ("", _BANDWIDTH),
+    "rbd_qos_read_bps_limit": ("read", _BANDWIDTH),
+    "rbd_qos_write_bps_limit": ("write", _BANDWIDTH),
+}
+"""Of the limits of an image, which direction they hold; an empty one is of reads and writes together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +83,18 @@ class Ceiling:
         return self.limit == "client CPU"
 
     @property
-    def is_near(self) -> bool:
-        """Whether it may be what limits. A thread that uses little CPU says nothing of a limit."""
+    def is_itself(self) -> bool:
+        """Whether it is what was measured: with one I/O in flight the next one begins when that has ended."""
+        return self.limit == "depth" and self.measured == self.at_most
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the user wants no more than that."""
+        return self.limit in _SET
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it says how far the run is from a limit. A thread that uses little CPU says nothing of one."""
         return not self.is_estimate or self.share >= _BUSY_CPU
 
 
@@ -78,18 +106,61 @@ def ceilings(run: Run, others: Iterable[Run] = (), links: Sequence[ClusterLink] 
     if why_invalid(run):
         return []
     alike = list(others)
-    found = [
-        ceiling
-        for direction in DIRECTIONS
-        if direction in run.summary.flows
-        for ceiling in (
-            *_network(run, direction, alike, links),
-            *_osds(run, direction),
-            *_benched(run, direction, alike),
-            *_depth(run, direction, alike),
-        )
-    ]
-    return sorted([*found, *_client_cpu(run)], key=lambda ceiling: -ceiling.share)
+    limits = list(_limits_set(run))
+    is_held = any(ceiling.share >= LIMITED for ceiling in limits)
+    for direction in DIRECTIONS:
+        if direction in run.summary.flows:
+            limits += _network(run, direction, alike, links)
+            limits += _osds(run, direction)
+            limits += _benched(run, direction, alike)
+            limits += _depth(run, direction, alike, is_held=is_held)
+    return sorted([*limits, *_client_cpu(run)], key=_order)
+
+
+def _order(ceiling: Ceiling) -> tuple[bool, float]:
+    """First the limits that the user has set and the run has reached, then the nearest."""
+    return not (ceiling.is_set and ceiling.share >= LIMITED), -ceiling.share
+
+
+def nearest(found: Iterable[Ceiling]) -> Ceiling | None:
+    """The one that the run is nearest to; None where none is known."""
+    return next((ceiling for ceiling in found if ceiling.is_known), None)
+
+
+# ---------------------------------------------------------------------------------------------- what the user has set
+
+
+def _limits_set(run: Run) -> Iterator[Ceiling]:
+    """The rate of the tool's options, and the limits that librbd keeps for each image."""
+    load = load_of(run)
+    if load is None:
+        return
+    nodes, rate, basis = len(node_names(run)), load.rate, _rate_options(run, load.jobs)
+    for metric, most in ((_IOPS, rate.iops), (_BANDWIDTH, rate.bandwidth_bytes)):
+        if most:
+            directions = ("",) if rate.together else DIRECTIONS
+            for direction in directions:
+                yield from _ceiling(run, "the rate that is set", direction, metric, most * nodes, basis)
+    yield from _image_limits(run)
+
+
+def _rate_options(run: Run, jobs: int) -> str:
+    """``rate_iops=50 x 8 jobs x 3 nodes``: of what the rate is made."""
+    options = " ".join(f"{name}={run.options[name]}" for name in _RATE_OPTIONS if name in run.options)
+    nodes = len(node_names(run))
+    return f"{options}{f' x {jobs} jobs' * (jobs > 1)}{f' x {nodes} nodes' * (nodes > 1)}"
+
+
+def _image_limits(run: Run) -> Iterator[Ceiling]:
+    """Of as many images as there are places: librbd holds each client of an image to its limits."""
+    set_for = run.cluster.image_limits if run.cluster else {}
+    load = load_of(run)
+    images = (load.jobs if load else 1) * len(node_names(run))
+    for name, most in set_for.items():
+        if (known := _QOS.get(name)) is not None:
+            direction, metric = known
+            basis = f"{name} {most:g}{f', {images} images' * (images > 1)}"
+            yield from _ceiling(run, "rbd_qos", direction, metric, most * images, basis)
 
 
 # ---------------------------------------------------------------------------------------------- network
@@ -231,6 +302,9 @@ def _benched(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceilin
     pg_num, chunks = (found.pool.get("pg_num"), _data_chunks(found)) if found else (None, None)
     if found is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
         return
+    load = load_of(run)
+    if load is None or 0 < load.block_bytes < _BANDWIDTH_BLOCK:
+        return
     known = [(other, rates) for other in others if (rates := _rates_of(other, found.pgs_by_osd))]
     placed = list(found.pgs_by_osd.values())
     at_most, number = max(
@@ -265,9 +339,16 @@ def _capacity(options: dict[str, str], osd: str) -> float | None:
 # ---------------------------------------------------------------------------------------------- depth, CPU
 
 
-def _depth(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
-    """From the runs of the session that had one I/O in flight on each node."""
+def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
+    """From the runs of the session that had one I/O in flight on each node; with one, of the run itself.
+
+    ``is_held``: a rate that is set keeps the next I/O back.
+    """
     load = load_of(run)
+    if load and load.depth * load.jobs == 1 and not load.pauses and not is_held:
+        for value in measured([run], direction, _IOPS):
+            yield from _ceiling(run, "depth", direction, _IOPS, value, "one I/O in flight on each node")
+        return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
     alone = [other for other in others if _is_alone(other, run)]
     flow = COMMIT if direction == "write" and _commits(run) else direction
@@ -314,7 +395,8 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
 
 
 def _ceiling(run: Run, limit: Limit, direction: str, metric: Metric, at_most: float, basis: str) -> Iterator[Ceiling]:
-    """None where the run has no such figure."""
-    for value in measured([run], direction, metric):
-        if value > 0 and 0 < at_most < math.inf:
-            yield Ceiling(limit, direction, metric, value, at_most, basis)
+    """None where the run has no such figure; without a direction it is of reads and writes together."""
+    flows = [direction] if direction else [name for name in DIRECTIONS if name in run.summary.flows]
+    known = [value for flow in flows for value in measured([run], flow, metric)]
+    if sum(known) > 0 and 0 < at_most < math.inf:
+        yield Ceiling(limit, " and ".join(flows), metric, sum(known), at_most, basis)

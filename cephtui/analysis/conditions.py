@@ -11,7 +11,8 @@ from cephtui.analysis.sides import Side
 from cephtui.ceph.cluster import OSD_OPTIONS
 from cephtui.models import ClusterEnvironment, NodeEnvironment, OptionValue, Run, Step
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Load
+from cephtui.tools.load import Load
+from cephtui.units import parse_size
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Difference
@@ -73,6 +74,17 @@ def load_of(step: Step | Run) -> Load | None:
         return TOOLS[step.tool].bind(step.options).load()
     except (LookupError, ValueError, OverflowError):
         return None
+
+
+def working_set(step: Step | Run) -> int:
+    """Bytes that are read or written again and again, of all nodes together; 0 where that is not known."""
+    try:
+        workload, option = TOOLS[step.tool].bind(step.options), TOOLS[step.tool].size_option
+        size, jobs = str(step.options.get(option, "0")), workload.load().jobs
+        each = (step.span_bytes or parse_size(size) * jobs) if workload.uses_span else 0
+    except (LookupError, ValueError, OverflowError):
+        return 0
+    return each * max(1, len(step.nodes))
 
 
 def drops_caches(run: Run) -> bool:
@@ -258,6 +270,11 @@ def _cluster_differences(left: ClusterEnvironment | None, right: ClusterEnvironm
     ]
 
 
+def image_limits(found: ClusterEnvironment) -> str:
+    """``rbd_qos_iops_limit 500``; a dash without any."""
+    return _listed([f"{name} {value:g}" for name, value in found.image_limits.items()])
+
+
 def _classes(found: ClusterEnvironment) -> Facts:
     return {f"OSDs of class {name}": str(number) for name, number in found.osds_by_class.items()}
 
@@ -278,6 +295,7 @@ def _cluster_facts(found: ClusterEnvironment, pg_states: Sequence[str]) -> Facts
         "OSDs in": _text(found.osds_in),
         **{f"PGs {state}": str(found.pg_states.get(state, 0)) for state in pg_states if found.pg_states},
         "image features": _listed(found.image_features),
+        "image limits": image_limits(found),
         "checks": _listed(found.checks) if found.checks or found.health is None else "none",
     }
 

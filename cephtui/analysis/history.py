@@ -213,6 +213,26 @@ class Overview(Model):
 
 
 @dataclass(slots=True)
+class Done:
+    """What a flow did since the ramp, of all nodes."""
+
+    ios: int | None = 0
+    """None where they are not counted."""
+    bytes: int = 0
+    waited_seconds: float = 0.0
+    """The latencies of its completions, added up."""
+    completed: int = 0
+
+    def add(self, interval: Interval) -> None:
+        """Take in what it did in an interval."""
+        self.ios = known_sum([self.ios, interval.ios])
+        self.bytes += interval.bytes
+        if interval.latency_mean_seconds is not None:
+            self.waited_seconds += interval.latency_mean_seconds * completions(interval)
+            self.completed += completions(interval)
+
+
+@dataclass(slots=True)
 class History:
     """All curves of one run, the ramp included, the prefill left out."""
 
@@ -226,6 +246,8 @@ class History:
     """Elapsed seconds when the ramp ended; until then, when it is expected to end."""
     reached: float = 0.0
     """Elapsed seconds of the newest sample."""
+    done: dict[str, Done] = field(default_factory=dict)
+    """By direction; nothing of a saved history."""
     _running: bool = False
 
     @property
@@ -244,15 +266,18 @@ class History:
         if sample.phase == "run" and not self._running:
             self._running = True
             self.ramp_until = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
+        is_part = bool(sample.missing) or is_straggler(sample, self.reached)
         for direction, interval in sample.flows.items():
-            self._add_direction(direction, interval, sample)
-        self.reached = sample.elapsed_seconds
+            self._add_direction(direction, interval, sample, is_part=is_part)
+            if sample.phase == "run":
+                self.done.setdefault(direction, Done()).add(interval)
+        self.reached = max(self.reached, sample.elapsed_seconds)
 
-    def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
+    def _add_direction(self, direction: str, interval: Interval, sample: Sample, *, is_part: bool) -> None:
         for metric in LIVE:
             curve = self.curves.setdefault(f"{direction}.{metric.name}", Curve())
             # what some nodes did is no figure of all: a gap, not a dip
-            value = None if sample.missing else metric.of(interval)
+            value = None if is_part else metric.of(interval)
             for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
         heat = self.heat.setdefault(direction, Heat())
@@ -276,6 +301,19 @@ class History:
             sums[stretch[0]] = _added(sums.get(stretch[0], stretch[:1] + (0.0,) * 3), stretch)
         return Curve.of([sums[end] for end in sorted(sums)])
 
+    def mean(self, figure: str) -> float | None:
+        """Since the ramp, reads and writes together: what was done in all that time, or the mean of all completions.
+
+        None before anything was measured, or where that is not counted.
+        """
+        parts = [part for name in DIRECTIONS if (part := self.done.get(name))]
+        if figure == "latency_mean_seconds":
+            completed = sum(part.completed for part in parts)
+            return sum(part.waited_seconds for part in parts) / completed if completed else None
+        done = known_sum(part.ios if figure == "iops" else part.bytes for part in parts)
+        seconds = self.reached - self.ramp_until
+        return done / seconds if done is not None and seconds > 0 else None
+
     def overview(self) -> Overview:
         """As it is saved."""
         return Overview(
@@ -296,6 +334,14 @@ class History:
         heat = {direction: Heat.of(columns) for direction, columns in saved.heat.items()}
         reached = max((stretches[-1][0] for stretches in saved.series.values() if stretches), default=0.0)
         return cls(curves, nodes, heat, saved.ramp_until, reached)
+
+
+def is_straggler(sample: Sample, reached: float) -> bool:
+    """Whether a sample of all is of the time that the one before it, which ended at ``reached``, was of.
+
+    So ends a run whose nodes do not end in the same moment: the rest of one of them is no second of all.
+    """
+    return sample.elapsed_seconds - reached < sample.interval_seconds / 2
 
 
 def _moments(sample: Sample, after: float) -> Iterator[float]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from cephtui.frozen import dataclass
-from cephtui.stats import Buckets, bucket_bounds, carried_percentile, ios_beyond, percentile_seconds
+from cephtui.models.metrics import ios_beyond
+from cephtui.stats import Buckets, bucket_bounds, carried_percentile, percentile_seconds
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99)
 _STEPS = (1, 2, 5)

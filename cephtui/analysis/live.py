@@ -11,7 +11,6 @@ from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Notice, Phase, Plan, Run, Sample, Step
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.plan import Bound, bound_of_all
-from cephtui.stats import known_sum
 
 if TYPE_CHECKING:
     from cephtui.analysis.incidents import Course
@@ -60,8 +59,6 @@ class LiveRun:
     """What happened so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
-    _ios: int | None = 0
-    _seconds: float = 0.0
 
     def __post_init__(self) -> None:
         # with the first run: it knows what a cluster reports
@@ -101,10 +98,6 @@ class LiveRun:
             self.prepared_bytes += sample.write.bytes if sample.write else 0
             return
         self.phase = sample.phase
-        if sample.phase == "run":
-            self._seconds += sample.interval_seconds
-            ios = [interval.ios for interval in (sample.read, sample.write) if interval]
-            self._ios = known_sum([self._ios, *ios])
 
     def end_node(self, ended: NodeEnded) -> None:
         """A node's part is over."""
@@ -135,10 +128,6 @@ class LiveRun:
         if sample is not None and sample.phase == "prepare":
             return None
         return BY_NAME["latency_p99_seconds"].together(sample.flows) if sample else None
-
-    def mean_iops(self) -> float | None:
-        """I/O operations a second since the end of the ramp, reads and writes together; None where not counted."""
-        return self._ios / self._seconds if self._seconds and self._ios is not None else None
 
     def progress(self, since_sample_seconds: float = 0.0) -> Progress:
         """How far the current phase is, ``since_sample_seconds`` after the latest sample."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cephtui.analysis.history import Curve
+from cephtui.analysis.history import Curve, is_straggler
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Sample, Seconds
 from cephtui.models.findings.measurement import NOT_SETTLED, SHORT
@@ -129,13 +129,15 @@ class PerSecond:
         self._count, self._mean, self._squares = 0, 0.0, 0.0
         """The mean of all, and the sum of the squares of what is between it and each (West 1979)."""
         self._least, self._greatest = math.inf, 0.0
-        self._begun = 0.0
+        self._begun = self._reached = 0.0
         self._found: tuple[int, Finding | None] = 0, None
         """The newest answer, and of how many seconds."""
 
     def add(self, sample: Sample) -> None:
         """A sample of all nodes; a part of a second is left out, a longer time counts as so many seconds."""
-        if sample.interval_seconds < _WHOLE_SECOND:
+        is_part = sample.interval_seconds < _WHOLE_SECOND or is_straggler(sample, self._reached)
+        self._reached = max(self._reached, sample.elapsed_seconds)
+        if is_part:
             return
         value = self._value(sample)
         if not self._count:

@@ -62,6 +62,12 @@ def parse_limits(text: str) -> Limits:
     return Limits(**found, burst_seconds=max(bursts, default=0.0))
 
 
+def options_of(limits: Limits) -> dict[str, float]:
+    """The limits that are set, by the names of librbd's options: ``rbd_qos_iops_limit``."""
+    values = {f"rbd_qos_{name}_limit": getattr(limits, field) for name, field in _NAMES.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _number(options: Mapping[str, object], name: str) -> float | None:
     """As librbd reads it: ``K`` is 1000; 0 is no limit."""
     match = _SI.fullmatch(str(options.get(name, "")))

@@ -19,6 +19,18 @@ _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {
 DIRECTIONS = ("read", "write")
 FLUSH, COMMIT = "flush", "commit"
 """What is counted beside the I/Os: flushes, and where each write is flushed the write and its flush as one."""
+_BEYOND_LEAST = 10
+"""I/Os that took longer than a percentile, for it to be one."""
+
+
+def ios_beyond(count: int, percent: float) -> int:
+    """How many of so many I/Os took longer than a percentile; ``percent`` has two decimals at most."""
+    return count * (10_000 - round(100 * percent)) // 10_000
+
+
+def is_carried(count: int, percent: float) -> bool:
+    """Whether enough of so many I/Os took longer than a percentile for it to be one."""
+    return ios_beyond(count, percent) >= _BEYOND_LEAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +49,15 @@ class Metric:
     """Whether it is measured each second."""
     short: str = ""
     """Where there is no room for the title; empty where the title is short."""
+    percent: float | None = None
+    """Of a percentile."""
+    word: str = "latency"
+    """Of a latency, what it is called where no other stands beside it."""
 
     @property
     def full_title(self) -> str:
-        """Where no other latency stands beside it: ``latency p99``."""
-        return f"latency {self.title}" if self.unit == "s" else self.title
+        """Where no other latency stands beside it: ``latency p99``, ``clat p99``."""
+        return f"{self.word} {self.title}" if self.unit == "s" else self.title
 
     @property
     def binary(self) -> bool:
@@ -55,9 +71,12 @@ class Metric:
     def of(self, flow: Any) -> float | None:
         """Its value in a Total, or in an Interval; None without either.
 
-        What moves no bytes, such as the deletion of an object, has no bandwidth; where nothing was done it is 0.
+        What moves no bytes, such as the deletion of an object, has no bandwidth; where nothing was done it is 0. A
+        whole run has no percentile that too few of its I/Os carry: it would be the time of a few.
         """
         if flow is None or (self.name == "bandwidth_bytes" and flow.ios and not flow.bytes):
+            return None
+        if self.percent is not None and not flow.carries(self.percent):
             return None
         value: float | None = getattr(flow, self.name)
         return value
@@ -100,10 +119,10 @@ METRICS = (
     Metric("iops", "IOPS", "IO/s", "more", "sum", live=True),
     Metric("bandwidth_bytes", "bandwidth", "B/s", "more", "sum", live=True, short="bw"),
     Metric("latency_mean_seconds", "mean", "s", "less", "mean", live=True),
-    Metric("latency_p50_seconds", "p50", "s", "less", "completions"),
-    Metric("latency_p95_seconds", "p95", "s", "less", "completions"),
-    Metric("latency_p99_seconds", "p99", "s", "less", "completions", live=True),
-    Metric("latency_p999_seconds", "p99.9", "s", "less", "completions"),
+    Metric("latency_p50_seconds", "p50", "s", "less", "completions", percent=50.0),
+    Metric("latency_p95_seconds", "p95", "s", "less", "completions", percent=95.0),
+    Metric("latency_p99_seconds", "p99", "s", "less", "completions", live=True, percent=99.0),
+    Metric("latency_p999_seconds", "p99.9", "s", "less", "completions", percent=99.9),
     Metric("latency_max_seconds", "max", "s", "less", "completions"),
 )
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}

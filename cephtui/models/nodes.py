@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from cephtui.models.base import Line, Model, Name, NamesOf, OptionValue
+from cephtui.models.base import Amount, Line, Model, Name, NamesOf, OptionValue
 
 
 class Node(Model):
@@ -104,6 +104,9 @@ class ClusterEnvironment(Model):
     osd_mclock_profile: Line | None = None
     """It has a meaning with the queue ``mclock_scheduler`` only."""
     image_features: tuple[Line, ...] = ()
+    image_limits: dict[Name, Amount] = Field(default_factory=dict, exclude_if=lambda limits: not limits)
+    """What librbd lets each client of an image do at most, by option: ``rbd_qos_iops_limit``. Left out where no limit
+    is set, or none can be read."""
     osd_caches_dropped: int | None = None
     """Of how many OSDs the caches were dropped before the run; null where that was not asked for."""
     stored_bytes: int | None = None

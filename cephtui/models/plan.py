@@ -182,6 +182,10 @@ class Step(Model):
     headline: HeadlineName = "iops"
     """The figure that the preset is about."""
     options: dict[Name, OptionValue]
+    edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
+    """The options that are not as the preset has them; left out where all are."""
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
+    """As they were asked for, the options that are others on this kind of target; left out where none are."""
     nodes: tuple[NodeStep, ...]
     companions: tuple[CompanionStep, ...] = Field(default=(), exclude_if=lambda companions: not companions)
     """Left out where it has none."""

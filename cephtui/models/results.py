@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cephtui.models.base import Amount, Elapsed, Line, Model, Name, NamesOf, Outcome
+from cephtui.models.metrics import is_carried
 from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
 
 
@@ -59,6 +60,11 @@ class Total(Model):
     """TCP segments that were sent again; left out where the tool does not count them."""
     rtt_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
     """Round-trip time as TCP has measured it, the mean of the run; left out where it is not known."""
+
+    def carries(self, percent: float) -> bool:
+        """Whether enough I/Os took longer than a percentile; also where they are not counted."""
+        count = sum(self.latency_buckets.values()) if self.latency_buckets else self.ios
+        return count is None or is_carried(count, percent)
 
 
 class Seconds(Model):

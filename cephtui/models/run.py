@@ -37,6 +37,12 @@ class Run(Model):
     tool: Name
     target: Annotated[Name, NamesOf("target")]
     options: dict[Name, OptionValue]
+    edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
+    """The options that are not as the preset has them; left out where all are, and where that is not known."""
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
+    """As they were asked for, the options that are others on this kind of target; left out where none are."""
+    span_bytes: int = Field(default=0, exclude_if=lambda nbytes: not nbytes)
+    """The part of the target that it could use on each node; left out where that is not known."""
     outcome: Outcome | None = None
     error: Line | None = None
     command: Name

@@ -50,6 +50,10 @@ class Interval:
     rtt_seconds: float | None = None
     """Round-trip time as TCP has measured it, the mean of all streams; left out where it is not known."""
 
+    def carries(self, percent: float) -> bool:
+        """A second is drawn with the percentile that it has, however few I/Os that rests on."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class JobSample:

@@ -76,7 +76,7 @@ def conditions_of(run: Run) -> dict[str, object]:
     asked = {
         "block_bytes": load.block_bytes,
         "pattern": load.pattern,
-        "depth": load.depth,
+        "depth": load.depth or None,
         "jobs": load.jobs,
         "runtime_seconds": load.seconds,
     } if load else {}  # fmt: skip

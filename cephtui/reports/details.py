@@ -9,9 +9,10 @@ from cephtui.analysis.ladder import PERCENTS, ladder
 from cephtui.models import Mark, Run
 from cephtui.reports.client import client_facts
 from cephtui.reports.gfm import escaped, table
-from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, FIGURES, compared_rows, job_figures, job_rows, sum_note
+from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows, figure_titles, job_figures, job_rows, sum_note
 from cephtui.reports.latency import PARTS, TIMES, greatest_of, latency_parts, times_of
 from cephtui.reports.markdown import runs_markdown
+from cephtui.reports.text import metric_of
 from cephtui.stats import Buckets
 
 
@@ -32,7 +33,8 @@ def _ladder(run: Run, histograms: Mapping[str, Buckets]) -> list[str]:
     for direction, buckets in histograms.items():
         rungs = [units.latency(rung.seconds) for rung in ladder(buckets)]
         greatest = units.latency(greatest_of(run.summary.flows.get(direction), buckets))
-        found.append((f"{direction} latency", f"{sum(buckets.values()):,}", *rungs, greatest))
+        word = metric_of("latency_mean_seconds", run.tool).word
+        found.append((f"{direction} {word}", f"{sum(buckets.values()):,}", *rungs, greatest))
     titles = ("", "I/Os", *(f"p{percent:g}" for percent in PERCENTS), "max")
     return table(titles, "l" + "r" * (len(titles) - 1), found) if found else []
 
@@ -57,5 +59,6 @@ def _jobs(run: Run) -> list[str]:
         (job.node, job.job, job.image, job.direction, *job_figures(job.total, job.share), job.word) for job in jobs
     ]
     found += [("all", "", "", name, *job_figures(total, 1.0), "") for name, total in run.summary.flows.items()]
-    columns, note = ("node", "job", "image", "", *FIGURES, ""), sum_note(run, jobs)
-    return [*table(columns, "llll" + "r" * len(FIGURES) + "l", found), *["", escaped(note)] * bool(note)]
+    titles, note = figure_titles(run), sum_note(run, jobs)
+    columns = ("node", "job", "image", "", *titles, "")
+    return [*table(columns, "llll" + "r" * len(titles) + "l", found), *["", escaped(note)] * bool(note)]

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TypeAlias
 
-from cephtui.models import OptionValue, Run
-from cephtui.presets import Choice, choice_text, combinations
+from cephtui.models import Run
+from cephtui.presets import Choice, Usual, choice_text, usual_options
 from cephtui.targets import TargetError, parse_target
 from cephtui.tools import TOOLS
 
-Usual: TypeAlias = Mapping[str, Collection[OptionValue]]
-"""By option the values that it has in the runs of an unchanged preset."""
 _SHORT = {"iodepth": "qd{}", "concurrent-ios": "qd{}", "numjobs": "j{}", "runtime": "{}s"}
 """The options that are changed most, as they are written in benchmarks."""
 
 
-def usual_options(tool: str, options: Mapping[str, Choice], target: str) -> Usual | None:
+def usual_of(tool: str, options: Mapping[str, Choice], target: str) -> Usual | None:
     """The options of the runs of an unchanged preset; None where it can't run on this target."""
     try:
-        kind = parse_target(target).for_tool(TOOLS[tool]).kind
-        steps = [TOOLS[tool].bind(each).fit(kind).options for each in combinations(TOOLS[tool], options)]
+        return usual_options(TOOLS[tool], options, parse_target(target).for_tool(TOOLS[tool]).kind)
     except (LookupError, ValueError, OverflowError, TargetError):  # saved by another version, or changed by hand
         return None
-    names = dict.fromkeys(name for step in steps for name in step)
-    return {name: [step[name] for step in steps if name in step] for name in names}
 
 
 def what_differs(run: Run, usual: Usual | None, apart: Collection[str] = ()) -> str:

@@ -19,7 +19,13 @@ from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import cut, title_of
 
 _IOPS = BY_NAME["iops"]
-FIGURES = (*map(title_of, LIVE), "run time", "share")
+
+
+def figure_titles(run: Run) -> tuple[str, ...]:
+    """The columns of ``job_figures``."""
+    return (*(title_of(metric, [run.tool]) for metric in LIVE), "run time", "share")
+
+
 """Titles of the columns with figures."""
 _APART = 0.001
 """The sum of the jobs' rates is shown where it is so much more than the rate of all."""
@@ -87,7 +93,7 @@ def compared_rows(run: Run) -> list[tuple[str, ...]]:
 
 
 def job_figures(total: Total, share: float | None) -> list[str]:
-    """In the order of ``FIGURES``."""
+    """In the order of ``figure_titles``."""
     lasted = f"{total.runtime_seconds:.1f} s"
     return [*(metric.text_of(total) for metric in LIVE), lasted, units.percent(share and 100 * share)]
 
@@ -126,7 +132,8 @@ def draw_jobs(run: Run, *, ascii_only: bool = False) -> RenderableType | None:
 def _table(run: Run, rows: Sequence[JobRow], *, images: bool, ascii_only: bool) -> Table:
     of_nodes, on_images = len(run.nodes) > 1, images and any(row.image for row in rows)
     names = (*["node"] * of_nodes, "job", *["image"] * on_images, "")
-    table = make_table(*names, *FIGURES, " ", right=FIGURES, whole=[*names, " "])
+    titles = figure_titles(run)
+    table = make_table(*names, *titles, " ", right=titles, whole=[*names, " "])
     signs = {"most": "^", "least": "v"} if ascii_only else {"most": "▲", "least": "▼"}
     shown, more = cut(rows, "jobs")
     for row in shown:

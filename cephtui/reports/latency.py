@@ -15,7 +15,10 @@ from cephtui.frozen import dataclass
 from cephtui.models import Latency, Run, Total
 from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.reports.tables import add_row, make_table
+from cephtui.reports.text import metric_of
 from cephtui.stats import Buckets, percentile_seconds
+from cephtui.tools import TOOLS
+from cephtui.tools.base import Tool
 
 _ROWS = 5
 """Of the histogram."""
@@ -42,11 +45,16 @@ class LatencyChart:
     """One flow of a run, as wide as there is room."""
 
     name: str
+    """Of the flow."""
     buckets: Buckets
     greatest: float
     """The latency of the slowest I/O in seconds."""
     style: str
     ascii_only: bool
+    word: str = "latency"
+    """What its latency is called."""
+    about: str = Tool.latency_about
+    """What that is."""
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_LABELS + _NARROWEST, _LABELS + _WIDEST)
@@ -55,7 +63,8 @@ class LatencyChart:
         columns = max(_NARROWEST, min(_WIDEST, options.max_width - _LABELS - 1))
         axis = axis_of(self.buckets, self.greatest)
         count = sum(self.buckets.values())
-        yield Text.assemble((f"{self.name} latency", "bold"), f", {count:,} completions")
+        about = f", {self.about}" if self.about else ""
+        yield Text.assemble((f"{self.name} {self.word}", "bold"), f"{about}, {count:,} completions")
         yield from self._histogram(axis, columns)
         yield from _scale(axis, columns, self.ascii_only)
         yield from self._ladder(axis, columns)
@@ -165,11 +174,23 @@ def draw_latency(
 ) -> RenderableType:
     """All flows of a run with a histogram, then what is known of submission and completion."""
     charts = [
-        LatencyChart(name, buckets, greatest_of(run.summary.flows.get(name), buckets), colors.get(name, ""), ascii_only)
+        LatencyChart(
+            name,
+            buckets,
+            greatest_of(run.summary.flows.get(name), buckets),
+            colors.get(name, ""),
+            ascii_only,
+            *_kind(run.tool),
+        )
         for name, buckets in histograms.items()
     ]
     parts = [_parts(run.summary.flows)] * any(latency_parts(*flow) for flow in run.summary.flows.items())
     return Group(_Beside(charts), *parts)
+
+
+def _kind(tool: str) -> tuple[str, str]:
+    """What a tool's latencies are called, and what they are."""
+    return metric_of("latency_mean_seconds", tool).word, TOOLS[tool].latency_about if tool in TOOLS else ""
 
 
 def greatest_of(total: Total | None, buckets: Buckets) -> float:

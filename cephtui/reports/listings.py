@@ -78,7 +78,7 @@ def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
     tool = TOOLS.get(row.tool)
     loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
     blocks = [units.short_size(load.block_bytes) if load.block_bytes else units.DASH for load in loads]
-    return _swept(blocks), _swept([str(load.depth) for load in loads])
+    return _swept(blocks), _swept([str(load.depth or units.DASH) for load in loads])
 
 
 def _swept(values: Sequence[str]) -> str:

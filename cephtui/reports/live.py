@@ -15,7 +15,7 @@ from cephtui.models.metrics import LIVE
 from cephtui.reports.bars import bars
 from cephtui.reports.quality import effect_of
 from cephtui.reports.sparks import spark
-from cephtui.reports.tables import LIVE_COLUMNS, add_row, make_table
+from cephtui.reports.tables import add_row, live_columns, make_table
 from cephtui.reports.text import cluster_line, conditions, link_figures, written
 
 _SPARK_WIDTH = 24
@@ -62,7 +62,8 @@ def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
 def _current(state: LiveRun) -> list[RenderableType]:
     if state.latest is None or state.phase == "prepare":
         return []
-    table = make_table("", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
+    columns = live_columns(state.run.tool)
+    table = make_table("", *columns, "", right=columns)
     for direction, interval in state.latest.flows.items():
         name = "iops" if interval.iops is not None else "bandwidth_bytes"
         history = state.history.curves[f"{direction}.{name}"].values()
@@ -82,7 +83,8 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     """Each node's last second, where there are several; a node whose sample is late is marked."""
     if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
         return []
-    table = make_table("node", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
+    columns = live_columns(state.run.tool)
+    table = make_table("node", *columns, "", right=columns)
     metrics = written(state.run.tool, LIVE)
     for node in state.step.nodes:
         if ended := state.ended.get(node.node):

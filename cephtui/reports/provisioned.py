@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from rich.console import Group, RenderableType
@@ -61,7 +62,7 @@ def _measured_parts(found: Iterable[Expected], runs: Mapping[str, Run]) -> Itera
     for expected in found:
         run = next((runs[name] for name in runs_of(expected) if name in runs), None)
         if run and run.promise and run.promise.volume and expected.expectation in run.promise.expect:
-            volume, depth = run.promise.volume, _depth(run.options)
+            volume, depth = run.promise.volume, _depth(run.options, run.asked)
             yield (volume.name, run.target, *node_names(run), run.options.get("bs"), depth), volume, depth, expected
 
 
@@ -74,9 +75,10 @@ def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Pa
             yield (cell.volume.name, cell.target, *cell.nodes, options.get("bs"), depth), cell.volume, depth, None
 
 
-def _depth(options: Mapping[str, object]) -> str:
-    jobs = options.get("numjobs", 1)
-    return f"{options.get('iodepth', 1)}{f' x {jobs} jobs' if str(jobs) != '1' else ''}"
+def _depth(options: Mapping[str, object], asked: Mapping[str, object] = MappingProxyType({})) -> str:
+    """As it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
+    depth, jobs = options.get("iodepth", 1), str(options.get("numjobs", 1))
+    return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in asked else str(depth)
 
 
 def in_rows(rows: Iterable[Row]) -> list[Expected]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.batches import PointSummary, varied
 from cephtui.analysis.ceiling import Ceiling
+from cephtui.analysis.conditions import image_limits
 from cephtui.analysis.history import History
 from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.marks import in_order, with_results
@@ -24,7 +25,7 @@ from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
 from cephtui.reports.sparks import spark
-from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
+from cephtui.reports.tables import Fitting, Noted, add_more, add_row, live_columns, make_table, plain
 from cephtui.reports.text import (
     OUTCOME_STYLES,
     conditions,
@@ -35,11 +36,13 @@ from cephtui.reports.text import (
     joined,
     link_figures,
     margin_of,
+    metric_of,
     moment,
     short_conditions,
     spread,
     spread_of,
     title_of,
+    tools_of,
     written,
 )
 from cephtui.stats import Buckets
@@ -47,7 +50,7 @@ from cephtui.tools import TOOLS
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
-_COLUMNS = tuple(map(title_of, _IN_TABLE))
+_MEAN = "latency_mean_seconds"
 _IN_JSON = "listed with --json"
 _IN_FULL = tuple(metric for metric in METRICS if metric not in _IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
@@ -91,8 +94,10 @@ def _table(
     rows: Sequence[Run | Mark | PointSummary], differing: Mapping[int, str], *, wide: bool, ascii_only: bool
 ) -> Noted:
     """The runs, results and marks in rows; without a column for the conditions they are notes of their runs."""
-    columns = ("#", "preset", *["conditions"] * wide, "", *_COLUMNS, "outcome")
-    table = make_table(*columns, right=("#", *_COLUMNS), whole=columns)
+    tools = tools_of(row for row in rows if isinstance(row, Run))
+    figures = [title_of(metric, tools) for metric in _IN_TABLE]
+    columns = ("#", "preset", *["conditions"] * wide, "", *figures, "outcome")
+    table = make_table(*columns, right=("#", *figures), whole=columns)
     notes: list[Text] = []
     for row in rows:
         if isinstance(row, Mark):
@@ -236,7 +241,7 @@ def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, hist
         if of_link := link_figures(total):
             add_row(table, f"{direction} link", of_link)
         elif direction not in histograms and _has_more(total):
-            add_row(table, f"{direction} latency", _latencies(total))
+            add_row(table, f"{direction} {metric_of(_MEAN, value.tool).word}", _latencies(total))
     if value.seconds:
         add_row(table, "seconds", _spread_of(value.seconds, value.tool))
     timed = any(map(_is_timed, value.summary.flows.values()))
@@ -296,7 +301,7 @@ def _add_commands(table: Table, value: Run) -> None:
 
 def _node_results(value: Run, *, times: bool) -> Table:
     """Each node's figures, and with ``times`` when it started and ended."""
-    columns = (*LIVE_COLUMNS, *["began", "ended"] * times)
+    columns = (*live_columns(value.tool), *["began", "ended"] * times)
     table = make_table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
@@ -329,6 +334,7 @@ def _cluster(value: Run) -> str:
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
+        f"image limits: {image_limits(found)}" if found.image_limits else "",
         f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
         *map(_denied, cut(found.no_permission, "commands")[0]),
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
@@ -18,6 +19,7 @@ from cephtui.models.metrics import BIT_RATE, BY_NAME, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
+from cephtui.tools.base import Tool
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, PointSummary
@@ -80,9 +82,12 @@ def joined(texts: Iterable[str], what: str) -> str:
 
 
 def written(tool: str, metrics: Iterable[Metric]) -> list[Metric]:
-    """Figures in the units in which those of a tool are written: the bandwidth of a network link in bits."""
-    of_links = tool in TOOLS and TOOLS[tool].of_links
-    return [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
+    """Figures as those of a tool are written: the bandwidth of a network link in bits, latencies by their own word."""
+    if tool not in TOOLS:
+        return list(metrics)
+    of_links, word = TOOLS[tool].of_links, TOOLS[tool].latency
+    found = [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
+    return [replace(m, word=word) if m.unit == "s" and word != Tool.latency else m for m in found]
 
 
 def metric_of(name: str, tool: str) -> Metric:
@@ -102,13 +107,40 @@ def shorter(text: str) -> str:
 
 
 def conditions(step: Step | Run) -> str:
-    """The options in one line, behind the ends of a link: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+    """The options in one line, behind the ends of a link: ``4k randwrite, depth 64, jobs 8, 60 s, fsync=1``.
+
+    Those that are not usual are named, then how much data is used, and what was asked for in vain.
+    """
+    from cephtui.analysis.conditions import working_set
+
     try:
         found = TOOLS[step.tool].bind(step.options).describe()
     except (LookupError, ValueError, OverflowError):  # an unknown tool, or a session changed by hand
         found = joined((f"{name}={value}" for name, value in step.options.items()), "options")
-    ends = link_ends(step)
-    return f"{ends}, {found}" if ends else found
+        return ", ".join(filter(None, [link_ends(step), found]))
+    nbytes = working_set(step)
+    used = f"working set {units.size(nbytes)}" if nbytes else ""
+    return ", ".join(filter(None, [link_ends(step), found, unusual_options(step), used, _asked(step)]))
+
+
+def unusual_options(step: Step | Run, told: Iterable[str] = ()) -> str:
+    """``size=16M fsync=1``: what its description does not have, and was edited or is not the tool's default.
+
+    Options that are ``told`` elsewhere are left out.
+    """
+    if step.tool not in TOOLS:
+        return ""
+    found = TOOLS[step.tool].unusual(step.options, step.edited)
+    return " ".join(f"{name}={choice_text(value)}" for name, value in found.items() if name not in told)
+
+
+def _asked(step: Step | Run) -> str:
+    """``iodepth=64 numjobs=8 were asked for: one image is used by one job``; empty where all is as asked."""
+    if not step.asked or step.tool not in TOOLS:
+        return ""
+    texts = " ".join(f"{name}={choice_text(value)}" for name, value in step.asked.items())
+    why = dict.fromkeys(text for name in step.asked if (text := TOOLS[step.tool].why_fitted.get(name)))
+    return f"{texts} asked for: {', '.join(why)}" if why else f"{texts} asked for"
 
 
 def link_ends(step: Step | Run) -> str:
@@ -123,15 +155,22 @@ def link_ends(step: Step | Run) -> str:
 
 
 def short_conditions(run: Step | Run) -> str:
-    """The options for a column: ``4k randwrite qd64 j8 60 s``."""
-    from cephtui.analysis.conditions import load_of
+    """The options for a column: ``4k randwrite qd64 j8 60 s fsync=1 on 8.00 GiB``."""
+    from cephtui.analysis.conditions import load_of, working_set
 
     load = load_of(run)
     if load is None or not load.block_bytes:
         return conditions(run)
-    length = "" if load.seconds is None else units.duration(load.seconds)
-    jobs = f"j{load.jobs}" if load.jobs > 1 else ""
-    parts = (units.short_size(load.block_bytes), load.pattern, f"qd{load.depth}", jobs, length)
+    nbytes = working_set(run)
+    parts = (
+        units.short_size(load.block_bytes),
+        load.pattern,
+        f"qd{load.depth}" if load.depth else "",
+        f"j{load.jobs}" if load.jobs > 1 else "",
+        "" if load.seconds is None else units.duration(load.seconds),
+        unusual_options(run),
+        f"on {units.size(nbytes)}" if nbytes else "",
+    )
     return " ".join(part for part in parts if part)
 
 
@@ -140,9 +179,20 @@ def imported(run: Run) -> str:
     return ", ".join(filter(None, [f"imported from {run.imported_from}", under(run)])) if run.imported_from else ""
 
 
-def title_of(metric: Metric) -> str:
-    """A column's heading: ``IOPS``, ``lat p99``."""
-    return f"lat {metric.title}" if metric.unit == "s" else metric.title
+def title_of(metric: Metric, tools: Iterable[str]) -> str:
+    """A column's heading, above runs of these tools: ``IOPS``, ``clat p99``."""
+    return f"{latency_word(tools)} {metric.title}" if metric.unit == "s" else metric.title
+
+
+def latency_word(tools: Iterable[str]) -> str:
+    """What the latencies of these tools are called: ``clat`` where all are fio's."""
+    words = {TOOLS[tool].latency if tool in TOOLS else Tool.latency for tool in tools}
+    return words.pop() if len(words) == 1 else Tool.latency
+
+
+def tools_of(runs: Iterable[Run]) -> list[str]:
+    """Each once."""
+    return list(dict.fromkeys(run.tool for run in runs))
 
 
 def saved_line(session: str, runs: int) -> str:

@@ -107,7 +107,9 @@ def verdict_text(verdict: Verdict) -> str:
     if not (before and after):
         sides = _of_sides(verdict)
         missing = "on either side" if not (before or after) else sides[0] if not before else sides[1]
-        return f"no verdict: no run that counts {missing}"
+        metric = BY_NAME[verdict.figure]
+        what = "run that counts" if metric.percent is None else f"{metric.title} that enough I/Os carry"
+        return f"no verdict: no {what} {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
     if min(before, after) < JUDGED_RUNS:
@@ -171,7 +173,8 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     for verdict in verdicts:
         if not verdict.decides and verdict.ratio is not None:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
-            found.append(f"{verdict.direction} {BY_NAME[verdict.figure].full_title} {_signed(verdict.ratio)} %{ends}")
+            title = metric_of(verdict.figure, verdict.tool).full_title
+            found.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.analysis.jobs import slow_jobs
-from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan
+from cephtui.ceph.qos import Limits, options_of
+from cephtui.cluster.reader import ClusterReader, image_limits
+from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
 from cephtui.nodes.answers import shortened
 from cephtui.nodes.transport import Process, TransportError
 from cephtui.running.caches import drop_page_cache
@@ -125,10 +127,17 @@ class NodeRun:
         self.environment = self.environment.model_copy(update={"page_cache_dropped": finding is None})
         self.findings += [finding] if finding else []
 
-    async def image_features(self) -> tuple[str, ...]:
-        """Of the first image that is used, which is like the others; raises TransportError."""
-        task = self._task
-        return self._found.features or await task.target.features(task.shell, task.node_step.parts[0])
+    async def image_facts(self) -> dict[str, object]:
+        """By their fields of a ClusterEnvironment, of the first image, which is like the others; raises TransportError.
+
+        The limits are those of clients of librbd.
+        """
+        task, place = self._task, self._task.node_step.place
+        features = self._found.features or await task.target.features(task.shell, task.node_step.parts[0])
+        if not isinstance(place, RbdPlace):
+            return {"image_features": features}
+        limits = await ClusterReader(task.shell).optional(image_limits(place.pool, place.images[0]))
+        return {"image_features": features, "image_limits": options_of(limits or Limits())}
 
     # ------------------------------------------------------------------ the benchmark
 

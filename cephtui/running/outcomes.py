@@ -1,13 +1,15 @@
-"""The outcome of a run, and the findings that follow from its length and its end: decided here and nowhere else."""
+"""How a run begins, its outcome, and the findings that follow from its length and its end: decided nowhere else."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+from cephtui import __version__
 from cephtui.analysis.settling import too_short
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Finding, Outcome, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import kind_of
 from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
 from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE
@@ -53,6 +55,29 @@ class NodeEnd:
         """The error, with the name of the node before it."""
         error = self.error or ""
         return error if error.startswith(f"{self.node}: ") else f"{self.node}: {error}"
+
+
+def begin_run(session: str, number: int, step: Step) -> Run:
+    """The run of a step that begins now."""
+    return Run(
+        session=session,
+        run=number,
+        batch=step.batch,
+        repeat=step.repeat,
+        step=step.number,
+        promise=step.promise,
+        preset=step.preset,
+        tool=step.tool,
+        target=step.target,
+        options=step.options,
+        edited=step.edited,
+        asked=step.asked,
+        span_bytes=step.span_bytes,
+        command=step.nodes[0].command,
+        cephtui_version=__version__,
+        started_at=datetime.now(UTC),
+        nodes=tuple(NodeResult(node=n.node, command=n.command) for n in step.nodes),
+    )
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:

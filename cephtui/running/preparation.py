@@ -14,7 +14,8 @@ from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
 from cephtui.targets.base import Found
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Sizing, ToolResult
+from cephtui.tools.base import ToolResult
+from cephtui.tools.load import Sizing
 
 _SLOWEST_PREFILL_BYTES_PER_SECOND = 2e6
 _PROBE_LIMIT_SECONDS, _PROBE_LEAST_SECONDS, _GROWTH = 30.0, 1.0, 8

@@ -7,11 +7,11 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cephtui import __version__, stats
+from cephtui import stats
 from cephtui.ceph import pool_guards
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
@@ -20,7 +20,6 @@ from cephtui.models import (
     Finding,
     HostPlace,
     NodeEnvironment,
-    NodeResult,
     Notice,
     Plan,
     Run,
@@ -40,13 +39,13 @@ from cephtui.running.companions import Companion, beside, failure_of, first_fail
 from cephtui.running.follow import NodeTask
 from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
-from cephtui.running.outcomes import once_each, with_the_pool, worst
+from cephtui.running.outcomes import begin_run, once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
 from cephtui.sessions.changes import elsewhere
 from cephtui.sessions.cluster_links import keep_links
-from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
+from cephtui.sessions.writer import RawLimits, RunWriter, unwritable
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
 
@@ -87,7 +86,7 @@ class _StepRun:
 async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: Shells, stop: StopRequest) -> Run:
     """Carry out a step and store it; raises OSError where nothing was begun, because it could not be stored."""
     started = time.monotonic()
-    run = _begin(bench.session, step)
+    run = begin_run(bench.session.name, bench.session.next_run(), step)
     writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step, writer, bench.publish, stop)
@@ -98,7 +97,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     run = run.model_copy(update={"environment": others})
     async with monitored(work.shell, before, recorder, stop):
         dropped = await _prepare(work)
-        environment = await _with_features(before, nodes[0])
+        environment = await _with_images(before, nodes[0])
         environment = environment and environment.model_copy(update={"osd_caches_dropped": dropped.number})
         await _measure(work)
     await _explain(work.shell, before, nodes)
@@ -315,11 +314,10 @@ async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) ->
                 node.error = deleted or node.error
 
 
-async def _with_features(before: Preflight, node: NodeRun) -> ClusterEnvironment | None:
-    if before.environment is None or node.outcome is not None:
-        return before.environment
-    with contextlib.suppress(TransportError):
-        return before.environment.model_copy(update={"image_features": await node.image_features()})
+async def _with_images(before: Preflight, node: NodeRun) -> ClusterEnvironment | None:
+    if before.environment is not None and node.outcome is None:
+        with contextlib.suppress(TransportError):
+            return before.environment.model_copy(update=await node.image_facts())
     return before.environment
 
 
@@ -329,25 +327,6 @@ def _raw_limits(step: Step) -> RawLimits:
     return RawLimits(
         bytes_per_second=RawLimits().bytes_per_second * entries,
         spare_bytes=round(_SPARE_BYTES_PER_SAMPLE * (len(step.nodes) + 1) * seconds),
-    )
-
-
-def _begin(session: SessionWriter, step: Step) -> Run:
-    return Run(
-        session=session.name,
-        run=session.next_run(),
-        batch=step.batch,
-        repeat=step.repeat,
-        step=step.number,
-        promise=step.promise,
-        preset=step.preset,
-        tool=step.tool,
-        target=step.target,
-        options=step.options,
-        command=step.nodes[0].command,
-        cephtui_version=__version__,
-        started_at=datetime.now(UTC),
-        nodes=tuple(NodeResult(node=n.node, command=n.command) for n in step.nodes),
     )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar, Literal, Self, TypeVar
 
@@ -29,9 +30,17 @@ from cephtui.models import (
 )
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.stats import Flow, join_intervals
+from cephtui.tools.load import Load, Sizing
 
 Stream = Literal["stdout", "stderr"]
 V = TypeVar("V")
+
+
+def option_text(value: OptionValue) -> str:
+    """As it is typed."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class OptionError(ValueError):
@@ -121,21 +130,6 @@ class ToolResult:
         return flows_of(self.read, self.write, self.other)
 
 
-@dataclass(frozen=True, slots=True)
-class Sizing:
-    """For reads that end with the data: prefill a little, measure its read rate, then size the full prefill."""
-
-    first_bytes: int
-    most_bytes: int
-    """The most that is prefilled, even if a run could read more."""
-    unit_bytes: int
-    """The size of a prefill is a multiple of it."""
-    probe_argv: tuple[str, ...]
-    prefill_again_argv: Callable[[int], tuple[str, ...]]
-    """The command that prefills so many bytes, the first ones included."""
-    run_seconds: float
-
-
 class Parser(ABC):
     """Pure: takes output cut anywhere, gives readings; one object per process."""
 
@@ -182,23 +176,6 @@ class Companion:
     """Whether it runs behind the node's ``ceph_prefix``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What a workload asks of its target, in terms that all tools have."""
-
-    block_bytes: int
-    """Of one I/O; 0 where they differ."""
-    pattern: str
-    """``randwrite``, ``write``."""
-    depth: int
-    """I/Os that each job has in flight at once."""
-    jobs: int
-    seconds: float | None
-    """None where it ends with its data."""
-    commits: bool = False
-    """Whether each write is flushed before the next, as a database commits."""
-
-
 @dataclass(frozen=True)
 class Workload(ABC):
     """A tool with every option decided: its commands, how long they take, and what they do to the data.
@@ -213,6 +190,8 @@ class Workload(ABC):
 
     All nodes get it at the same time, which is the begin of the benchmark.
     """
+    uses_span: ClassVar[bool] = False
+    """Whether it reads or writes the same part of its target again and again; else that grows with its speed."""
 
     @abstractmethod
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
@@ -326,12 +305,22 @@ class Tool(ABC):
     """Whether its samples are of one load and without a gap, so that they show how the seconds of a run are spread."""
     depth_option: ClassVar[str] = ""
     """The option that says how many I/Os a job has in flight; empty where it has none."""
+    size_option: ClassVar[str] = ""
+    """The option that says how much of its target each job uses; empty where it has none."""
     jobs_option: ClassVar[str] = ""
     """The option that says how many jobs a node runs; empty where it has none."""
     direction_option: ClassVar[str] = ""
     """The option that decides between reading and writing, where each table of figures shows that anyway."""
     load_options: ClassVar[frozenset[str]] = frozenset()
     """The options that say what is asked of the target: without one of them it is not known what a log's run did."""
+    described: ClassVar[frozenset[str]] = frozenset()
+    """The options that are in what its workload describes."""
+    latency: ClassVar[str] = "lat"
+    """What its latencies are called: by the tool's own word for them, where it has several kinds."""
+    latency_about: ClassVar[str] = "from the start of a request to its end"
+    """What they are, in words."""
+    why_fitted: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """By option, why a kind of target may need another value than what was asked for."""
     secrets: ClassVar[tuple[str, ...]] = ()
     """Names of what only the user knows, such as ``secret key``.
 
@@ -350,6 +339,23 @@ class Tool(ABC):
     @abstractmethod
     def fields(self) -> tuple[OptionField, ...]:
         """Every option that may be set, for a form."""
+
+    def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
+        """The options that have to be named beside what the workload describes.
+
+        They are those that were ``edited``, and those that do not have the tool's default.
+        """
+        usual = self._defaults
+        return {
+            name: value
+            for name, value in options.items()
+            if name not in self.described and (name in edited or option_text(value) != usual.get(name))
+        }
+
+    @cached_property
+    def _defaults(self) -> Mapping[str, str]:
+        """By option; an empty text where it is left to the tool."""
+        return {field.name: field.default for field in self.fields()}
 
     @abstractmethod
     def bind(self, options: dict[str, OptionValue]) -> Workload:

@@ -17,8 +17,9 @@ from pydantic import (
     WrapValidator,
 )
 
+from cephtui.models import OptionValue
 from cephtui.reading import shown
-from cephtui.tools.base import OptionError, OptionField
+from cephtui.tools.base import OptionError, OptionField, option_text
 from cephtui.units import parse_duration, parse_size
 
 Refused = Sequence[tuple[str, str]]
@@ -59,25 +60,21 @@ def seconds(value: object) -> object:
 def fields(model: type[BaseModel], about: Mapping[str, str], titles: Mapping[str, str]) -> tuple[OptionField, ...]:
     """Every option of a model, in its order, those that are ``about`` something first."""
     found = [
-        OptionField(name, _allowed(each), _as_text(each.get("default")), about.get(name, ""), titles.get(name, ""))
+        OptionField(name, _allowed(each), _default_text(each.get("default")), about.get(name, ""), titles.get(name, ""))
         for name, each in _schema(model).items()
     ]
     order = {name: number for number, name in enumerate(about)}
     return tuple(sorted(found, key=lambda option: order.get(option.name, len(order))))
 
 
+def _default_text(value: OptionValue | None) -> str:
+    return "" if value is None else option_text(value)
+
+
 def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
     """The JSON schema of each option, by its own name."""
     properties: Mapping[str, Any] = model.model_json_schema(by_alias=True)["properties"]
     return properties
-
-
-def _as_text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:

@@ -136,7 +136,7 @@ async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench
         assert "HEALTH_" in text_in(screen, "#cluster")
         seen = screen_text(app)
         assert "write latency" in seen
-        assert "nodes: IOPS, lat p99" in seen
+        assert "nodes: IOPS, clat p99" in seen
         await finished(app, pilot)
         await until(pilot, lambda: "over the whole run" in title(screen))
         live = title(screen)

@@ -13,6 +13,7 @@ from cephtui.reports.curve import curves_of, lines_of, runs_of, short_place, wor
 from cephtui.reports.document.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.document.material import Material
 from cephtui.reports.document.pictures import colors_of, round_ticks, thinned
+from cephtui.reports.text import metric_of
 
 _IOPS, _LATENCY = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _ROUND = (1.0, 2.0, 5.0)
@@ -106,6 +107,7 @@ def _over_axis(curve: Curve, run: Run, metric: Metric, name: str) -> Chart | Non
         return None
     top = 1.08 * max(value for each in series for _, value in each.points) or 1.0
     ticks = thinned([(at, short_place(curve.axis, place)) for place, at in places.items()])
-    title = f"{run.preset}: {metric.full_title} over {curve.axis.title}, with the 95 % interval of what was repeated"
+    what = metric_of(metric.name, run.tool).full_title
+    title = f"{run.preset}: {what} over {curve.axis.title}, with the 95 % interval of what was repeated"
     ends = -0.5, len(places) - 0.5
     return Chart(name, title, tuple(series), ticks, round_ticks(0, top, metric), ends, (0, top), curve.axis.title, 240)

@@ -74,7 +74,7 @@ def _ends(verdict: Verdict) -> tuple[float, float, float]:
 
 def _title(verdict: Verdict, label: str, all_: Sequence[tuple[Verdict, str]]) -> str:
     """``write IOPS``, with the name of its runs where there are several."""
-    title = f"{verdict.direction} {BY_NAME[verdict.figure].full_title}"
+    title = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool).full_title}"
     return title if len({each for _, each in all_}) == 1 else f"{label} {title}"
 
 

@@ -132,7 +132,7 @@ def _ceilings(root: Path, points: Iterable[Sequence[Run]], every: Sequence[Run])
     for run in (runs[-1] for runs in points):
         own = [other for other in every if other.session == run.session]
         known = ceilings(run, own, kept_links(root, run))
-        if near := tuple(each for each in known if each.is_near):
+        if near := tuple(each for each in known if each.is_known):
             found[name_of(run)] = near
     return found
 

@@ -23,6 +23,8 @@ class Dd(Tool):
     wants = "a file, or a device to read"
     metrics = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
     direction_option = "mode"
+    size_option = "size"
+    described = frozenset(("mode", "bs", "direct"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

@@ -19,6 +19,8 @@ _OSD = "an OSD is measured with --target osd:N"
 class DdWorkload(Workload):
     """dd with its options."""
 
+    uses_span = True
+
     def fit(self, kind: Kind) -> Self:
         """Only a file of cephtui's own is written; raises OptionError."""
         if self.writes() and kind != "file":
@@ -58,9 +60,8 @@ class DdWorkload(Workload):
         return 0.0, None
 
     def describe(self) -> str:
-        size = f"{self.options['size']} in " if "size" in self.options else ""
         cached = "" if self.options["direct"] else ", through the page cache"
-        return f"{self.options['mode']} {size}blocks of {self.options['bs']}, one stream{cached}"
+        return f"{self.options['mode']} blocks of {self.options['bs']}, one stream{cached}"
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionField, Tool, V
@@ -28,12 +29,28 @@ class Fio(Tool):
     wants = "a file, a device or images"
     depth_option, jobs_option, direction_option = "iodepth", "numjobs", "rw"
     load_options = frozenset(("rw", "bs", "iodepth", "numjobs"))
+    latency = "clat"
+    latency_about = "from submission to completion"
+    why_fitted = MappingProxyType(
+        {
+            **dict.fromkeys(("numjobs", "iodepth"), "one image is used by one job with all I/Os in flight"),
+            "ioengine": "images use rbd",
+            "direct": "librbd has a cache of its own without direct",
+        }
+    )
+    size_option = "size"
+    described = frozenset(("rw", "bs", "iodepth", "numjobs", "time_based", "runtime"))
 
     def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
         return allowed.canonical(options)
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)
+
+    def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
+        """Of an image not its engine: there is no other."""
+        found = super().unusual(options, edited)
+        return {name: value for name, value in found.items() if (name, value) != ("ioengine", "rbd")}
 
     def fields(self) -> tuple[OptionField, ...]:
         return fields(allowed.FioOptions, allowed.ABOUT, allowed.TITLES)

@@ -9,8 +9,9 @@ from functools import reduce
 from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
-from cephtui.tools.base import Load, OptionError, Parser, Workload
+from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.fio.options import FLAGS, WAITING_ENGINES
+from cephtui.tools.load import Load, Rate
 from cephtui.units import duration, parse_size, short_size
 
 
@@ -52,6 +53,8 @@ _LIVE = ("--output-format=json+", "--status-interval=1")
 
 class FioWorkload(Workload):
     """fio with its options."""
+
+    uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """``numjobs``, and ``size`` in whole blocks."""
@@ -118,6 +121,8 @@ class FioWorkload(Workload):
         words = {"iodepth": "depth", "numjobs": "jobs"}
         parts = [f"{self.options.get('bs', '')} {self.options.get('rw', '')}".strip() or "options not known"]
         parts += [f"{word} {self.options[name]}" for name, word in words.items() if name in self.options]
+        if self._without_depth():
+            parts[1] += f" (1 with {self.options['ioengine']})"
         if seconds := float(self.options.get("runtime", 0)):
             parts.append(f"{'' if self.options.get('time_based') else 'at most '}{duration(seconds)}")
         return ", ".join(parts)
@@ -126,7 +131,30 @@ class FioWorkload(Workload):
         depth, jobs = int(self.options.get("iodepth", 1)), int(self.options.get("numjobs", 1))
         seconds = float(self.options.get("runtime", 0)) if self.options.get("time_based") else None
         commits = self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
-        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds, commits)
+        return Load(
+            self.block_bytes(),
+            str(self.options["rw"]),
+            1 if self._without_depth() else depth,
+            jobs,
+            seconds,
+            self._rate(jobs),
+            commits,
+            pauses=bool(self.options.get("thinktime")),
+        )
+
+    def _rate(self, jobs: int) -> Rate:
+        """fio 3.33 HOWTO: a single ``rate`` or ``rate_iops`` holds for each job, for reads and writes apart.
+
+        An imported run may have several, by commas: these are not known here.
+        """
+        iops, size = self.options.get("rate_iops"), self.options.get("rate")
+        try:
+            return Rate(
+                None if iops is None else float(iops) * jobs,
+                None if size is None else float(parse_size(str(size))) * jobs,
+            )
+        except ValueError:
+            return Rate()
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))

@@ -12,6 +12,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, Total
 from cephtui.models.findings.data import PAGE_CACHE
 from cephtui.models.findings.measurement import ERRORS_COUNTED
+from cephtui.models.metrics import is_carried
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading
 from cephtui.tools.logs import FoundRun, joined_names
@@ -59,7 +60,7 @@ class Job:
         known = {
             PERCENTILES[percent]: seconds
             for percent, seconds in self.percentiles.get(name, {}).items()
-            if percent in _ALWAYS or stats.ios_beyond(moments.count if moments else 0, percent) >= stats.BEYOND_LEAST
+            if percent in _ALWAYS or is_carried(moments.count if moments else 0, percent)
         }
         return total.model_copy(update={field: s for field, s in known.items() if getattr(total, field) is None})
 

@@ -35,6 +35,7 @@ class Gosbench(Tool):
     wants = "an S3 service"
     depth_option = "parallel_clients"
     secrets = ("access key", "secret key")
+    described = frozenset((*allowed.WEIGHTS, "size_min", "size_max", "parallel_clients", "runtime", "stop_with_ops"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

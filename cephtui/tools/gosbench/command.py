@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cephtui.models import Place
-from cephtui.tools.base import Load, OptionError, Parser, Workload
+from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.gosbench.options import WEIGHTS
 from cephtui.tools.gosbench.script import script_argv
+from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size, short_size
 from cephtui.units import size as size_text
 

@@ -27,6 +27,7 @@ class Hsbench(Tool):
     depth_option = "threads"
     secrets = ("access key", "secret key")
     how_to_install = "build it from github.com/markhpc/hsbench, and name its path in [programs] of the config"
+    described = frozenset(("modes", "threads", "size", "runtime"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

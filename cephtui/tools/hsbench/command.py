@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cephtui.models import Place
 from cephtui.paths import packaged_text
-from cephtui.tools.base import Load, Parser, Workload
+from cephtui.tools.base import Parser, Workload
+from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size
 
 START = "cephtui-keys"

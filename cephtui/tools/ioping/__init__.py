@@ -21,6 +21,8 @@ class Ioping(Tool):
     kinds = frozenset({"file", "device"})
     other_kinds = "ioping reads files and devices: use --target file:PATH or device:PATH"
     wants = "a file or a device"
+    size_option = "work-size"
+    described = frozenset(("runtime", "interval", "size", "linear"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

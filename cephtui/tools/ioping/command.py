@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from cephtui.models import Kind, Place
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.filling import CopyParser, fill_argv
+from cephtui.tools.load import Load, Rate
 from cephtui.units import duration, parse_size, short_size
 
 
 class IopingWorkload(Workload):
     """ioping with its options."""
+
+    uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """One region, in whole requests."""
@@ -49,6 +52,12 @@ class IopingWorkload(Workload):
         each = f"every {float(self.options['interval']):g} s"
         order = "in order" if self.options.get("linear") else "at random"
         return f"{self.options['size']} read {order} {each}, {duration(float(self.options['runtime']))}"
+
+    def load(self) -> Load:
+        """A request each interval, or when the one before has ended."""
+        pattern = "read" if self.options.get("linear") else "randread"
+        rate = Rate(iops=1 / float(self.options["interval"]))
+        return Load(self.block_bytes(), pattern, 1, 1, self.times()[1], rate)
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["size"]))

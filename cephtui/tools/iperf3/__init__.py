@@ -26,6 +26,7 @@ class Iperf3(Tool):
     of_links = True
     jobs_option = "parallel"
     direction_option = "direction"
+    described = frozenset(("runtime", "direction", "parallel", "network"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

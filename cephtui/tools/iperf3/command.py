@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from cephtui.models import Node, Place
-from cephtui.tools.base import Companion, Load, OptionError, Parser, Workload
+from cephtui.tools.base import Companion, OptionError, Parser, Workload
+from cephtui.tools.load import Load
 from cephtui.units import duration
 
 _STREAMS_JSON = (3, 17)

@@ -28,6 +28,7 @@ class LoadGen(Tool):
     )
     wants = "a new pool"
     depth_option = "max-ops"
+    described = frozenset(("target-throughput", "runtime", "read-percent", "max-op-len", "max-ops"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

@@ -7,7 +7,8 @@ by itself, and leaves them when it is ended.
 from __future__ import annotations
 
 from cephtui.models import Place
-from cephtui.tools.base import Load, OptionError, Parser, Workload
+from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.load import Load, Rate
 from cephtui.units import bandwidth, duration, parse_size
 from cephtui.units import size as size_text
 
@@ -17,6 +18,8 @@ _OBJECTS = 50
 
 class LoadGenWorkload(Workload):
     """load-gen with its options."""
+
+    uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """All its objects in full, which are all that it writes: by default no more than there is room for."""
@@ -66,7 +69,8 @@ class LoadGenWorkload(Workload):
     def load(self) -> Load:
         reads = int(self.options["read-percent"])
         pattern = {0: "randwrite", 100: "randread"}.get(reads, "randrw")
-        return Load(self.block_bytes(), pattern, self._in_flight, 1, self.times()[1])
+        rate = Rate(bandwidth_bytes=float(self._bytes("target-throughput")), together=True)
+        return Load(self.block_bytes(), pattern, self._in_flight, 1, self.times()[1], rate)
 
     def block_bytes(self) -> int:
         most = self._bytes("max-op-len")

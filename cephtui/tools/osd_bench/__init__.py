@@ -26,6 +26,7 @@ class OsdBench(Tool):
     metrics = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
     has_seconds = False
     """Between two portions an OSD removes what it has written."""
+    described = frozenset(("block-size", "runtime", "together"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cephtui.models import Place
 from cephtui.paths import packaged_text
-from cephtui.tools.base import Load, Parser, Workload
+from cephtui.tools.base import Parser, Workload
+from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size
 
 PORTION_MOST = 256 << 20
@@ -66,9 +67,9 @@ class OsdBenchWorkload(Workload):
         return True
 
     def load(self) -> Load:
-        """Together they share disks, hosts and CPUs, which is another load."""
+        """Together they share disks, hosts and CPUs, which is another load; how many are in flight an OSD decides."""
         pattern = "write, together" if self.options["together"] else "write, in turn"
-        return Load(self.block_bytes(), pattern, 1, 1, self.times()[1])
+        return Load(self.block_bytes(), pattern, 0, 1, self.times()[1])
 
     def _sizes(self) -> tuple[int, int, int]:
         """Bytes of a block, of the first portion, and of one at most."""

@@ -27,6 +27,7 @@ class RadosBench(Tool):
     wants = "a pool"
     depth_option = "concurrent-ios"
     load_options = frozenset(("mode", "block-size", "concurrent-ios"))
+    described = frozenset(("mode", "runtime", "concurrent-ios", "block-size"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

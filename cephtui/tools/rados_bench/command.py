@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from cephtui.ceph.objects import rados
 from cephtui.models import Kind, Place
-from cephtui.tools.base import Load, OptionError, Parser, Sizing, Workload
+from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.load import Load, Sizing
 from cephtui.units import duration, parse_size, short_size
 
 RUN_NAME = "cephtui"
@@ -89,9 +90,8 @@ class RadosBenchWorkload(Workload):
         return not self.writes()
 
     def describe(self) -> str:
-        size = self.options.get("object-size", self.options["block-size"])
         lasts = duration(float(self.options["runtime"]))
-        return f"{size} {self.options['mode']}, {self.options['concurrent-ios']} at once, {lasts}"
+        return f"{self.options['block-size']} {self.options['mode']}, {self.options['concurrent-ios']} at once, {lasts}"
 
     def load(self) -> Load:
         return Load(self.block_bytes(), str(self.options["mode"]), self._in_flight, 1, self.times()[1])

@@ -27,6 +27,8 @@ class RbdBench(Tool):
     wants = "a pool for images"
     depth_option = "io-threads"
     direction_option = "io-type"
+    size_option = "size"
+    described = frozenset(("io-type", "runtime", "io-size", "io-threads", "io-pattern", "rw-mix-read", "rbd-cache"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

@@ -12,7 +12,8 @@ import math
 from collections.abc import Sequence
 
 from cephtui.models import Kind, Place
-from cephtui.tools.base import Load, OptionError, Parser, Workload
+from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size, short_size
 
 OPERATIONS_MOST = 2_000_000_000
@@ -25,6 +26,8 @@ _GRACE_SECONDS = 10
 
 class RbdBenchWorkload(Workload):
     """rbd bench with its options."""
+
+    uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """One image, which is used as a whole."""

@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 
 from cephtui.models import Plan
 from cephtui.planning import Order
-from cephtui.presets import Preset, choice_text
+from cephtui.presets import Preset, choice_text, combinations
 from cephtui.tools.base import OptionError, OptionField
 from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.keys import key
@@ -66,8 +66,10 @@ class Field(Input):
         shown = f"{self.name_text} {self.option.about}".lower()
         return all(word in shown for word in words)
 
-    def mark(self, wrong: str | None, plan: Plan | None) -> None:
-        """Show whether it is wrong or changed, and what an empty one really uses."""
+    def mark(self, wrong: str | None, plan: Plan | None, fitted: Mapping[str, str]) -> None:
+        """Show whether it is wrong or changed, what an empty one really uses, and what is ``fitted`` to the target."""
+        runs = fitted.get(self.option.name, "")
+        self.label.update(Text.assemble(self.name_text, (f", runs {runs}" * bool(runs), "italic")))
         self.set_class(self.option.name == wrong, "wrong")
         self.set_class(self.differs, "changed")
         self.label.set_class(self.differs, "changed")
@@ -96,6 +98,13 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
     repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
     repeated.append(Tick(DROP_CACHES, "yes" if edits.drop_caches else "", ""))
     return [*main, *repeated, *(field for field in found if not field.option.title)]
+
+
+def fitted_to_target(preset: Preset, edits: Edits, plan: Plan) -> dict[str, str]:
+    """By option what runs, where this kind of target needs another value than what the form has."""
+    asked = combinations(preset.tool, {**preset.file.options, **edits.overrides(preset)})
+    names = [name for name, value in plan.steps[0].options.items() if asked[0].get(name) != value]
+    return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
 
 
 def repeats_of(text: str) -> int:

@@ -23,6 +23,7 @@ from cephtui.tui.console.fields import (
     Direction,
     Field,
     fields_of,
+    fitted_to_target,
     in_rows,
     is_yes,
     neighbour,
@@ -148,8 +149,9 @@ class FormScreen(Dialog[Edits | None]):
         self.query_one("#summary", Static).update(Text(problem or costs))
         self.query_one("#summary").set_class(bool(problem), "problem")
         self.query_one("#preview", Static).update(commands(plan) if plan else "")
+        fitted = fitted_to_target(self._preset, edits, plan) if edits and plan else {}
         for field in self._fields:
-            field.mark(wrong, plan)
+            field.mark(wrong, plan, fitted)
         return edits
 
     @on(Input.Changed, ".field")

@@ -1,4 +1,4 @@
-"""Two rows: what runs or will run next, and its exact command or what is wrong with it."""
+"""What runs or will run next, and its exact command or what is wrong with it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
 from cephtui.reports.text import conditions, tool_command
 from cephtui.running.queue import Entry
+
+_PADDING, _ROWS_MOST = 2, 3
+"""Columns beside what will run, and the rows that it has at most."""
 
 
 class Settings(Static):
@@ -75,8 +78,16 @@ class Preview(Vertical):
         label = "" if same else "next     "
         self._update(Text.assemble(("running  ", "dim"), now), Text.assemble((label, "dim"), shown))
 
+    def on_resize(self) -> None:
+        """What will run may need more rows, or fewer."""
+        self._draw()
+
     def _update(self, settings: Text, command: Text) -> None:
-        self.query_one("#form", Static).update(settings, layout=False)
+        """Conditions are wrapped and not cut off: half of them would be those of another run."""
+        form = self.query_one("#form", Static)
+        rows = len(settings.wrap(self.app.console, max(1, self.size.width - _PADDING))) if self.size.width else 1
+        form.styles.height = max(1, min(rows, _ROWS_MOST))
+        form.update(settings, layout=False)
         self.query_one("#command", Static).update(command, layout=False)
 
     def watch_problem(self, problem: bool) -> None:

@@ -37,15 +37,17 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
     if live and live.phase == "prepare":
         return _prefill(live)
     flows = shown.current if shown else {}
-    return _figure(headline.metric, flows), _figure(_P99, flows)
+    tool = shown.tool if shown else ""
+    return _figure(headline.metric, flows, tool), _figure(_P99, flows, tool)
 
 
-def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
+def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
     texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
     number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
-    of_time = (f"{flow} {metric.title}" if flow in (FLUSH, COMMIT) else title_of(metric), unit)
-    words = of_time if metric.unit == "s" else (unit or title_of(metric), flow)
+    title = title_of(metric, [tool])
+    of_time = (f"{flow} {metric.title}" if flow in (FLUSH, COMMIT) else title, unit)
+    words = of_time if metric.unit == "s" else (unit or title, flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 
 

@@ -9,6 +9,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.history import Curve
 from cephtui.reports.sparks import spark
+from cephtui.reports.text import latency_word
 from cephtui.tui.charts.colors import node_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.shown import NodeNow, Shown
@@ -76,11 +77,9 @@ class NodesNow(Static):
         super().__init__(id=id)
         self._shown: Shown | None = None
 
-    def on_mount(self) -> None:
-        self.border_title = " nodes: IOPS, lat p99 "
-
     def show(self, shown: Shown) -> None:
         self._shown = shown
+        self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99 "
         self.styles.height = max(1, len(shown.nodes)) + self.gutter.height
         self.on_resize()
 

@@ -8,15 +8,14 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui import units
-from cephtui.analysis.history import Curve
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
-from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
-from cephtui.reports.text import link_figures, value_range
+from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric
+from cephtui.reports.text import latency_word, link_figures, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
-from cephtui.tui.widgets.shown import Shown
+from cephtui.tui.widgets.shown import Shown, spread
 
 _MEAN, _P99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
 _DIGIT_ROWS = 5
@@ -46,7 +45,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     only = names[0] if len(names) == 1 else ""
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
-    lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
+    lines = (_spread(shown, headline), *_latencies(flows, metric, latency_word([shown.tool])), _apart(flows, headline))
     return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
 
 
@@ -59,38 +58,28 @@ def _of_prefill(shown: Shown) -> Reading:
 
 def _spread(shown: Shown, headline: Headline) -> str:
     """Mean and range since the ramp; of a whole run, whose mean is the large figure, the range."""
-    found = _curve(shown, headline).since(shown.history.ramp_until)
+    found = spread(shown, headline)
     if found is None:
         return ""
-    least, mean, most = found
-    extent = value_range(headline.metric, least, most)
-    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(mean)}  {extent}"
+    extent = value_range(headline.metric, found.least, found.greatest)
+    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(found.mean)}  {extent}"
 
 
-def _curve(shown: Shown, headline: Headline) -> Curve:
-    """Of reads and writes together; empty where they don't add up."""
-    name = headline.metric.name
-    if headline.sums:
-        return shown.history.total(name)
-    whole = headline.metric.names_of_whole(shown.history.directions)
-    found = [curve for d in whole if (curve := shown.history.curves.get(f"{d}.{name}"))]
-    return found[0] if len(found) == 1 else Curve()
-
-
-def _latencies(flows: Mapping[str, Interval | Total], above: Metric) -> list[str]:
+def _latencies(flows: Mapping[str, Interval | Total], above: Metric, word: str) -> list[str]:
     """Mean and p99 of each flow's latency; only the p99 where the mean of one flow stands above."""
     whole = _MEAN.names_of_whole(flows)
-    is_above = {whole[0]} if above == _MEAN and len(whole) == 1 else set[str]()
-    texts = {name: _latency(name, flow, is_above=name in is_above) for name, flow in flows.items()}
+    is_above = {whole[0]} if above.name == _MEAN.name and len(whole) == 1 else set[str]()
+    texts = {name: _latency(name, flow, word, is_above=name in is_above) for name, flow in flows.items()}
     return [f"{name} {text}" if len(flows) > 1 else text for name, text in texts.items() if text]
 
 
-def _latency(name: str, flow: Interval | Total, *, is_above: bool) -> str:
+def _latency(name: str, flow: Interval | Total, word: str, *, is_above: bool) -> str:
     """Empty where there is nothing more of it; a commit has no percentiles."""
+    word = "latency" if name in (FLUSH, COMMIT) else word
     p99 = "" if name == COMMIT else f"p99 {_P99.text_of(flow)}"
     if is_above:
-        return f"lat {p99}" if p99 else ""
-    return f"lat mean {_MEAN.text_of(flow)}  {p99}".rstrip() if _MEAN.of(flow) is not None else link_figures(flow)
+        return f"{word} {p99}" if p99 else ""
+    return f"{word} mean {_MEAN.text_of(flow)}  {p99}".rstrip() if _MEAN.of(flow) is not None else link_figures(flow)
 
 
 def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:

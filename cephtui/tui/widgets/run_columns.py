@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 
 from rich.cells import cell_len
@@ -10,26 +10,25 @@ from rich.text import Text
 
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
+from cephtui.reports.text import title_of
 from cephtui.tui.widgets.fitted import across, fitting, placed
 from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, Row
 
 
-def _title(metric: Metric) -> str:
-    """``lat p99``: others that are no latencies stand beside it."""
-    return f"lat {metric.title}" if metric.unit == "s" else metric.title
+def _of_metric(metric: Metric, tools: Collection[str]) -> dict[str, str]:
+    return {metric.name: title_of(metric, tools), MARGINS[metric]: "95 %", SPREADS[metric]: "spread"}
 
 
-def _titles(metric: Metric) -> dict[str, str]:
-    return {metric.name: _title(metric), MARGINS[metric]: "95 %", SPREADS[metric]: "spread"}
+def _titles(tools: Collection[str]) -> dict[str, str]:
+    """From the left; a column that is not always there is left out where it has no text."""
+    return {
+        **{name: name for name in ("#", "preset", "differs", "target", "started")},
+        "direction": "",
+        **{name: title for metric in LIVE for name, title in _of_metric(metric, tools).items()},
+        "outcome": "outcome",
+    }
 
 
-_TITLES = {
-    **{name: name for name in ("#", "preset", "differs", "target", "started")},
-    "direction": "",
-    **{name: title for metric in LIVE for name, title in _titles(metric).items()},
-    "outcome": "outcome",
-}
-"""From the left; a column that is not always there is left out where it has no text."""
 _RIGHT = {"#", *(metric.name for metric in LIVE), *SPREADS.values()}
 _ALWAYS = {"#", "preset", "direction", *(metric.name for metric in LIVE), "outcome"}
 _IOPS, _BANDWIDTH, _MEAN, _P99 = LIVE
@@ -60,10 +59,13 @@ class Columns:
     """Columns of the terminal for all of them."""
     widths: Mapping[str, int] = field(default_factory=dict)
     """Of each, with a blank at each side."""
+    tools: frozenset[str] = frozenset()
+    """Of the runs: a latency has their word for it."""
 
     @property
     def titles(self) -> list[Text]:
-        return [placed(_TITLES[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
+        titles = _titles(self.tools)
+        return [placed(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
 
     def cells(self, row: Row) -> list[Text]:
         """A row's, from the left."""
@@ -84,7 +86,9 @@ class Columns:
 
 def columns_for(rows: Iterable[Row], room: int) -> Columns:
     """Those for these rows on so many columns of the terminal."""
-    natural = {name: cell_len(title) for name, title in _TITLES.items()}
+    rows = list(rows)
+    tools = frozenset(row.run.tool for row in rows if row.run)
+    natural = {name: cell_len(title) for name, title in _titles(tools).items()}
     natural |= {name: max(natural[name], least) for name, least in _LEAST.items()}
     used = set(_ALWAYS)
     for row in rows:
@@ -96,4 +100,4 @@ def columns_for(rows: Iterable[Row], room: int) -> Columns:
             natural["outcome"] = max(natural["outcome"], _RUNNING)
     natural["preset"] = min(natural["preset"], _PRESET_MOST)
     padded = {name: size + _PADDING for name, size in natural.items() if name in used}
-    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}))
+    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}), tools)

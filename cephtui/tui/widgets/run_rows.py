@@ -30,12 +30,13 @@ from cephtui.reports.text import (
     short_target,
     spread_of,
     sweep,
+    unusual_options,
     written,
 )
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, Point, PointSummary
-    from cephtui.reports.differing import Usual
+    from cephtui.presets import Usual
 
 MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
 SPREADS = {metric: f"{metric.name} spread" for metric in LIVE}
@@ -208,7 +209,9 @@ class Content:
 
         run = runs[0]
         baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
-        differs = (baseline, link_ends(run), under(run), what_differs(run, self._usual(run), list(apart)))
+        usual = self._usual(run)
+        unusual = unusual_options(run, apart) if usual is None else ""
+        differs = (baseline, link_ends(run), under(run), what_differs(run, usual, list(apart)), unusual)
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
@@ -216,11 +219,11 @@ class Content:
         }
 
     def _usual(self, run: Run) -> Usual | None:
-        from cephtui.reports.differing import usual_options
+        from cephtui.reports.differing import usual_of
 
         key = run.preset, run.tool, run.target
         if run.preset in self.presets and key not in self._known:
-            self._known[key] = usual_options(run.tool, self.presets[run.preset], run.target)
+            self._known[key] = usual_of(run.tool, self.presets[run.preset], run.target)
         return self._known.get(key)
 
     @cached_property

@@ -8,13 +8,12 @@ from typing import Literal
 
 from rich.text import Text
 
-from cephtui import units
 from cephtui.analysis.ended import ended_word, ends_of, left_early
-from cephtui.analysis.history import OF_NODES, History
+from cephtui.analysis.history import OF_NODES, Curve, History
 from cephtui.analysis.jobs import JobFigure, job_figures
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
+from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Seconds, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.text import written
@@ -22,6 +21,7 @@ from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Line, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color
 
+_P99 = BY_NAME["latency_p99_seconds"]
 # from the Okabe-Ito palette, which the colour-blind can distinguish
 
 
@@ -61,7 +61,6 @@ class Shown:
     nodes: tuple[NodeNow, ...]
     x_end: float
     marks: tuple[tuple[float, str], ...] = ()
-    mean_iops: float | None = None
     whole: bool = False
     spans: tuple[Period, ...] = ()
     """What happened from when to when."""
@@ -75,6 +74,9 @@ class Shown:
     """The names of the metrics of which it has figures; as long as there are none, it may have all."""
     jobs: tuple[JobFigure, ...] = ()
     """Those that are compared with each other: what they did so far, or in the whole run."""
+
+    seconds: Seconds | None = None
+    """How those of the whole run are spread."""
 
     def written(self, headline: Headline) -> Headline:
         """In the units in which its figures are written."""
@@ -109,7 +111,6 @@ def of_live(state: LiveRun) -> Shown:
         tuple(nodes) if len(names) > 1 else (),
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
-        state.mean_iops(),
         spans=spans_of(state.findings()),
         cluster=state.cluster,
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
@@ -144,6 +145,7 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
         tool=run.tool,
         measured=_measured(history),
         jobs=tuple(job_figures(run.nodes)),
+        seconds=run.seconds,
     )
 
 
@@ -161,9 +163,35 @@ def _node_in_all(node: NodeResult, left: str) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99. ``left`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
     flows = {name: total for name, total in node.summary.flows.items() if name in OF_NODES}
-    p99 = BY_NAME["latency_p99_seconds"].together(flows)
+    p99 = _P99.together(flows)
     iops = known_sum(total.iops for total in totals) if totals else 0.0
     return NodeNow(node.node, p99, iops=iops, ended=left, left_early=bool(left))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure since the ramp, reads and writes together: what every widget says of its mean and range."""
+
+    least: float
+    mean: float
+    greatest: float
+
+
+def spread(shown: Shown, headline: Headline) -> Spread | None:
+    """The figure of a headline since the ramp; None before there is any, or where reads and writes do not add up."""
+    name, history = headline.metric.name, shown.history
+    whole = shown.seconds
+    if whole and whole.metric == name:
+        return Spread(whole.least, whole.mean, whole.greatest)
+    whole_flows = headline.metric.names_of_whole(history.directions)
+    curves = [history.total(name)] if headline.sums else [history.curves.get(f"{d}.{name}") for d in whole_flows]
+    known = [curve for curve in curves if curve]
+    found = (known[0] if len(known) == 1 else Curve()).since(history.ramp_until)
+    if found is None:
+        return None
+    least, mean, greatest = found
+    exact = history.mean(name)
+    return Spread(least, mean if exact is None else exact, greatest)
 
 
 def _has_both(directions: Collection[str]) -> bool:
@@ -235,6 +263,6 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
         text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
     if shown.whole and values:
         text.append(" over the whole run ")
-    elif figure.name == "iops" and shown.mean_iops is not None:
-        text.append(f" mean {units.iops(shown.mean_iops)} ")
+    elif figure.name == "iops" and (found := spread(shown, figure)):
+        text.append(f" mean {figure.metric.as_text(found.mean)} ")
     return text

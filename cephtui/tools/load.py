@@ -1,0 +1,52 @@
+"""What a workload asks of its target, and how much data it needs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cephtui.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """For reads that end with the data: prefill a little, measure its read rate, then size the full prefill."""
+
+    first_bytes: int
+    most_bytes: int
+    """The most that is prefilled, even if a run could read more."""
+    unit_bytes: int
+    """The size of a prefill is a multiple of it."""
+    probe_argv: tuple[str, ...]
+    prefill_again_argv: Callable[[int], tuple[str, ...]]
+    """The command that prefills so many bytes, the first ones included."""
+    run_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How much the user lets each node do a second at most; None is no limit."""
+
+    iops: float | None = None
+    bandwidth_bytes: float | None = None
+    together: bool = False
+    """Whether it holds for reads and writes together, not for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a workload asks of its target, in terms that all tools have."""
+
+    block_bytes: int
+    """Of one I/O; 0 where they differ."""
+    pattern: str
+    """``randwrite``, ``write``."""
+    depth: int
+    """I/Os that each job has in flight at once; 0 where that is not known."""
+    jobs: int
+    seconds: float | None
+    """None where it ends with its data."""
+    rate: Rate = Rate()
+    commits: bool = False
+    """Whether each write is flushed before the next, as a database commits."""
+    pauses: bool = False
+    """Whether a job waits between two I/Os, because the user wants it."""
