@@ -22,9 +22,9 @@ from cephtui.reports.text import conditions, metric_of, moment, title_of
 from cephtui.reports.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Overlay
 from cephtui.tui.keys import key
-from cephtui.tui.screens.compare import SWAP, TwoSides
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
