@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -49,7 +50,7 @@ class ComparePresenter(InLarge):
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back to the comparison"),
         key("v", "next_metric", "metric", "IOPS, bandwidth, latency mean or p99"),
-        SWAP,
+        replace(SWAP, show=False),
     ]
     DEFAULT_CSS = """
     ComparePresenter #sides { height: 3; padding: 0 1; width: 100%; text-wrap: nowrap; text-overflow: ellipsis; }
