@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.change import Change, around, matched
+from cephtui.analysis.change import Change, around, beside, matched
 from cephtui.models import Mark, NodeResult, Run
 from tests.measured import STARTED, STEP_SECONDS, run
 
@@ -104,3 +104,28 @@ def test_only_runs_that_are_set_up_alike_are_judged_together(changes: dict[str, 
 def test_runs_of_several_batches_and_however_they_ended_are_on_their_side() -> None:
     before, after = numbered(1, batch="x") + numbered(2, outcome="lost"), numbered(3, batch="y")
     assert sides(matched(before, after)) == [([1, 2], [3])]
+
+
+def test_the_runs_that_are_on_neither_side_of_a_mark_are_named_with_the_reason() -> None:
+    runs = [*SIX, run(7), *numbered(8, preset="read-iops")]
+    marks = [between(2), during(4), between(6)]
+    changes = around(runs, marks, 1)
+    assert sides(changes) == [([1, 2], [3])]
+    assert {each.run: each.why for each in beside(runs, marks, 1, changes)} == {
+        "tuning/4": "a mark was made during it",
+        **dict.fromkeys(("tuning/5", "tuning/6", "tuning/7", "tuning/8"), "another mark lies between it and mark 1"),
+    }
+    assert sides(around(runs, marks)) == [([5, 6], [7])]
+    left = {each.run: each.why for each in beside(runs, marks, 3, around(runs, marks, 3))}
+    assert left["tuning/8"] == "nothing that is set up alike was run on the other side of mark 3"
+    assert {"tuning/5", "tuning/6", "tuning/7"}.isdisjoint(left)
+
+
+def test_sides_in_order_of_time() -> None:
+    earlier, later = tuple(numbered(1, 2)), tuple(numbered(3, 4))
+    assert Change(earlier, later).is_in_order
+    assert not Change(earlier, later).is_reversed
+    assert Change(later, earlier).is_reversed
+    mixed = Change((*earlier[:1], *later[1:]), (*earlier[1:], *later[:1]))
+    assert (mixed.is_in_order, mixed.is_reversed) == (False, False)
+    assert Change(earlier, ()).is_in_order

@@ -48,7 +48,7 @@ from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.screens.compare import CompareScreen, TwoSides
+from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.details import DetailsScreen
@@ -60,6 +60,7 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.two_sides import TwoSides
 from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 

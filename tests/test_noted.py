@@ -79,6 +79,14 @@ def test_what_was_noted_and_what_was_seen_stand_apart(tmp_path: Path, after: dic
     assert UNSEEN not in said.notes
 
 
+def test_no_arrow_leads_back_in_time(tmp_path: Path) -> None:
+    earlier, later = (
+        tuple(a_run(n, pool={"size": size}) for n in numbers) for size, numbers in ((1, (1, 2)), (2, (3, 4)))
+    )
+    said = judge_saved([Change(later, earlier)], Asked(lambda _: BY_NAME["iops"]), (), tmp_path, STARTED).conclusion
+    assert said.changed == ("cluster pool size A 2, B 1",)
+
+
 def test_options_are_an_effect(tmp_path: Path) -> None:
     assert UNSEEN not in judged(tmp_path, {}, NOTED, options={"iodepth": 1}).conclusion.notes
 

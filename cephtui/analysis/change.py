@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
-from cephtui.analysis.batches import set_up
+from cephtui.analysis.batches import name_of, set_up
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
+from cephtui.models.verdict import LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,34 @@ def around(runs: Sequence[Run], marks: Sequence[Mark], number: int | None = None
     Marks without a run between them are one change. A run in which the mark was made is on neither side. Raises
     IndexError for a mark that there is not.
     """
+    return matched(*_stretches(runs, marks, number))
+
+
+def beside(runs: Sequence[Run], marks: Sequence[Mark], number: int, changes: Iterable[Change]) -> list[LeftOut]:
+    """Of all runs of a session those that are in none of the changes around a mark (from 1), each with the reason."""
+    taken = {run.run for change in changes for run in change.runs}
+    near = {run.run for side in _stretches(runs, marks, number) for run in side}
+    found = []
+    for run in runs:
+        if any(mark.run == run.run for mark in marks):
+            why = "a mark was made during it"
+        elif run.run not in near:
+            why = f"another mark lies between it and mark {number}"
+        else:
+            why = f"nothing that is set up alike was run on the other side of mark {number}"
+        found += [LeftOut(run=name_of(run), why=why)] * (run.run not in taken)
+    return found
+
+
+def _stretches(runs: Sequence[Run], marks: Sequence[Mark], number: int | None) -> tuple[list[Run], list[Run]]:
+    """The runs up to the neighbours of a mark, on each side; raises IndexError."""
     ordered = sorted(marks, key=lambda mark: mark.at)
     chosen = ordered[-1 if number is None else number - 1]
     if number is not None and number < 1:
         raise IndexError(number)
     before = _stretch([run for run in runs if _is_before(run, chosen)], ordered, last=True)
     after = _stretch([run for run in runs if _is_after(run, chosen)], ordered, last=False)
-    return matched(before, after)
+    return before, after
 
 
 def matched(before: Iterable[Run], after: Iterable[Run]) -> list[Change]:

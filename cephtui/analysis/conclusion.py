@@ -48,6 +48,8 @@ class Asked:
     """Runs that the user leaves out: ``tuning/3``."""
     others: Sequence[Run] = ()
     """Of the sessions: how far repeats are spread, for a single run on each side."""
+    beside: Sequence[LeftOut] = ()
+    """Runs of the session that were not chosen for it, and why."""
     is_change: bool = True
     """Whether the sides are before and after a change: time may then have done what it is taken to have done."""
 
@@ -84,7 +86,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         answer=answer,
         exit_code=_EXIT_CODES[answer],
         changed=tuple(changed),
-        left_out=tuple(left_out),
+        left_out=(*left_out, *asked.beside),
         limited=tuple(each for change in counted for each in _limited(change, asked)),
         notes=tuple(
             dict.fromkeys(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cephtui.analysis.batches import name_of
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.looks import Looks
@@ -11,6 +12,7 @@ from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.guided_check import GuidedCheck, SideName
+from cephtui.models.verdict import LeftOut
 
 BEFORE_RUNS = 6
 """Where the sides do not take turns: nothing can be added to before once the change is made."""
@@ -82,6 +84,14 @@ def changes_of(guided: GuidedCheck, runs: Sequence[Run]) -> list[Change]:
             takes_turns=guided.takes_turns,
         )
         for first, second in zip(guided.before, guided.after, strict=True)
+    ]
+
+
+def beside(guided: GuidedCheck, runs: Sequence[Run]) -> list[LeftOut]:
+    """Of all runs of a session those that are not of this guided check."""
+    batches = (*guided.before, *guided.after)
+    return [
+        LeftOut(run=name_of(run), why="not of the check, but beside it") for run in runs if run.batch not in batches
     ]
 
 

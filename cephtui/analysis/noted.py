@@ -26,7 +26,8 @@ def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgeme
     """With what was noted and what was seen to differ between the sides of each change; and whether nothing was."""
     noted = dict.fromkeys(text for pair in sides for text in noted_between(*pair))
     differ = [each for pair in sides for each in differences(*pair)]
-    seen = dict.fromkeys(text_of(each) for each in differ if each.topic not in _MEASURED)
+    in_order = all(verdict.in_order for verdict in judged.verdicts)
+    seen = dict.fromkeys(text_of(each, in_order=in_order) for each in differ if each.topic not in _MEASURED)
     said = judged.conclusion
     doubts = [UNSEEN] if noted and not any(map(is_effect, differ)) else []
     update = {"noted": tuple(noted), "changed": tuple(seen), "notes": (*doubts, *said.notes)}
@@ -39,9 +40,10 @@ def noted_between(left: Side, right: Side) -> list[str]:
     return [mark.text.removeprefix(CHANGED) for mark in marks if not mark.text.startswith(UNDONE)]
 
 
-def text_of(difference: Difference) -> str:
-    """``cluster pool size 3 -> 2``."""
-    return f"{difference.topic} {difference.name} {difference.left} -> {difference.right}"
+def text_of(difference: Difference, *, in_order: bool) -> str:
+    """``cluster pool size 3 -> 2``; ``cluster pool size A 2, B 3`` of sides that are not in order of time."""
+    values = f"{difference.left} -> {difference.right}" if in_order else f"A {difference.left}, B {difference.right}"
+    return f"{difference.topic} {difference.name} {values}"
 
 
 def is_effect(difference: Difference) -> bool:

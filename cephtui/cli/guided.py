@@ -21,6 +21,7 @@ from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.guided_check import (
     Turn,
     begun,
+    beside,
     changes_of,
     counted,
     failed_in_a_row,
@@ -57,6 +58,8 @@ from cephtui.targets.base import TargetFault
 from cephtui.terminal import Interrupted, say
 
 _POLL_SECONDS = 0.25
+_MAKE_IT = "Make the change, say here what you changed, then press Enter: "
+_AS_IT_IS = "Press Enter to measure as it is; or make the change, say it here, press Enter: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,8 @@ class Guided:
                 write_whole(self._directory / GUIDED_FILE, json_of(self._guided))
 
     def _asked(self) -> Asked:
-        return asked_of(self._question, self._directory.name, looks_of(self._guided))
+        asked = asked_of(self._question, self._directory.name, looks_of(self._guided))
+        return replace(asked, beside=beside(self._guided, self._runs))
 
     def _judged(self) -> Judgement:
         marks: tuple[Mark, ...] = tuple(store.read_marks(self._directory))
@@ -285,26 +289,14 @@ class Guided:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer
-        words, begun = self._typed("Make the change, say here what you changed, then press Enter: ")
+        words, begun = _typed(_MAKE_IT, self._runner, self._desk)
         while self._is_unseen(turn):
             say(NOT_SEEN)
-            again, at = self._typed("Press Enter to measure as it is; or make the change, say it here, press Enter: ")
+            again, at = _typed(_AS_IT_IS, self._runner, self._desk)
             if not again:
                 break
             words, begun = again, at
         begun.keep(words or "the change").result()
-
-    def _typed(self, question: str) -> tuple[str, BegunMark]:
-        """A line of the user's, and a mark of the moment at which it was there."""
-        click.echo(question, nl=False, err=True)
-        while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
-            if self._desk.is_asked_to_end:
-                raise _Over(EXIT_INCOMPLETE, "stopped")
-        begun = self._runner.begin_mark()
-        words = sys.stdin.readline()
-        if not words:
-            raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
-        return words.strip(), begun
 
     def _is_unseen(self, turn: Turn) -> bool:
         """Whether all that is known is as it was before the change; not where that can't be found out."""
@@ -319,3 +311,16 @@ class Guided:
             alike = [run for run in before if run.preset == plan.steps[0].preset]
             return bool(alike) and is_seen(alike[-1], asked.result().cluster, asked.result().nodes) is False
         return False
+
+
+def _typed(question: str, runner: Runner, desk: Measuring) -> tuple[str, BegunMark]:
+    """A line of the user's, and a mark of the moment at which it was there."""
+    click.echo(question, nl=False, err=True)
+    while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
+        if desk.is_asked_to_end:
+            raise _Over(EXIT_INCOMPLETE, "stopped")
+    begun = runner.begin_mark()
+    words = sys.stdin.readline()
+    if not words:
+        raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
+    return words.strip(), begun

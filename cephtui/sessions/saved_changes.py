@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from cephtui.analysis import guided_check
 from cephtui.analysis.batches import group
-from cephtui.analysis.change import Change, around
+from cephtui.analysis.change import Change, around, beside
 from cephtui.analysis.conditions import unlike
 from cephtui.analysis.guided_check import changes_of, looks_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
@@ -14,6 +15,7 @@ from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.verdict import LeftOut
 from cephtui.sessions import store
 
 
@@ -35,6 +37,8 @@ class SavedChange:
     """Of a guided check: what it asks."""
     others: tuple[Run, ...] = ()
     """All runs of the sessions of two named runs: how far repeats are spread."""
+    beside: tuple[LeftOut, ...] = ()
+    """All other runs of a session, and why they are in neither side."""
     notes: tuple[str, ...] = ()
     """What has to be known before the verdict."""
 
@@ -48,7 +52,8 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
     marks = tuple(store.read_marks(directory))
     guided = store.read_guided_check(directory) if mark is None else None
     if guided is not None:
-        found = SavedChange(tuple(changes_of(guided, runs)), marks, directory, looks_of(guided), guided)
+        others = tuple(guided_check.beside(guided, runs))
+        found = SavedChange(tuple(changes_of(guided, runs)), marks, directory, looks_of(guided), guided, beside=others)
     else:
         found = _around(directory, runs, marks, mark)
     if not all(change.before and change.after for change in found.changes):
@@ -68,7 +73,8 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
         if changes := around(runs, marks, each):
             is_last = each == (number or len(marks))
             note = f"no runs on both sides of the last mark are alike: judged is mark {each}"
-            return SavedChange(tuple(changes), marks, directory, notes=() if is_last else (note,))
+            others = tuple(beside(runs, marks, each, changes))
+            return SavedChange(tuple(changes), marks, directory, beside=others, notes=() if is_last else (note,))
     raise NoChange(
         f"no runs of session {name} before and after {'that' if number else 'a'} mark are alike in preset, options, "
         f"target and nodes: {two}"

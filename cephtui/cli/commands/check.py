@@ -89,7 +89,8 @@ def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...
 def _judge(found: SavedChange, question: Question, as_json: bool) -> int:
     for note in found.notes:
         say(note)
-    asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
+    asked = asked_of(question, found.directory.name, found.looks)
+    asked = replace(asked, others=found.others, beside=found.beside)
     return finish(found.changes, asked, found.marks, found.directory, as_json)
 
 

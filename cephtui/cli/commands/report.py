@@ -127,7 +127,8 @@ def _study(directory: Path, question: Question, now: datetime, title: str) -> Ma
 
 def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
-    asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
+    asked = asked_of(question, found.directory.name, found.looks)
+    asked = replace(asked, others=found.others, beside=found.beside)
     if question == Question():
         asked = as_asked(asked, found)
     return _kept(of_change(found, asked, now, title), found.directory)

@@ -48,9 +48,12 @@ def as_asked(asked: Asked, found: SavedChange) -> Asked:
     """As a guided check was asked, where it is one; else with the looks of the change."""
     guided = found.guided
     if guided is None:
-        return replace(asked, criteria=replace(asked.criteria, looks=found.looks), others=found.others)
+        criteria = replace(asked.criteria, looks=found.looks)
+        return replace(asked, criteria=criteria, others=found.others, beside=found.beside)
     metrics = tuple(metric_named(name) for name in guided.metrics)
-    return replace(asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions)
+    return replace(
+        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=found.beside
+    )
 
 
 def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:

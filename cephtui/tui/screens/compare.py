@@ -15,7 +15,6 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement, judge_sides
 from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
-from cephtui.frozen import dataclass
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
@@ -25,10 +24,10 @@ from cephtui.reports.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
 
-SWAP = key("w", "swap", "swap", "swap A and B; at first A is the baseline, else the older one", "view", shown=True)
 _ROWS_BESIDE = 9
 """Rows that the sides, their times, the headings and the first figures take; verdicts and differences have the rest."""
 _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
@@ -39,28 +38,6 @@ def judged_now(left: Side, right: Side) -> Judgement | None:
     catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
     judged = judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
     return judged and with_noted(judged, [(left, right)])
-
-
-@dataclass(frozen=True, slots=True)
-class TwoSides:
-    """Two sides, and the points of every figure of each chosen run."""
-
-    left: Side
-    right: Side
-    left_curves: Curves
-    right_curves: Curves
-
-    @property
-    def sides(self) -> tuple[Side, Side]:
-        return self.left, self.right
-
-    @property
-    def curves(self) -> tuple[Curves, Curves]:
-        return self.left_curves, self.right_curves
-
-    def swapped(self) -> TwoSides:
-        """The same with B as A."""
-        return TwoSides(self.right, self.left, self.right_curves, self.left_curves)
 
 
 def which_is_a(left: Side, right: Side) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -22,9 +23,9 @@ from cephtui.reports.text import conditions, metric_of, moment, title_of
 from cephtui.reports.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Overlay
 from cephtui.tui.keys import key
-from cephtui.tui.screens.compare import SWAP, TwoSides
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
@@ -49,7 +50,7 @@ class ComparePresenter(InLarge):
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back to the comparison"),
         key("v", "next_metric", "metric", "IOPS, bandwidth, latency mean or p99"),
-        SWAP,
+        replace(SWAP, show=False),
     ]
     DEFAULT_CSS = """
     ComparePresenter #sides { height: 3; padding: 0 1; width: 100%; text-wrap: nowrap; text-overflow: ellipsis; }
