@@ -50,12 +50,9 @@ _RATE_OPTIONS = ("rate_iops", "rate", "target-throughput", "interval")
 """By which the tools' users set a rate."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
 _QOS: Mapping[str, tuple[str, Metric]] = {
-    "rbd_qos_iops_limit": ("", _IOPS),
-    "rbd_qos_read_iops_limit": ("read", _IOPS),
-    "rbd_qos_write_iops_limit": ("write", _IOPS),
-    "rbd_qos_bps_limit": ("", _BANDWIDTH),
-    "rbd_qos_read_bps_limit": ("read", _BANDWIDTH),
-    "rbd_qos_write_bps_limit": ("write", _BANDWIDTH),
+    f"rbd_qos_{direction}{'_' * bool(direction)}{unit}_limit": (direction, metric)
+    for unit, metric in (("iops", _IOPS), ("bps", _BANDWIDTH))
+    for direction in ("", *DIRECTIONS)
 }
 """Of the limits of an image, which direction they hold; an empty one is of reads and writes together."""
 
