@@ -22,6 +22,7 @@ from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import OsdLatency, PoolRates
 from cephtui.models import PoolActivity
+from cephtui.models.findings.cluster import OSD_DOWN, OSDS, PGS, PGS_SPLIT, SCRUB
 from tests.known import known
 
 RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
@@ -238,20 +239,20 @@ def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
     assert found.health == "HEALTH_OK"
     assert (found.osds, found.osds_up, found.osds_in) == (3, 3, 2)
     assert found.misplaced_ratio > 0.1
-    texts = {finding.code: finding.text for finding in cluster.findings(found)}
-    assert texts["osds"] == "of 3 OSDs 1 out: the others do their work"
-    assert "were not active+clean" in texts["pgs"]
-    assert texts["recovery"].startswith("of the objects ")
-    assert "% misplaced" in texts["recovery"]
+    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    assert by_code.keys() == {"osds", "pgs", "recovery"}
+    assert by_code["osds"] == OSDS.found(osds=1, of=3)
+    assert by_code["pgs"].values["pgs"] == sum(found.unclean.values())
+    assert by_code["recovery"].values["misplaced_ratio"] == found.misplaced_ratio
 
 
 def test_degraded_objects_are_found() -> None:
     found = state("osd-down")
     assert found.degraded_ratio > 0.2
-    texts = {finding.code: finding.text for finding in cluster.findings(found)}
-    assert "OSD_DOWN (1 osds down)" in texts["health-speed"]
-    assert texts["osds"] == "of 3 OSDs 1 down: the others do their work"
-    assert "% degraded" in texts["recovery"]
+    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    assert "OSD_DOWN (1 osds down)" in by_code["health-speed"].text
+    assert by_code["osd-down"] == OSD_DOWN.found(osds=1, of=3)
+    assert by_code["recovery"].values["degraded_ratio"] == found.degraded_ratio
 
 
 def test_pgs_whose_osds_are_gone_serve_nobody() -> None:
@@ -292,9 +293,10 @@ def test_scrubbing_counts_as_clean_and_is_a_finding() -> None:
     found = ClusterState("HEALTH_OK", pgs=9, pg_states=states)
     assert found.scrubbing_pgs == 3
     assert found.unclean == {"active+clean+snaptrim": 1}
-    texts = {finding.code: finding.text for finding in cluster.findings(found)}
-    assert texts["scrub"] == "3 PGs were being scrubbed, which reads from the same disks"
-    assert texts["pgs"] == "of 9 PGs 1 were not active+clean: 1 active+clean+snaptrim"
+    assert cluster.findings(found) == (
+        PGS.found(pgs=1, of=9, details=("1 active+clean+snaptrim",)),
+        SCRUB.found(pgs=3, of=9),
+    )
 
 
 def test_muted_checks_are_not_told() -> None:
@@ -461,7 +463,7 @@ def test_osds_that_are_down_or_out_have_names() -> None:
     assert cluster.parse_osds(text).names == ("osd.2", "osd.7")
     assert watch.CephWatch().feed(text) == [cluster.OsdNames(("osd.2", "osd.7"))]
     down = replace(state("osd-down"), osds_down=("osd.2",))
-    assert any("1 down (osd.2)" in finding.text for finding in cluster.findings(down))
+    assert OSD_DOWN.found(osds=1, of=3, details=("osd.2",)) in cluster.findings(down)
 
 
 @pytest.mark.parametrize("name", ["healthy", "busy", "osd-out", "osd-down"])
@@ -882,7 +884,7 @@ def test_autoscaling_is_a_finding() -> None:
     assert [one.code for one in pool_guards.pool_findings(osd_map().pools["rec"])] == ["autoscale"]
     assert pool_guards.pool_findings(osd_map().pools["bench"]) == ()
     (finding,) = pool_guards.pool_findings(replace(POOL, pg_num=16, pg_num_target=64))
-    assert finding.text == "pool rbd was going from 16 to 64 PGs, which moves data"
+    assert finding == PGS_SPLIT.found(pool="rbd", before=16, after=64)
 
 
 def activity(images: ImagesInUse | None = None, rates: PoolRates | None = None) -> PoolActivity:

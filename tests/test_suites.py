@@ -93,7 +93,7 @@ WRONG = {
     "endless repeats": (f"{WRITES}repeats = {'9' * 5000}\n", "not valid TOML: Exceeds the limit"),
     "an expectation that is none": (
         f'{WRITES}expect = ["iops>=1", "fast"]\n',
-        "steps.1.expect: expected [read|write] FIGURE>=NUMBER",
+        "steps.1.expect: expected [read|write|flush|commit] FIGURE>=NUMBER",
     ),
     "another each": (f'{WRITES}each = "osd"\n', "steps.1.each: expected 'node', got 'osd'"),
     "an unknown kind of target": (
@@ -516,8 +516,8 @@ def test_a_dry_run_of_a_suite_has_its_steps_its_order_and_the_time_of_all(home: 
     found = CliRunner().invoke(cli, ["run", "quick", "--dry-run", "--set", "size=1M", "--repeat", "2"])
     assert found.exit_code == 0, found.output
     assert "left out: rados-write: rados bench measures a pool's objects: use --target pool:POOL" in found.output
-    assert "1. write-iops 4k randwrite, depth 64, jobs 8, 20 s, file:" in found.stdout
-    assert "3. latency 4k randwrite, depth 1, jobs 1, 20 s, file:" in found.stdout
+    assert "1. write-iops 4k randwrite, depth 64, jobs 8, 20 s, size=1M, working set 8.00 MiB, file:" in found.stdout
+    assert "3. latency 4k randwrite, depth 1, jobs 1, 20 s, size=1M, working set 1.00 MiB, file:" in found.stdout
     assert found.stdout.count(", 2 times\n") == 3
     assert "\n6 runs take about 2:18 min" in found.stdout
     assert "\norder: write-iops, latency rw=randread, latency rw=randwrite, write-iops, " in found.stdout

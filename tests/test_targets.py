@@ -637,7 +637,7 @@ def test_a_full_file_system_is_not_negative() -> None:
         ("ext4", False, ["page-cache"]),
         ("tmpfs", True, ["memory"]),
         ("ramfs", False, ["memory"]),
-        ("zfs", True, ["memory"]),
+        ("zfs", True, ["file-system-cache"]),
         (None, True, []),
     ],
 )
