@@ -28,6 +28,7 @@ from cephtui.analysis.conclusion import Asked
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
+from cephtui.models.findings import KINDS
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.printable import printable
 from cephtui.reports.document import export
@@ -146,7 +147,7 @@ def test_figures_have_per_cent_interval_runs_and_quality() -> None:
     (figures,) = tables(document(material()), "Figures")
     assert figures.columns == ("", "before", "after", "change", "95 % interval", "runs", "quality", "verdict")
     assert figures.rows[0] == (
-        "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "VALID", "worse by more than 10 %"
+        "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "valid", "worse by more than 10 %"
     )  # fmt: skip
     assert [row[-1] for row in figures.rows[1:]] == ["also measured"] * (len(figures.rows) - 1)
 
@@ -155,14 +156,14 @@ def test_a_finding_makes_figures_suspect_and_has_a_cure() -> None:
     scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
     of = material(findings=scrub)
     (figures,) = tables(document(of), "Figures")
-    assert figures.rows[0][6] == "SUSPECT (10 of 10)"
+    assert figures.rows[0][6] == "questionable (10 of 10)"
     (findings,) = tables(document(of), "Findings")
     assert findings.rows == (
         (
             "tuning/1-10",
             "up to 3 of 33 PGs were being scrubbed",
-            "SUSPECT: counts, and may be off",
-            "set noscrub and nodeep-scrub while you measure",
+            "questionable (counted)",
+            KINDS["scrub"].cure,
         ),
     )
 
@@ -171,7 +172,7 @@ def test_what_takes_no_part_is_named_with_its_reason() -> None:
     thin = (Finding(code="thin", text="image bench/x is sparse"),)
     found = document(material(findings=thin))
     (figures,) = tables(found, "Figures")
-    assert [row[-1] for row in figures.rows] == ["INVALID (10 of 10)"]
+    assert [row[-1] for row in figures.rows] == ["not counted (10 of 10)"]
     method = " ".join(texts_of(section(found, "Method").blocks))
     assert method.endswith("Left out: tuning/1-10: image bench/x is sparse.")
 
@@ -179,7 +180,7 @@ def test_what_takes_no_part_is_named_with_its_reason() -> None:
 def test_an_imported_run_is_named_with_its_file() -> None:
     found = document(material(imported_from="old/fio-2024.log"))
     (runs,) = tables(found, "Each run")
-    assert runs.rows[0][-1] == "VALID, imported from old/fio-2024.log"
+    assert runs.rows[0][-1] == "valid, imported from old/fio-2024.log"
     assert "imported, not measured by cephtui: tuning/1 from old/fio-2024.log" in markdown_of(found)
 
 

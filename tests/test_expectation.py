@@ -272,7 +272,7 @@ def test_without_one_block_size_nothing_is_known_by_bytes() -> None:
 def test_a_finding_of_other_figures_limits_nothing() -> None:
     space = Finding(code="space", text="smaller than the image")
     assert judged("iops>=8000", [wrote(1, 8006, findings=(space, SHORT))]).word == "PASS"
-    latency = measured(write=flow(10, 1.0, latency_p99_seconds=0.004), findings=(IN_FLIGHT,))
+    latency = measured(write=flow(10_000, 1.0, latency_p99_seconds=0.004), findings=(IN_FLIGHT,))
     assert judged("p99<=5ms", [latency]).word == "PASS"
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
-from cephtui.models.findings import KINDS, kind_of, limiting
+from cephtui.models.findings import KINDS, limiting
 from cephtui.models.findings.examples import examples
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
 from cephtui.models.metrics import METRICS
@@ -136,7 +136,7 @@ def test_an_unknown_code_limits_all_figures() -> None:
     """A later version may have found more than this one knows."""
     assert run(1, findings=[Finding(code="from-later", text="something")]).validity == "SUSPECT"
     assert limiting(["from-later"], "latency_p99_seconds") == ("from-later",)
-    assert kind_of("from-later").cure
+    assert finding_line(Finding(code="from-later", text="something")) == "questionable (counted): something"
 
 
 def test_a_finding_limits_its_figures_alone() -> None:

@@ -271,10 +271,10 @@ def test_the_panel_has_the_commit_and_its_parts() -> None:
     found = shown_reading(shown, HEADLINE_BY_NAME["latency"])
     assert found.title == "latency mean commit, whole run"
     assert f"{found.value} {found.unit}" == MEAN.text_of(commit)
-    assert f"flush lat mean {MEAN.text_of(flush)}  p99 {P99.text_of(flush)}" in found.lines
+    assert f"flush latency mean {MEAN.text_of(flush)}  p99 {P99.text_of(flush)}" in found.lines
     found = shown_reading(shown, HEADLINE_BY_NAME["iops"])
     assert (found.title, found.value) == ("IOPS write, whole run", "120")
-    assert f"commit lat mean {MEAN.text_of(commit)}" in found.lines
+    assert f"commit latency mean {MEAN.text_of(commit)}" in found.lines
 
 
 def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None:
@@ -287,7 +287,7 @@ def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None
 
 def test_presented_latency_says_of_what_it_is() -> None:
     found = presented.figures(view(), None, HEADLINE_BY_NAME["latency"])
-    assert [figure.word for figure in found] == ["commit mean ms", "flush p99 ms"]
+    assert [figure.word for figure in found] == ["commit mean ms", "flush p99"]
 
 
 def test_a_tile_and_a_notification_name_the_commit() -> None:

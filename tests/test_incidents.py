@@ -104,10 +104,7 @@ def test_quiet_runs_of_a_real_cluster_have_no_findings(demo: Path) -> None:
     found = {number: recorded(demo, number) for number in numbers}
     changed, stood = 10, 14
     assert [texts(found[number]) for number in numbers if number not in (changed, stood)] == [[]] * (len(numbers) - 2)
-    assert texts(found[changed]) == [
-        "1 of 33 PGs was not active from 0:04 to 0:08: 1 creating+peering",
-        "the cluster was HEALTH_WARN from 0:04 to 0:08",
-    ]
+    assert texts(found[changed]) == ["the cluster was HEALTH_WARN from 0:04 to 0:08"]
     (stall,) = found[stood]
     assert re.match(r"\d s without a completion on any node from ", stall.text)
     assert stall.text.endswith(": nothing that the cluster reported explains it")
@@ -171,12 +168,12 @@ def test_what_begins_in_the_filling_and_goes_on_is() -> None:
         ({"osds_in": 2, "osds_out": ("osd.1",)}, "osd-out", "osd.1 was out from 0:10 to 0:20"),
         (
             {"pg_states": {"active+clean": 24, "stale+active+clean": 9}},
-            "pgs-inactive",
+            "pgs-mostly-inactive",
             "up to 9 of 33 PGs were not active from 0:10 to 0:20: 9 stale+active+clean",
         ),
         (
             {"pg_states": {"active+clean": 30, "down": 1, "incomplete": 2}},
-            "pgs-inactive",
+            "pgs-mostly-inactive",
             "up to 3 of 33 PGs were not active from 0:10 to 0:20: 2 incomplete, 1 down",
         ),
         (

@@ -228,6 +228,11 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         seconds=Seconds(metric="iops", count=2, least=1.0, mean=2.0, greatest=3.0, stddev=1.4),
         imported_from="last-year.txt",
         promise=Promise(step="p", expect=("iops>=1",)),
+        heading="1 OSD",
+        is_dated=False,
+        edited=("runtime",),
+        asked={"iodepth": 64},
+        span_bytes=4096,
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))
@@ -239,7 +244,15 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
 
 def test_the_schema_is_json_and_tells_events_apart() -> None:
     whole = json.loads(json.dumps(schema()))
-    events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run", "Mark": "mark"}
+    events = {
+        "Plan": "plan",
+        "Sample": "sample",
+        "ClusterSample": "cluster",
+        "Run": "run",
+        "Mark": "mark",
+        "NodeEnded": "node-ended",
+    }
+    events |= {"NodeEnded": "node-ended"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
     events |= {"ImportedFile": "file", "CurvePointRow": "point", "KneeRow": "knee"}

@@ -57,6 +57,7 @@ OWN = {
     "Run.asked value": "randwrite",
     "ClusterEnvironment.image_limits key": "rbd_qos_iops_limit",
     "Finding.code": "health",
+    "Finding.values key": "pool",
     "Cell.options key": "iodepth",
     "Cell.of_preset key": "rw",
     "Summary.other key": "delete",

@@ -128,7 +128,15 @@ def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
             Banner(("osd.1 frozen → no completion", "no completion"), "-wrong"),
         ),
         (
-            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((1.0, "cache off"),)},
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((1.0, "cache off"), (19.0, "osd.1 resumed"))},
+            Banner(("cache off → no completion", "no completion"), "-wrong"),
+        ),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((15.9, "osd.1 frozen"),)},
+            Banner(("osd.1 frozen → no completion", "no completion"), "-wrong"),
+        ),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((16.1, "osd.1 resumed"),)},
             Banner(("no completion",), "-wrong"),
         ),
     ],

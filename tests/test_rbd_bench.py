@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.models import Node, OptionValue, RbdPlace
+from cephtui.models.findings.data import LIBRBD_CACHE
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets, parse_overrides
@@ -164,8 +165,7 @@ def test_one_that_waits_for_the_lock_of_another_has_done_nothing() -> None:
 
 def test_the_cache_is_a_finding() -> None:
     _, result = parsed(RbdBenchParser(None, cached=True), pieces_of("bench-cached"))
-    assert [finding.code for finding in result.findings] == ["page-cache"]
-    assert "librbd's cache takes part" in result.findings[0].text
+    assert result.findings == (LIBRBD_CACHE.found(),)
 
 
 def test_a_stall_is_one_long_interval() -> None:

@@ -129,7 +129,7 @@ def test_the_ceph_access_is_left_out_of_a_shown_command() -> None:
 def test_notes_are_the_error_and_then_the_findings() -> None:
     run = recorded(error="node a: lost", findings=(finding("short"), finding("y" * 3000)))
     first, second, third = text.notes(run)
-    assert (first, second) == ("node a: lost", "short")
+    assert (first, second) == ("node a: lost", "questionable (counted): short")
     assert len(third) < 2010
 
 
@@ -360,8 +360,8 @@ def test_an_error_stands_in_its_row_and_findings_below_the_table() -> None:
     run = recorded(outcome="failed", error="fio: no space", findings=(finding("the run was short"),))
     drawn = text_of(draw_runs([run]))
     row, note = drawn.splitlines()[-2:]
-    assert row.endswith("failed ! fio: no space")
-    assert note == f"#{run.run} ! the run was short"
+    assert row.endswith("failed fio: no space")
+    assert note == f"#{run.run} questionable (counted): the run was short"
 
 
 def test_a_finding_of_several_runs_stands_once_with_their_numbers() -> None:
@@ -370,10 +370,12 @@ def test_a_finding_of_several_runs_stands_once_with_their_numbers() -> None:
         recorded(run=number, findings=each) for number, each in ((2, (short, short)), (3, (short, lost)), (5, (short,)))
     ]
     assert [
-        line.strip() for line in text_of(draw_runs(runs)).splitlines() if "! " in line and line.startswith("#")
+        line.strip()
+        for line in text_of(draw_runs(runs)).splitlines()
+        if "questionable" in line and line.startswith("#")
     ] == [
-        "#2-3, 5 ! the run was short",
-        "#3 ! node a was lost",
+        "#2-3, 5 questionable (counted): the run was short",
+        "#3 questionable (counted): node a was lost",
     ]
 
 
@@ -622,8 +624,8 @@ def test_differences_that_do_not_fit_stand_at_the_end() -> None:
 def test_findings_are_named_with_their_run() -> None:
     left, right = recorded(findings=(finding("the run was short"),)), recorded(run=2)
     drawn = text_of(draw_comparison(Side((left,)), Side((right,))))
-    assert "! A: " in line_of(drawn, "the run was short")
-    assert "! B: " not in drawn
+    assert line_of(drawn, "the run was short").startswith("A: questionable (counted): ")
+    assert "B: " not in drawn
 
 
 def test_a_long_target_is_shown_by_its_end_and_a_short_one_whole() -> None:

@@ -289,7 +289,7 @@ def test_lines_that_are_no_expectations_are_left_out(root: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("fast",), "--expect: expected [read|write] FIGURE>=NUMBER"),
+        (("fast",), "--expect: expected [read|write|flush|commit] FIGURE>=NUMBER"),
         (("iops>=1", "--require", "5"), "--require is not for --expect"),
         (("iops>=1", "--mark", "1"), "--mark is not for --expect"),
         (("iops>=1", "--preset", "write-iops"), "saved runs are judged without --preset"),

@@ -52,7 +52,11 @@ from tests.fakes import FakeNode, Log
 from tests.on_lab.tools import ROWS
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
-TABLES = {PACKAGE / "tools" / "__init__.py", PACKAGE / "tools" / "saved.py"}
+TABLES = {
+    *(PACKAGE / "tools" / name for name in ("__init__.py", "saved.py", "headings.py")),
+    *(PACKAGE / "models" / "findings").glob("*.py"),
+}
+"""The tables of the tools, of what their logs are read by, and of what is found of their figures."""
 OF_ONE_TOOL = {
     "fio": {PACKAGE / "cli" / "commands" / "import_preset.py"},
     "gosbench": {PACKAGE / "cli" / "commands" / "import_preset.py"},

@@ -47,8 +47,9 @@ def effect_of(finding: Finding) -> str:
 
 
 def finding_line(finding: Finding, where: str = "") -> str:
-    """What was observed, ``where``, what it means for the run, and what helps."""
-    return f"{effect_of(finding)}: {finding.text}{where}; what helps: {finding.cure}"
+    """What it means for the run, what was observed ``where``, and what helps if that is known."""
+    helps = f"; what helps: {finding.cure}" if finding.cure else ""
+    return f"{effect_of(finding)}: {finding.text}{where}{helps}"
 
 
 def quality_of(runs: Sequence[Run]) -> str:

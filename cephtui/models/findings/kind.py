@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from string import Formatter
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, computed_field
@@ -34,6 +35,11 @@ LATENCIES = (
 PERCENTILES = LATENCIES[1:-1]
 
 
+_ROWS: dict[str, FindingKind] = {}
+KINDS: Mapping[str, FindingKind] = MappingProxyType(_ROWS)
+"""The table of findings, by code; the package enters its rows."""
+
+
 class Finding(Model):
     """Something that was observed of a run: which kind, its data, and the same in words."""
 
@@ -52,13 +58,13 @@ class Finding(Model):
     @property
     def level(self) -> Level:
         """What it means for the run: by the table of this version of cephtui, whichever has measured."""
-        return _kind_of(self.code).level
+        return kind_of(self.code).level
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def cure(self) -> Line:
         """What to do."""
-        return _kind_of(self.code).cure
+        return kind_of(self.code).cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,16 @@ def worded(template: str, values: Values) -> str:
     return _WORDS.vformat(template, (), values)
 
 
-def _kind_of(code: str) -> FindingKind:
-    from cephtui.models.findings import kind_of  # the table is made of this module's classes
+def enter(kinds: Iterable[FindingKind]) -> None:
+    """Make rows of the table of these."""
+    _ROWS.update((kind.code, kind) for kind in kinds)
 
-    return kind_of(code)
+
+def kind_of(code: str) -> FindingKind:
+    """The kind with this code; of a code that only an earlier or a later cephtui has, one that limits all figures."""
+    return KINDS.get(code) or FindingKind(code, "limits", "measurement", code, says(code), why="", cure="")
+
+
+def limiting(codes: Iterable[str], figure: str) -> tuple[str, ...]:
+    """Those of some codes that make a figure doubtful, by the figure's field in a Total."""
+    return tuple(code for code in codes if kind_of(code).limits(figure))

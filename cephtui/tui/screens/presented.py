@@ -45,8 +45,9 @@ def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
     texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
     number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
+    whole = metric.names_of_whole(flows)
     title = title_of(metric, [tool])
-    of_time = (f"{flow} {metric.title}" if flow in (FLUSH, COMMIT) else title, unit)
+    of_time = (f"{whole[0]} {metric.title}" if whole and whole[0] in (FLUSH, COMMIT) else title, unit)
     words = of_time if metric.unit == "s" else (unit or title, flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 

@@ -43,7 +43,8 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     names = metric.names_of_whole(flows)
     only = names[0] if len(names) == 1 else ""
-    words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
+    what = f"latency {metric.title}" if metric.unit == "s" and only in (FLUSH, COMMIT) else metric.full_title
+    words = f"{what} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
     lines = (_spread(shown, headline), *_latencies(flows, metric, latency_word([shown.tool])), _apart(flows, headline))
     return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
