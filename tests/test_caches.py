@@ -69,8 +69,8 @@ async def test_page_caches_are_dropped_after_all_is_filled_and_before_anything_i
     assert {name: found.page_cache_dropped for name, found in run.environment.items()} == {
         "a": True, "b": True, "c": False,
     }  # fmt: skip
-    texts = [finding.text for finding in run.findings if finding.code == CACHES.code]
-    assert texts == ["c: its page cache was not dropped: that needs root: log in as root"]
+    problem = "the page cache of c was not dropped: that needs root: log in as root"
+    assert [finding for finding in run.findings if finding.code == CACHES.code] == [CACHES.found(problem=problem)]
 
 
 async def test_no_cache_is_dropped_unasked(new_stage: Callable[..., Stage]) -> None:
@@ -119,8 +119,7 @@ async def test_the_script_writes_to_the_kernel_s_file_and_names_what_hinders_it(
 async def test_a_node_that_does_not_answer_is_a_finding() -> None:
     shell = Osds({})
     finding = await drop_page_cache(shell)
-    assert finding is not None
-    assert finding.text == "its page cache was not dropped: n: no answer within 120 s"
+    assert finding == CACHES.found(problem="the page cache of n was not dropped: n: no answer within 120 s")
 
 
 # ---------------------------------------------------------------------------------------------- the OSDs

@@ -107,7 +107,7 @@ def assert_all_there(found: str, size: tuple[int, int]) -> None:
         assert words in found
     for difference in ("preset    write-iops mixed-75-25", "numjobs   8          1", "rwmixread -          75"):
         assert difference in found
-    assert "IOPS              -      50.2k -" in found
+    assert "IOPS               -      50.2k -" in found
     assert "v metric" in found
     assert "esc back" in found
     assert max(map(len, found.splitlines())) <= size[0]
@@ -119,7 +119,7 @@ async def test_the_rest_is_reached_by_keys() -> None:
         assert "not comparable: " in text(app)
         assert "p99.9" not in text(app)
         await pilot.press("G")
-        await until(pilot, lambda: "p99.9" in text(app) and "IOPS          40.7k      16.8k ▼ -58.8 %" in text(app))
+        await until(pilot, lambda: "p99.9" in text(app) and "IOPS           40.7k      16.8k ▼ -58.8 %" in text(app))
         await pilot.press("g")
         await until(pilot, lambda: "A replay/1" in text(app))
         await pilot.press("j", "j")

@@ -141,7 +141,7 @@ def test_the_table_fits(matrix: Matrix, width: int) -> None:
     assert "slowest node: pve2, 40 % below the median (4k random writes, pve2, and in 3 more)" in shown
     assert "slowest OSD: osd.2, commit latency 375 % above the median" in shown
     assert "4k random writes, pve3: #8 failed: fio ended with status 1: No space left on device" in shown
-    assert "#3 ! the cluster was HEALTH_WARN" in shown
+    assert "#3 questionable (counted): the cluster was HEALTH_WARN" in shown
 
 
 def test_with_less_room_the_least_needed_is_left_out(matrix: Matrix) -> None:

@@ -389,7 +389,7 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
         await until(pilot, lambda: isinstance(app.screen, Presenter))
         p99 = units.latency(now.latency_p99_seconds).partition(" ")[0]
         await until(pilot, lambda: figures(app, ".value") == [units.iops(now.iops), p99])
-        assert figures(app) == ["IOPS write", "lat p99 ms"]
+        assert figures(app) == ["IOPS write", "clat p99 ms"]
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda: "┤" in text_of(app, app.screen.query_one(Chart)))

@@ -141,7 +141,7 @@ def test_it_is_confirmed_at_most_of_the_peak(
         "rate_iops": 100,
         "rate_process": "poisson",
     }
-    assert said(capsys)[-1] == "at 80 % of peak (800 IOPS offered): 800 IOPS, mean 1.00 ms, p99 2.00 ms"
+    assert said(capsys)[-1] == "at 80 % of peak (800 IOPS offered): 800 IOPS, mean 1.00 ms"
 
 
 def test_without_a_knee_there_is_nothing_to_confirm(

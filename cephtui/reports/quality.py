@@ -52,6 +52,12 @@ def finding_line(finding: Finding, where: str = "") -> str:
     return f"{effect_of(finding)}: {finding.text}{where}{helps}"
 
 
+def short_notes(run: Run) -> list[str]:
+    """Where there is little room, the error, and what was observed, marked where it limits the figures."""
+    texts = [f"! {run.error}"] if run.error else []
+    return [*texts, *(f"{'! ' * (each.level != 'note')}{each.text}" for each in first_of_each(run.findings))]
+
+
 def quality_of(runs: Sequence[Run]) -> str:
     """The worst of some runs, with how many have it: ``questionable (1 of 3)``."""
     found = [run.validity or "INVALID" for run in runs]

@@ -431,7 +431,7 @@ def test_without_json_there_is_a_table(new_sandbox: NewSandbox) -> None:
     sandbox = new_sandbox()
     console = sandbox.run("run", "mixed-75-25", *SHORT, *sets(size="1M"))
     assert console.process.returncode == 0, console.describe()
-    for word in ("mixed-75-25", "read", "write", "ok", sandbox.session().name):
+    for word in ("mixed-75-25", "read", "write", "questionable", sandbox.session().name):
         assert word in console.stdout
     assert "Traceback" not in console.stderr
     wait_for(lambda: not sandbox.left(), 30, "an empty scratch directory", sandbox.describe)

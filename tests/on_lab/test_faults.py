@@ -407,7 +407,9 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
         (down,) = [found for found in run["findings"] if found["code"] == "osd-down"]
         assert down["label"] == "osd.2 down"
         assert 0 < down["from_seconds"] + 3 < down["to_seconds"], run["findings"]
-        assert {"health-speed", "pgs-inactive"} <= {found["code"] for found in run["findings"]}
+        codes = {found["code"] for found in run["findings"]}
+        assert "health-speed" in codes
+        assert codes & {"pgs-inactive", "pgs-mostly-inactive"}, "which of them depends on how long it was"
     (run,) = consoles[0].runs
     stall = max(
         (found for found in run["findings"] if found["code"] == "stalled"),

@@ -28,7 +28,7 @@ from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
 
-_ROWS_BESIDE = 9
+_ROWS_BESIDE = 10
 """Rows that the sides, their times, the headings and the first figures take; verdicts and differences have the rest."""
 _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
 

@@ -17,7 +17,8 @@ from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_of
 from cephtui.reports.facts import ranges
-from cephtui.reports.text import conditions, imported, joined, notes
+from cephtui.reports.quality import short_notes
+from cephtui.reports.text import conditions, imported, joined
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
@@ -162,6 +163,6 @@ def _conditions(run: Run, repeats: Sequence[Run], history: History) -> Text:
     if run.imported_from:
         text.append(f", {imported(run)}{'' if history.directions else ', without seconds to draw'}")
     text.append(f"; charts: #{run.run}" if repeats else "")
-    for note in notes(run):
-        text.append(f"  ! {note}", "yellow")
+    for note in short_notes(run):
+        text.append(f"  {note}", "yellow")
     return text
