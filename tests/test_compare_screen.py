@@ -31,7 +31,7 @@ from cephtui.tui.widgets.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
-FIGURES = ["IOPS", "bandwidth", "latency mean", "latency p99"]
+FIGURES = ["IOPS", "bandwidth", "clat mean", "clat p99"]
 
 
 class Host(App[None]):
@@ -230,7 +230,7 @@ async def test_many_differences_leave_the_first_figures_on_a_small_screen() -> N
     async with host(screen) as (app, pilot):
         await until(pilot, lambda: "more differences, at the end" in text(app))
         assert "option  option0" in text(app)
-        assert "bandwidth 159 MiB/s 159 MiB/s! = 0.0 %" in text(app)
+        assert "bandwidth  159 MiB/s 159 MiB/s! = 0.0 %" in text(app)
         await pilot.press("G")
         await until(pilot, lambda: "recovery" in rows(app)[-2])
         await pilot.resize_terminal(120, 70)

@@ -78,6 +78,7 @@ OWN = {
     "Expected.figure": "iops",
     "Node.programs key": "fio",
     "SessionRow.outcomes key": "ok",
+    "SessionRow.validity key": "VALID",
 }
 """Places of words of the program's own, by which it looks things up; with one of them."""
 CHOSEN = {
@@ -94,6 +95,7 @@ FREE = {
         "Run.cephtui_version",
         "Finding.text",
         "Finding.label",
+        "Finding.values value",
         "Mark.text",
         "LeftOut.why",
     ),

@@ -81,8 +81,9 @@ def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]
 def _sides(left: Side, right: Side) -> RenderableType:
     """Which runs these are, and why one has no results."""
     table = Table.grid(padding=(0, 1))
+    told = {each.name for each in differences(left, right) if each.topic == "option"}
     for name, side in _named(left, right):
-        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
+        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run, told)}")
         text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
         text.append(f", {imported(side.run)}" if side.run.imported_from else "")
         table.add_row(Text(name, style="bold"), text)

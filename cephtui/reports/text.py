@@ -106,10 +106,11 @@ def shorter(text: str) -> str:
     return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
 
 
-def conditions(step: Step | Run) -> str:
+def conditions(step: Step | Run, told: Iterable[str] = ()) -> str:
     """The options in one line, behind the ends of a link: ``4k randwrite, depth 64, jobs 8, 60 s, fsync=1``.
 
-    Those that are not usual are named, then how much data is used, and what was asked for in vain.
+    Those that are not usual are named, then how much data is used, and what was asked for in vain. Options that are
+    ``told`` elsewhere are left out where they are not usual.
     """
     from cephtui.analysis.conditions import working_set
 
@@ -120,7 +121,7 @@ def conditions(step: Step | Run) -> str:
         return ", ".join(filter(None, [link_ends(step), found]))
     nbytes = working_set(step)
     used = f"working set {units.size(nbytes)}" if nbytes else ""
-    return ", ".join(filter(None, [link_ends(step), found, unusual_options(step), used, _asked(step)]))
+    return ", ".join(filter(None, [link_ends(step), found, unusual_options(step, told), used, _asked(step)]))
 
 
 def unusual_options(step: Step | Run, told: Iterable[str] = ()) -> str:

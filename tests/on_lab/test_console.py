@@ -96,7 +96,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
     def ended() -> bool:
         cells = {str(cell).strip() for row in range(table.row_count) for cell in table.get_row_at(row)}
-        return bool({"ok", "ok !", "failed", "failed !", "lost", "lost !"} & cells)
+        return bool({"ok", "questionable", "not counted", "failed", "lost"} & cells)
 
     await until(pilot, lambda: not app.busy and ended(), seconds=PATIENCE_SECONDS)
 
