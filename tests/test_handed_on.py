@@ -165,7 +165,7 @@ def test_markdown_of_a_run_stands_alone() -> None:
         "outcome",
     ]
     assert row[:4] == ["3", "write-iops", "4k randwrite, depth 64, jobs 8, 20 s", "write"]
-    assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "ok (1)"]
+    assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "questionable (1)"]
 
 
 def test_marks_and_refused_runs_have_their_rows() -> None:

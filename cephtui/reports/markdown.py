@@ -29,7 +29,7 @@ from cephtui.reports.matrix import (
     remarks,
     row_titles,
 )
-from cephtui.reports.quality import finding_line
+from cephtui.reports.quality import finding_line, outcome_word
 from cephtui.reports.text import (
     conditions,
     counted,
@@ -158,7 +158,7 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
             found += _result(row)
             continue
         refer = ", ".join(str(number) for number, run in enumerate(noted, 1) if run == row.run)
-        outcome = f"{row.outcome or 'running'}{f' ({refer})' if refer else ''}"
+        outcome = f"{outcome_word(row)}{f' ({refer})' if refer else ''}"
         repeat = f", repeat {row.repeat}" if row.repeat > 1 else ""
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():

@@ -1,0 +1,69 @@
+"""What explains a span of a run: the user's newest mark before it, what the cluster reported beside it, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from cephtui.analysis.explaining import NOTHING_KNOWN, explanation, mark_of
+from cephtui.analysis.incidents import Course
+from cephtui.models import Interval, Mark, Sample
+from cephtui.models.findings.cluster import FLAG, OSD_DOWN, SCRUB
+from tests.measured import STARTED
+
+FROZEN, RESUMED = (15.3, "osd.1 frozen"), (19.3, "osd.1 resumed")
+DOWN = OSD_DOWN.found((16.0, 22.0), osd="osd.1")
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ((), None),
+        ((FROZEN, RESUMED), FROZEN),
+        ((RESUMED, FROZEN), FROZEN),
+        (((1.0, "cache off"), FROZEN), FROZEN),
+        (((1.0, "cache off"),), (1.0, "cache off")),
+        (((16.0, "as it begins"),), (16.0, "as it begins")),
+        (((16.1, "too late"),), None),
+    ],
+)
+def test_the_newest_mark_at_or_before_the_begin(
+    marks: tuple[tuple[float, str], ...], expected: tuple[float, str] | None
+) -> None:
+    assert mark_of(15.0, marks) == expected
+
+
+def test_a_mark_and_what_the_cluster_reported_stand_together() -> None:
+    said = explanation(15.0, 19.0, [FROZEN], [DOWN], is_asked=True)
+    assert FROZEN[1] in said
+    assert DOWN.text in said
+    assert RESUMED[1] not in explanation(15.0, 19.0, [FROZEN, RESUMED], [], is_asked=True)
+
+
+def test_the_likeliest_of_what_was_reported_beside_it_explains_it() -> None:
+    flag, scrub = FLAG.found((14.0, 20.0), flag="pause"), SCRUB.found((1.0, 30.0), pgs=1, of=32)
+    earlier = OSD_DOWN.found((1.0, 5.0), osd="osd.2")
+    assert explanation(15.0, 19.0, [], [scrub, flag, DOWN, earlier], is_asked=True) == DOWN.text
+    assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == flag.text
+    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == NOTHING_KNOWN
+    assert explanation(15.0, 19.0, [], [scrub], is_asked=False) == "", "the cluster was not asked"
+
+
+def stalled(*marks: tuple[float, str]) -> str:
+    """What a run says of its only gap, from 15 s to 19 s."""
+    course = Course("iops", "fio")
+    for second in [*range(1, 16), *range(20, 31)]:
+        done = Interval(100, 409600, 100.0, 409600.0)
+        for node in ("a", None):
+            course.add(Sample(1, node, "write-iops", "run", float(second), 1.0, None, done))
+    for at, text in marks:
+        course.mark(Mark(at=STARTED, run=1, elapsed_seconds=at, text=text))
+    course.end("a", 30.0)
+    (finding,) = course.findings()
+    return finding.text
+
+
+def test_the_finding_of_a_gap_names_the_mark_before_it() -> None:
+    assert "osd.1 frozen" in stalled(FROZEN, RESUMED)
+    assert "osd.1 resumed" not in stalled(FROZEN, RESUMED)
+    assert "mark" not in stalled()
+    assert "mark" not in stalled(RESUMED)
