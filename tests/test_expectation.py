@@ -360,3 +360,11 @@ def test_an_option_that_can_not_be_is_a_usage_error(words: tuple[str, ...], erro
     done = CliRunner().invoke(cli, ["run", *words])
     assert done.exit_code == 2
     assert error in " ".join(done.output.split())
+
+
+def test_a_percentile_that_too_few_ios_carry_shows_nothing() -> None:
+    few = measured(write=flow(400, 1.0, latency_p99_seconds=0.004, latency_p95_seconds=0.003))
+    found = judged("p99<=5ms", [few])
+    assert found.word == "INVALID"
+    assert [each.why for each in found.left_out] == ["fewer than 10 of its I/Os took longer than p99"]
+    assert judged("p95<=5ms", [few]).word == "PASS"

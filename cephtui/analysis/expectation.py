@@ -171,6 +171,14 @@ def _rate(flow: Interval, metric: Metric, block: int) -> float | None:
     return metric.of(flow)
 
 
+def _lacking(run: Run, expected: Expectation) -> str:
+    """Why a run has no such figure: a percentile is none where too few I/Os took longer."""
+    flows = [run.summary.flows[name] for name in _flows(run.summary.flows, expected)]
+    if any(getattr(flow, expected.metric.name, None) is not None for flow in flows):
+        return f"fewer than 10 of its I/Os took longer than {expected.metric.title}"
+    return f"it has no {_what(expected)}"
+
+
 def judge_expectation(
     expected: Expectation, step: str, runs: Sequence[Run], seconds: Sequence[tuple[int, int]], at: datetime
 ) -> Expected:
@@ -179,7 +187,7 @@ def judge_expectation(
     counted = [run for run in runs if not why_invalid(run)]
     known = [(run, value) for run in counted if (value := measured_of(run, expected)) is not None]
     left_out += [
-        LeftOut(run=name_of(run), why=f"it has no {_what(expected)}")
+        LeftOut(run=name_of(run), why=_lacking(run, expected))
         for run in counted
         if name_of(run) not in {name_of(each) for each, _ in known}
     ]
