@@ -126,5 +126,5 @@ def cluster(**changes: Any) -> ClusterEnvironment:
 def test_what_differs_now_from_a_run_before(
     now: ClusterEnvironment | None, found: dict[str, NodeEnvironment], seen: bool | None
 ) -> None:
-    before = a_run(1, image_features=("layering",), osd_caches_dropped=3)
+    before = a_run(1, image_features=("layering",), image_limits={"rbd_qos_iops_limit": 500.0}, osd_caches_dropped=3)
     assert is_seen(before, now, found) is seen

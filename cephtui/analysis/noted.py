@@ -10,6 +10,7 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
+from cephtui.models.nodes import FOUND_IN_RUNS
 from cephtui.models.rows import Difference
 
 NOT_SEEN = (
@@ -67,7 +68,7 @@ def is_seen(before: Run, cluster: ClusterEnvironment | None, nodes: Mapping[str,
     made = {name: {"page_cache_dropped": before.environment[name].page_cache_dropped} for name in known}
     now = {name: found.model_copy(update=made[name]) for name, found in known.items()}
     if cluster and before.cluster:
-        kept = {name: getattr(before.cluster, name) for name in ("image_features", "osd_caches_dropped")}
+        kept = {name: getattr(before.cluster, name) for name in FOUND_IN_RUNS}
         cluster = cluster.model_copy(update=kept)
     after = before.model_copy(update={"cluster": cluster, "environment": {**before.environment, **now}})
     return any(map(is_effect, differences(Side((before,)), Side((after,)))))

@@ -117,6 +117,10 @@ class ClusterEnvironment(Model):
     """Commands denied by the cephx user's caps."""
 
 
+FOUND_IN_RUNS = ("image_features", "image_limits", "osd_caches_dropped", "stored_bytes", "raw_bytes")
+"""The fields of a ClusterEnvironment that are found out only while a run is made, or at its end."""
+
+
 class ClusterLink(Model):
     """What was measured of the network from one host of a cluster to another."""
 
