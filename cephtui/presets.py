@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -254,7 +253,7 @@ def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
 
 def _commits(run: Run) -> bool:
     """A saved run may have any options."""
-    with contextlib.suppress(LookupError, ValueError):
+    with suppress(LookupError, ValueError):
         return TOOLS[run.tool].bind(dict(run.options)).load().commits
     return False
 

@@ -28,8 +28,6 @@ _SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
 """The cluster is asked every two seconds, once the command that asks it is up."""
 _JOIN_SECONDS = 10.0
 """A signal that returns within this time is regarded as never interrupted."""
-_LAG_SECONDS = 4.0
-"""By how much an answer may come later than the event that it reports."""
 _MOST, _MOST_STALLS = 3, 5
 """More findings of one kind are joined to one."""
 _INACTIVE_SHARE = 0.1

@@ -28,7 +28,6 @@ one second to the next). That of a step is higher because it is the greatest of 
 _LARGE = 0.2
 """Of the mean: a smaller change is left to the order of the runs."""
 _WHOLE_SECOND = 0.9
-_TENFOLD = 10.0
 
 
 @dataclass(frozen=True, slots=True)

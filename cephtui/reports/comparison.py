@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -36,12 +36,13 @@ def draw_comparison(
 
     Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
-    found, more = cut(differences(left, right), "differences")
+    every = differences(left, right)
+    found, more = cut(every, "differences")
     marks = _marks(left, right)
     most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # a line that counts one more takes a row too
     rest = found[len(shown) :]
-    rows: list[RenderableType] = [_sides(left, right), Text(times_of(left, right))]
+    rows: list[RenderableType] = [_sides(left, right, every), Text(times_of(left, right))]
     for verdict in judged.deciding if judged else ():
         rows += draw_verdict(verdict, ascii_only=ascii_only)
     notes = judged.conclusion.notes if judged else ()
@@ -78,12 +79,12 @@ def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]
     return ("A", left), ("B", right)
 
 
-def _sides(left: Side, right: Side) -> RenderableType:
-    """Which runs these are, and why one has no results."""
+def _sides(left: Side, right: Side, told: Iterable[Difference]) -> RenderableType:
+    """Which runs these are, and why one has no results; options that differ stand among the differences."""
     table = Table.grid(padding=(0, 1))
-    told = {each.name for each in differences(left, right) if each.topic == "option"}
+    options = {each.name for each in told if each.topic == "option"}
     for name, side in _named(left, right):
-        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run, told)}")
+        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run, options)}")
         text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
         text.append(f", {imported(side.run)}" if side.run.imported_from else "")
         table.add_row(Text(name, style="bold"), text)

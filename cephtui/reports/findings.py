@@ -11,10 +11,8 @@ from rich.text import Text
 
 from cephtui.models.findings import TOPICS
 from cephtui.models.rows import FindingKindRow
-from cephtui.reports.quality import QUALITY, limited_figures
+from cephtui.reports.quality import LEVELS, limited_figures
 from cephtui.reports.tables import add_row, make_table, plain
-
-_EFFECTS = {"note": "note", "limits": "questionable", "invalidates": QUALITY["INVALID"]}
 
 
 def draw_kinds(rows: Sequence[FindingKindRow]) -> RenderableType:
@@ -23,7 +21,7 @@ def draw_kinds(rows: Sequence[FindingKindRow]) -> RenderableType:
     for topic, kinds in groupby(rows, key=lambda row: row.topic):
         add_row(table, plain(TOPICS.get(topic, topic), "dim"), "", "", "")
         for row in kinds:
-            add_row(table, row.code, _EFFECTS[row.level], limited_figures(row.level, row.figures), row.cure)
+            add_row(table, row.code, LEVELS[row.level], limited_figures(row.level, row.figures), row.cure)
     return Group(table, Text(), Text("cephtui explain CODE has one of them in full", style="dim"))
 
 
@@ -35,7 +33,7 @@ def draw_kind(row: FindingKindRow) -> RenderableType:
     for number, text in enumerate(row.observed):
         add_row(table, "" if number else "observed", text)
     figures = limited_figures(row.level, row.figures)
-    add_row(table, "the run is", f"{_EFFECTS[row.level]}{f' ({figures})' if figures else ''}")
+    add_row(table, "the run is", f"{LEVELS[row.level]}{f' ({figures})' if figures else ''}")
     add_row(table, "why it matters", row.why)
     add_row(table, "what helps", row.cure)
     if row.source:

@@ -9,12 +9,14 @@ from cephtui.models.findings import Level, kind_of
 from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.run import Validity
 
+LEVELS: Mapping[Level, str] = {"note": "note", "limits": "questionable", "invalidates": "not counted"}
+"""What a finding of a level makes of a run."""
 QUALITY: Mapping[Validity, str] = {
     "VALID": "valid",
-    "SUSPECT": "questionable (counted)",
-    "INVALID": "not counted",
+    "SUSPECT": f"{LEVELS['limits']} (counted)",
+    "INVALID": LEVELS["invalidates"],
 }
-_SHORT: Mapping[Validity, str] = {"VALID": "ok", "SUSPECT": "questionable", "INVALID": "not counted"}
+_SHORT: Mapping[Validity, str] = {"VALID": "ok", "SUSPECT": LEVELS["limits"], "INVALID": LEVELS["invalidates"]}
 _FIGURES = {LATENCIES: "latency", ("iops",): "IOPS", ("seconds",): "the sums by second"}
 """Figures that are limited together."""
 
@@ -39,11 +41,9 @@ def limited_figures(level: Level, figures: tuple[str, ...] | None) -> str:
 def effect_of(finding: Finding) -> str:
     """What it means for the run: ``questionable (counted)``, ``latency questionable``."""
     kind = kind_of(finding.code)
-    if kind.level == "note":
-        return "note"
-    if kind.level == "invalidates":
-        return QUALITY["INVALID"]
-    return QUALITY["SUSPECT"] if kind.figures is None else f"{_FIGURES[kind.figures]} questionable"
+    if kind.level != "limits":
+        return LEVELS[kind.level]
+    return QUALITY["SUSPECT"] if kind.figures is None else f"{_FIGURES[kind.figures]} {LEVELS['limits']}"
 
 
 def finding_line(finding: Finding, where: str = "") -> str:

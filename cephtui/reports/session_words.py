@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from cephtui import units
 from cephtui.models.rows import SessionRow
+from cephtui.reports.quality import LEVELS
 
 BEST = ("best IOPS", "best bandwidth")
 """Columns."""
@@ -59,8 +60,8 @@ def outcome_counts(row: SessionRow) -> list[str]:
     """How many runs ended how; of those that ended well, how many are questionable, or do not count."""
     bad = sum(number for outcome, number in row.outcomes.items() if outcome not in ("ok", "running"))
     doubtful = {
-        "questionable": row.validity.get("SUSPECT", 0),
-        "not counted": max(0, row.validity.get("INVALID", 0) - bad),
+        LEVELS["limits"]: row.validity.get("SUSPECT", 0),
+        LEVELS["invalidates"]: max(0, row.validity.get("INVALID", 0) - bad),
     }
     counts = {**row.outcomes, "ok": row.outcomes.get("ok", 0) - sum(doubtful.values()), **doubtful}
     return [f"{number} {outcome}" for outcome, number in counts.items() if number > 0]

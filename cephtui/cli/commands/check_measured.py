@@ -52,7 +52,6 @@ from cephtui.targets import Target
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
 
-_POLL_SECONDS = 0.25
 _SPREADS = (0.02, 0.05, 0.10)
 """Between runs: of a quiet cluster, a usual one, a noisy one."""
 

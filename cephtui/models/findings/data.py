@@ -8,19 +8,19 @@ _RBD_CONFIG = "https://docs.ceph.com/en/latest/rbd/rbd-config-ref/"
 _DIRECT = "https://fio.readthedocs.io/en/latest/fio_doc.html#cmdoption-arg-direct"
 _COMPRESSION = "https://docs.ceph.com/en/latest/rados/configuration/bluestore-config-ref/#inline-compression"
 
-INCOMPLETE_DATA = "What was never written is read from nowhere: no disk takes part, and the figures are far too good."
+_NEVER_WRITTEN = "What was never written is read from nowhere: no disk takes part, and the figures are far too good."
 
 THIN = FindingKind(
     "thin", "invalidates", "data", "thin image",
     says("image {image} is sparse: unallocated objects read as zeros without disk I/O, so reads look too fast"),
-    why=INCOMPLETE_DATA,
+    why=_NEVER_WRITTEN,
     cure="read what was written before: let cephtui prefill an image of its own, or write all of this one first",
     source="https://docs.ceph.com/en/latest/rbd/rados-rbd-cmds/",
 )  # fmt: skip
 HOLES = FindingKind(
     "holes", "invalidates", "data", "holes were read",
     says("what was read are holes: of each object only the last byte and what this run has written is there"),
-    why=INCOMPLETE_DATA,
+    why=_NEVER_WRITTEN,
     cure="read objects that were written in full before: preset rados-rand",
 )  # fmt: skip
 UNVERIFIED = FindingKind(

@@ -32,7 +32,6 @@ LATENCIES = (
     *(f"latency_{part}_seconds" for part in ("p50", "p90", "p95", "p99", "p995", "p999", "p9995", "p9999", "max")),
 )
 """The figures of latency, by their fields in a Total."""
-PERCENTILES = LATENCIES[1:-1]
 
 
 _ROWS: dict[str, FindingKind] = {}

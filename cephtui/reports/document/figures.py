@@ -30,7 +30,7 @@ from cephtui.reports.facts import run_names
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
-from cephtui.reports.quality import QUALITY, quality_of
+from cephtui.reports.quality import LEVELS, QUALITY, quality_of
 from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, tools_of, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
@@ -96,7 +96,7 @@ def _quality(material: Material, verdict: Verdict, runs: dict[str, Run], metric:
         return QUALITY["INVALID"]
     names = (*verdict.before, *verdict.after)
     limited = [name for name in names if limiting([f.code for f in runs[name].findings], metric.name)]
-    return f"questionable ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
+    return f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
 
 
 def runs_table(material: Material) -> Table:
