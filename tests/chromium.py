@@ -18,6 +18,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from .waiting import FairClock
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
     "--headless",
@@ -30,7 +32,8 @@ OPTIONS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
-SECONDS = 30.0
+SECONDS = 60.0
+"""Of a fair clock."""
 NAMED = {"Enter": (13, "\r"), "Escape": (27, ""), "ArrowRight": (39, "")}
 """Keys that are no letters: the browser's code for them, and what they type."""
 NOTE_TERMINAL = """
@@ -100,15 +103,13 @@ class Tab:
 
     async def until(self, holds: Callable[[], Any]) -> Any:
         """Wait for a condition."""
-        try:
-            async with asyncio.timeout(SECONDS):
-                while True:
-                    with contextlib.suppress(PageLeft):
-                        if value := await holds():
-                            return value
-                    await asyncio.sleep(0.1)
-        except TimeoutError:
-            raise AssertionError(f"waited in vain; the page shows:\n{await self.text()}") from None
+        clock = FairClock()
+        while clock.seconds() < SECONDS:
+            with contextlib.suppress(PageLeft):
+                if value := await holds():
+                    return value
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"waited in vain; the page shows:\n{await self.text()}")
 
     async def reads(self, words: str) -> str:
         """Wait until something stands there, and give all."""
@@ -163,11 +164,18 @@ class Browser:
         self._asked[number] = asyncio.get_running_loop().create_future()
         to = {"sessionId": session} if session else {}
         await self._socket.send_json({"id": number, "method": method, "params": parameters, **to})
-        answer = await asyncio.wait_for(self._asked[number], SECONDS)
+        answer = await self._answer(self._asked[number], method)
         if "navigated" in answer.get("error", {}).get("message", ""):
             raise PageLeft(answer["error"]["message"])
         assert "result" in answer, f"{method}: {answer}"
         return answer["result"]
+
+    async def _answer(self, asked: asyncio.Future[Any], method: str) -> Any:
+        clock = FairClock()
+        while clock.seconds() < SECONDS:
+            if (await asyncio.wait([asked], timeout=0.25))[0]:
+                return asked.result()
+        raise AssertionError(f"no answer within {SECONDS:.0f} s: {method}")
 
     async def tab(self, *, apart: bool = False) -> Tab:
         """A new one; ``apart`` is like another browser, without the cookies of this one."""
@@ -231,8 +239,9 @@ async def chromium(resolve: str = "") -> AsyncIterator[Browser]:
 
 async def _endpoint(file: Path) -> str:
     """Where the protocol is spoken, which the browser writes down."""
-    async with asyncio.timeout(SECONDS):
-        while not (file.exists() and len(lines := file.read_text().splitlines()) == 2):
-            await asyncio.sleep(0.05)
+    clock = FairClock()
+    while not (file.exists() and len(lines := file.read_text().splitlines()) == 2):
+        assert clock.seconds() < SECONDS, "the browser has not started"
+        await asyncio.sleep(0.1)
     port, path = lines
     return f"ws://127.0.0.1:{port}{path}"

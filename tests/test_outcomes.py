@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cephtui.models import Outcome, Step
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import load_preset
 from cephtui.running.outcomes import decide, failed_twice, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
@@ -142,3 +145,32 @@ def test_a_part_is_never_more_than_the_whole(seconds: float, text: str) -> None:
 )
 def test_nothing_is_run_behind_two_failures_in_a_row(failures: list[str], stopped: bool) -> None:
     assert failed_twice(failures) == ("stopped after two failures in a row: b" if stopped else "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "edited", "bandwidth", "code"),
+    [
+        ("fio", {"rate_iops": 50, "numjobs": 2}, (), 100 * 4096, "rate-set"),
+        ("fio", {"rate_iops": 50, "numjobs": 2}, ("rate_iops",), 100 * 4096, "rate-set"),
+        ("fio", {"rate_iops": 50, "numjobs": 4}, (), 100 * 4096, ""),
+        ("fio", {"rate": "1M", "numjobs": 1}, (), 1 << 20, "rate-set"),
+        ("fio", {}, (), 1 << 20, ""),
+        ("load-gen", {"target-throughput": "1M"}, (), 1 << 20, "rate-limited"),
+        ("load-gen", {"target-throughput": "1M"}, ("target-throughput",), 1 << 20, "rate-set"),
+        ("load-gen", {"target-throughput": "1M"}, ("target-throughput",), 1 << 19, ""),
+        ("ioping", {"interval": "0.01"}, ("interval",), 100 * 4096, ""),
+    ],
+)
+def test_a_rate_that_was_set_is_a_note_and_one_of_the_preset_limits(
+    tool: str, options: dict[str, Any], edited: tuple[str, ...], bandwidth: int, code: str
+) -> None:
+    preset = {"fio": "write-iops", "load-gen": "load-gen", "ioping": "ping"}[tool]
+    usual = load_preset(packaged_presets_dir() / f"{preset}.toml", user=False).file.options
+    step = STEP.model_copy(
+        update={"tool": tool, "options": {**usual, **options}, "edited": edited, "block_bytes": 4096}
+    )
+    ios = 60 * bandwidth // 4096
+    flow = replace(FLOW, bytes=60 * bandwidth, ios=ios, iops=bandwidth / 4096, bandwidth_bytes=float(bandwidth))
+    found = [each for each in run_findings(step, "ok", ToolResult(write=flow)) if each.code.startswith("rate-")]
+    assert [each.code for each in found] == [code] * bool(code)
+    assert all(f"{name}={value}" in each.text for each in found for name, value in options.items() if "rate" in name)

@@ -108,7 +108,7 @@ def test_load_gen(release: str) -> None:
     text = said(release, "load-gen")
     lines = text.encode().splitlines(keepends=True)
     pieces: list[Piece] = [("stdout", 5.0 * number / len(lines), line) for number, line in enumerate(lines)]
-    _, result = parsed(LoadGenParser(4.0, 4 * MIB), pieces)
+    _, result = parsed(LoadGenParser(4.0), pieces)
     completed = len(re.findall(r"^op \d+ completed", text, re.MULTILINE))
     done = [known(known(flow).ios) for flow in (result.read, result.write)]
     assert sum(done) == completed > 0

@@ -23,6 +23,7 @@ from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, Run
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, Metric
+from cephtui.tools.load import Load
 
 Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
 _SET: frozenset[Limit] = frozenset(("the rate that is set", "rbd_qos"))
@@ -46,8 +47,6 @@ _BANDWIDTH_BLOCK = 64 << 10
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
-_RATE_OPTIONS = ("rate_iops", "rate", "target-throughput", "interval")
-"""By which the tools' users set a rate."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
 _QOS: Mapping[str, tuple[str, Metric]] = {
     f"rbd_qos_{direction}{'_' * bool(direction)}{unit}_limit": (direction, metric)
@@ -132,7 +131,7 @@ def _limits_set(run: Run) -> Iterator[Ceiling]:
     load = load_of(run)
     if load is None:
         return
-    nodes, rate, basis = len(node_names(run)), load.rate, _rate_options(run, load.jobs)
+    nodes, rate, basis = len(node_names(run)), load.rate, _rate_options(run, load)
     for metric, most in ((_IOPS, rate.iops), (_BANDWIDTH, rate.bandwidth_bytes)):
         if most:
             directions = ("",) if rate.together else DIRECTIONS
@@ -141,10 +140,10 @@ def _limits_set(run: Run) -> Iterator[Ceiling]:
     yield from _image_limits(run)
 
 
-def _rate_options(run: Run, jobs: int) -> str:
+def _rate_options(run: Run, load: Load) -> str:
     """``rate_iops=50 x 8 jobs x 3 nodes``: of what the rate is made."""
-    options = " ".join(f"{name}={run.options[name]}" for name in _RATE_OPTIONS if name in run.options)
-    nodes = len(node_names(run))
+    options = " ".join(f"{name}={run.options[name]}" for name in load.rate.options)
+    nodes, jobs = len(node_names(run)), load.jobs
     return f"{options}{f' x {jobs} jobs' * (jobs > 1)}{f' x {nodes} nodes' * (nodes > 1)}"
 
 

@@ -20,9 +20,13 @@ class EndlessAnswer(Exception):
     @staticmethod
     def of(argv: Sequence[str]) -> str:
         """The error for the user."""
-        command = shortened(one_line(shlex.join(argv)), 60)
         most = f"{ANSWER_MOST_BYTES >> 20} MiB"
-        return f"more than {most} came from {command}: does a prefix or a login script there print without end?"
+        return f"more than {most} came from {named(argv)}: does a prefix or a login script there print without end?"
+
+
+def named(argv: Sequence[str]) -> str:
+    """A command in an error for the user, who can try it; cut where it is long."""
+    return shortened(one_line(shlex.join(argv)), 60)
 
 
 class Reads(Protocol):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.nodes.transport import Completed, Connection
+from cephtui.nodes.transport import COMMAND_SECONDS, Completed, Connection
 from cephtui.nodes.vault import Vault
 from cephtui.printable import one_line
 from cephtui.tools.stderr import spoken
@@ -74,10 +74,10 @@ class NodeShell:
     connection: Connection
     vault: Vault = field(default_factory=Vault, repr=False)
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
         return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds, stdin=stdin)
 
-    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
         return await self.connection.run(
             (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
         )

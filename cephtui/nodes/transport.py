@@ -11,7 +11,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.tools.base import Stream
 
-COMMAND_SECONDS = 30.0
+COMMAND_SECONDS = 60.0
 """Bound of a short command."""
 
 

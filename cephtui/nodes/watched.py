@@ -20,7 +20,7 @@ from cephtui.tools.base import Stream
 HEARTBEAT_SECONDS = 5.0
 NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT, NO_ACCESS = 74, 75, 76, 77, 78, 79
 """Exit statuses of the watchdog itself."""
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 """Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
 _SCRIPT = packaged_text("cephtui.nodes", "watchdog.sh")
 _ABANDON_SECONDS = 10.0

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from cephtui import __version__
+from cephtui.analysis.conditions import load_of
 from cephtui.analysis.settling import too_short
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import kind_of
 from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
-from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE
+from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE, RATE_LIMITED, RATE_SET
 from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
 from cephtui.nodes.watched import (
     HEARTBEAT_SILENT,
@@ -30,6 +31,8 @@ from cephtui.tools.base import ToolResult
 _COMPRESSING = {"aggressive", "force"}
 """Values of a pool's compression_mode with which it compresses what clients write without a hint."""
 _DISAGREE = 0.02
+_HELD = 0.95
+"""Of a rate: who does so much could do more."""
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
 
@@ -167,6 +170,8 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
     found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
+    if held := _held(step, flows):
+        found.append(held)
     if outcome in ("stopped", "lost"):
         return [*found, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
     short = None if TOOLS[step.tool].of_links else too_short(lasted)  # a network has no caches
@@ -183,6 +188,23 @@ def _in_flight(step: Step, flow: Flow) -> Finding | None:
     if abs(missing) <= _DISAGREE * flow.ios:
         return None
     return IN_FLIGHT.found(missing_ios=missing, ios=flow.ios)
+
+
+def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
+    """That a node did as much as its options let it do: the user wants that, or it is the preset's rate."""
+    load = load_of(step)
+    if load is None or load.pauses:
+        return None
+    rate, of_all = load.rate, sum if load.rate.together else max
+    done = (
+        (rate.iops, of_all(flow.iops or 0.0 for flow in flows)),
+        (rate.bandwidth_bytes, of_all(flow.bandwidth_bytes or 0.0 for flow in flows)),
+    )
+    if not any(most and each >= _HELD * most for most, each in done):
+        return None
+    options = " ".join(f"{name}={step.options[name]}" for name in rate.options)
+    is_preset = rate.is_needed and not set(rate.options) & set(step.edited)
+    return (RATE_LIMITED if is_preset else RATE_SET).found(options=options)
 
 
 def once_each(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -30,6 +30,10 @@ class Rate:
     bandwidth_bytes: float | None = None
     together: bool = False
     """Whether it holds for reads and writes together, not for each of them."""
+    options: tuple[str, ...] = ()
+    """Those that set it."""
+    is_needed: bool = False
+    """Whether the tool runs at no other than a given rate, so that a preset has to have one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ class Serving:
     def end(self, number: int = signal.SIGINT) -> int:
         """End it, and wait until nothing of it runs; its exit status."""
         self.process.send_signal(number)
-        status = self.process.wait(SECONDS)
+        wait_for(lambda: self.process.poll() is not None, SECONDS, "its end", lambda: self.said)
+        status = self.process.wait()
         wait_for(lambda: not self.running, SECONDS, "the end of all", lambda: f"{self.running}\n{self.said}")
         return status
 

@@ -16,7 +16,7 @@ from tests.lab import Lab
 from .runs import Bench, Console, Event, sets
 
 OPTION = "rbd_qos_iops_limit"
-LOAD: dict[str, Any] = {"size": "4M", "numjobs": 1, "iodepth": 4, "runtime": 3, "ramp_time": 2, "rate_iops": 100}
+LOAD: dict[str, Any] = {"size": "4M", "numjobs": 1, "iodepth": 4, "runtime": 3, "ramp_time": 2, "rate_iops": 40}
 """What the lab reaches at any time, so that the figures are certain. The limit begins with what it has saved up."""
 END_SECONDS = 240.0
 
@@ -74,7 +74,7 @@ def test_a_limit_is_found_and_gone_afterwards(limits: Bench) -> None:
     assert console.wait(END_SECONDS) == 5, console.describe()
     assert f"cluster client {OPTION} default -> {round(limit)}" in changed(console)
     before = [run["summary"]["write"]["iops"] for run in console.runs if run["run"] in (1, 4, 5)]
-    assert min(before) > 2.1 * limit, "the limit was there before the change, or after it was undone"
+    assert min(before) > 1.6 * limit, "the limit was there before the change, or after it was undone"
     assert limit_set(lab) == []
 
 
@@ -102,7 +102,7 @@ def test_a_change_between_two_batches_is_found_by_its_mark(limits: Bench) -> Non
     limit = 0.4 * min(measured(limits))
     append_lines(limits.sandbox.session("M") / "marks.jsonl", [Mark(at=datetime.now(UTC), text="limited")])
     lab.ceph("config", "set", "client", OPTION, str(round(limit)))
-    assert max(measured(limits)) < 1.1 * limit
+    assert max(measured(limits)) < 1.5 * limit
     console = limits.cephtui("check", "M", "--json")
     assert console.process.returncode == 5, console.describe()
     assert f"cluster client {OPTION} default -> {round(limit)}" in changed(console)

@@ -39,6 +39,7 @@ def test_a_limit_is_read_and_holds_and_what_is_not_limited_is_found(bench: Bench
     consoles = {name: start(bench, pool, name) for name in PROMISED}
     limited = expectations(consoles["limited"])
     assert [each["promised"] for each in limited] == [LIMIT] * 3
-    assert max(each["measured"] for each in limited) < 1.1 * LIMIT
+    # of three seconds: librbd lets through later what it was too slow to let through in time
+    assert max(each["measured"] for each in limited) < 1.5 * LIMIT
     assert [each["word"] for each in expectations(consoles["free"], 0)] == ["NOT CAPPED"] * 3
     assert [each["word"] for each in expectations(consoles["short"], 5)] == ["FAIL"] * 3

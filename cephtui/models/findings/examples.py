@@ -34,7 +34,8 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "stuck": ({"seconds": 25.0}, {"seconds": 25.0, "writes": True}),
     "in-flight": ({"missing_ios": 64, "ios": 1500}, {"missing_ios": -1, "ios": 40}),
     "overrun": ({"measured_seconds": 95.0, "wanted_seconds": 60.0},),
-    "rate-limited": ({"rate_bytes": 1073741824.0},),
+    "rate-limited": ({"options": "target-throughput=1G"},),
+    "rate-set": ({"options": "rate_iops=50"},),
     "no-seconds": ({"seconds": 20.0},),
     "unreadable": ({"reports": 2},),
     "errors": (

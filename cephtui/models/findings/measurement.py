@@ -135,9 +135,16 @@ OVERRUN = FindingKind(
 )  # fmt: skip
 RATE_LIMITED = FindingKind(
     "rate-limited", "limits", "measurement", "rate limited",
-    says("held at target-throughput ({rate_bytes:bandwidth}): this is no measure of what the pool can do"),
+    says("held at {options}, which the preset has: this is no measure of what the pool can do"),
     why="The figure is the rate that was asked for, however much more the pool can do.",
-    cure="choose a higher target-throughput to see what the pool can do", source=_RADOS_BENCH,
+    cure="set a higher rate to see what the pool can do", source=_RADOS_BENCH,
+)  # fmt: skip
+RATE_SET = FindingKind(
+    "rate-set", "note", "measurement", "rate set",
+    says("held at {options}, as it was set: this is no measure of what the target can do"),
+    why="The IOPS and the bandwidth are the rate that was asked for; the latency is that at this rate.",
+    cure="leave the rate out to see what the target can do",
+    source=f"{_FIO}#cmdoption-arg-rate-iops",
 )  # fmt: skip
 NO_SECONDS = FindingKind(
     "no-seconds", "limits", "measurement", "no seconds", figures=("seconds",),

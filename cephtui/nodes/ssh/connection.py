@@ -13,7 +13,7 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, shortened
+from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named, shortened
 from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.nodes.ssh.route import Route
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, Question, TransportError
@@ -152,7 +152,7 @@ class SshConnection:
             self.round_trip_seconds = await self._echoed()
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
-        async with self._turns, self._within(timeout_seconds, "no answer"):
+        async with self._turns, self._within(timeout_seconds, "no answer", argv):
             return await self._run(argv, stdin)
 
     async def start(self, command: Command) -> WatchedProcess:
@@ -215,13 +215,14 @@ class SshConnection:
             process.close()
 
     @contextlib.asynccontextmanager
-    async def _within(self, seconds: float, late: str) -> AsyncIterator[None]:
-        """Bounds what is done on the connection; every error of it becomes a TransportError."""
+    async def _within(self, seconds: float, late: str, argv: Sequence[str] = ()) -> AsyncIterator[None]:
+        """Bounds what is done on the connection; every error of it becomes a TransportError, which names a command."""
         try:
             async with asyncio.timeout(seconds):
                 yield
         except TimeoutError:
-            raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s") from None
+            command = f": {named(argv)}" if argv else ""
+            raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s{command}") from None
         except (asyncssh.Error, OSError) as error:
             raise self._failed(error) from None
 

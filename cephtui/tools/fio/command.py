@@ -152,6 +152,7 @@ class FioWorkload(Workload):
             return Rate(
                 None if iops is None else float(iops) * jobs,
                 None if size is None else float(parse_size(str(size))) * jobs,
+                options=tuple(name for name in ("rate_iops", "rate") if name in self.options),
             )
         except ValueError:
             return Rate()

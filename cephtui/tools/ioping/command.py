@@ -56,8 +56,8 @@ class IopingWorkload(Workload):
     def load(self) -> Load:
         """A request each interval, or when the one before has ended."""
         pattern = "read" if self.options.get("linear") else "randread"
-        rate = Rate(iops=1 / float(self.options["interval"]))
-        return Load(self.block_bytes(), pattern, 1, 1, self.times()[1], rate)
+        rate = Rate(iops=1 / float(self.options["interval"]), options=("interval",), is_needed=True)
+        return Load(self.block_bytes(), pattern, 1, 1, self.times()[1], rate, pauses=True)
 
     def block_bytes(self) -> int:
         return parse_size(str(self.options["size"]))

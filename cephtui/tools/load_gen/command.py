@@ -69,7 +69,8 @@ class LoadGenWorkload(Workload):
     def load(self) -> Load:
         reads = int(self.options["read-percent"])
         pattern = {0: "randwrite", 100: "randread"}.get(reads, "randrw")
-        rate = Rate(bandwidth_bytes=float(self._bytes("target-throughput")), together=True)
+        most, option = float(self._bytes("target-throughput")), ("target-throughput",)
+        rate = Rate(bandwidth_bytes=most, together=True, options=option, is_needed=True)
         return Load(self.block_bytes(), pattern, self._in_flight, 1, self.times()[1], rate)
 
     def block_bytes(self) -> int:
@@ -79,7 +80,7 @@ class LoadGenWorkload(Workload):
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.load_gen.output import LoadGenParser
 
-        return LoadGenParser(seconds, self._bytes("target-throughput"))
+        return LoadGenParser(seconds)
 
     @property
     def _in_flight(self) -> int:

@@ -20,9 +20,8 @@ import codecs
 import re
 
 from cephtui import stats
-from cephtui.models import Finding, Interval
+from cephtui.models import Interval
 from cephtui.models.findings.data import HOLES
-from cephtui.models.findings.measurement import RATE_LIMITED
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.stderr import Errors, spoken
 
@@ -30,7 +29,6 @@ SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
 _HELD_SECONDS = 1.5
 """So near to its end an interval may be the last."""
-_REACHED = 0.95
 _PENDING_MOST = 1_000_000
 _LINE_MOST = 4096
 _BEGIN = re.compile(r"load-gen will run \d{1,9} seconds", re.ASCII)
@@ -61,13 +59,13 @@ class _Counts:
 
 
 class LoadGenParser(Parser):
-    """There is no ramp. ``seconds`` is how long it runs, ``most_bytes`` the bytes a second at which it is held."""
+    """There is no ramp. ``seconds`` is how long it runs."""
 
-    def __init__(self, seconds: float | None, most_bytes: int) -> None:
+    def __init__(self, seconds: float | None) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._line = ""
         self._errors = Errors()
-        self._seconds, self._most_bytes = seconds, most_bytes
+        self._seconds = seconds
         self._begun: float | None = None
         self._cut_at = self._done_at = 0.0
         self._number = 0
@@ -99,7 +97,9 @@ class LoadGenParser(Parser):
         """It prints no totals: all is the sum of what was completed."""
         seconds = self._done_at - self._begun if self._begun is not None else 0.0
         read, write = (self._all.flow(kind, seconds) for kind in ("read", "write"))
-        return ToolResult(read=read, write=write, error=self._error(), findings=self._findings(seconds))
+        return ToolResult(
+            read=read, write=write, error=self._error(), findings=(HOLES.found(),) * bool(self._all.ops["read"])
+        )
 
     def _take(self, line: str, at: float) -> list[Reading]:
         if self._begun is None:
@@ -143,12 +143,3 @@ class LoadGenParser(Parser):
             if first and _UNMADE in lines
             else first or next(iter(lines), None)
         )
-
-    def _findings(self, seconds: float) -> tuple[Finding, ...]:
-        found = []
-        if self._all.ops["read"]:
-            found.append(HOLES.found())
-        rate = sum(self._all.bytes.values()) / seconds if seconds > 0 else 0.0
-        if self._most_bytes and rate >= _REACHED * self._most_bytes:
-            found.append(RATE_LIMITED.found(rate_bytes=float(self._most_bytes)))
-        return tuple(found)
