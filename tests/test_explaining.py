@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.explaining import NOTHING_KNOWN, explanation, mark_of
+from cephtui.analysis.explaining import explanation, mark_of, with_mark
 from cephtui.analysis.incidents import Course
-from cephtui.models import Interval, Mark, Sample
+from cephtui.models import Finding, Interval, Mark, Sample
 from cephtui.models.findings.cluster import FLAG, OSD_DOWN, SCRUB
+from cephtui.models.findings.measurement import STALLED
 from tests.measured import STARTED
+from tests.measured import run as measured
 
 FROZEN, RESUMED = (15.3, "osd.1 frozen"), (19.3, "osd.1 resumed")
 DOWN = OSD_DOWN.found((16.0, 22.0), osd="osd.1")
@@ -33,19 +35,38 @@ def test_the_newest_mark_at_or_before_the_begin(
 
 
 def test_a_mark_and_what_the_cluster_reported_stand_together() -> None:
-    said = explanation(15.0, 19.0, [FROZEN], [DOWN], is_asked=True)
-    assert FROZEN[1] in said
-    assert DOWN.text in said
-    assert RESUMED[1] not in explanation(15.0, 19.0, [FROZEN, RESUMED], [], is_asked=True)
+    noted = {"marked_seconds": FROZEN[0], "mark": FROZEN[1]}
+    assert explanation(15.0, 19.0, [FROZEN], [DOWN], is_asked=True) == {**noted, "cause": DOWN.text}
+    assert explanation(15.0, 19.0, [FROZEN, RESUMED], [], is_asked=True) == noted
 
 
 def test_the_likeliest_of_what_was_reported_beside_it_explains_it() -> None:
     flag, scrub = FLAG.found((14.0, 20.0), flag="pause"), SCRUB.found((1.0, 30.0), pgs=1, of=32)
     earlier = OSD_DOWN.found((1.0, 5.0), osd="osd.2")
-    assert explanation(15.0, 19.0, [], [scrub, flag, DOWN, earlier], is_asked=True) == DOWN.text
-    assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == flag.text
-    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == NOTHING_KNOWN
-    assert explanation(15.0, 19.0, [], [scrub], is_asked=False) == "", "the cluster was not asked"
+    assert explanation(15.0, 19.0, [], [scrub, flag, DOWN, earlier], is_asked=True) == {"cause": DOWN.text}
+    assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == {"cause": flag.text}
+    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == {"unexplained": True}
+    assert explanation(15.0, 19.0, [], [scrub], is_asked=False) == {}, "the cluster was not asked"
+
+
+@pytest.mark.parametrize("early", [(), ((1.0, "cache off"),), (FROZEN,)])
+@pytest.mark.parametrize("late", [FROZEN, RESUMED, (5.0, "noout set")])
+@pytest.mark.parametrize("events", [[], [DOWN]])
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_mark_that_is_worded_after_the_end_explains_as_one_before_it(
+    early: tuple[tuple[float, str], ...], late: tuple[float, str], events: list[Finding], is_asked: bool
+) -> None:
+    def found(*marks: tuple[float, str]) -> Finding:
+        span = (15.0, 19.0)
+        return STALLED.found(span, seconds=4.0, **explanation(*span, marks, events, is_asked=is_asked))
+
+    run = measured(1, findings=(found(*early), DOWN))
+    assert with_mark(run, *late).findings == (found(*early, late), DOWN)
+
+
+def test_a_finding_of_an_earlier_cephtui_stays_as_it_is() -> None:
+    run = measured(1, findings=(Finding(code="stalled", text="4 s", from_seconds=15.0, to_seconds=19.0),))
+    assert with_mark(run, *FROZEN) == run
 
 
 def stalled(*marks: tuple[float, str]) -> str:

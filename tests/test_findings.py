@@ -24,7 +24,7 @@ LEVELS = {
     "note": {
         *("autoscale", "console", "depth", "flag", "health-other", "krbd", "monitors", "network-unknown"),
         *("one-stream", "one-thread", "osds", "partly-saved", "portion", "random-data", "raw-cut", "residue"),
-        *("slow-job", "space", "unkillable", "unsaved", "zeros"),
+        *("rate-set", "slow-job", "space", "unkillable", "unsaved", "zeros"),
     },
     "limits": {
         *("caches", "cluster-silent", "coarse", "errors", "errors-counted", "failed-ops", "file-system-cache"),

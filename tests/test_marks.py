@@ -13,7 +13,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from cephtui.cli import verbs
-from cephtui.models import Mark
+from cephtui.models import Event, Mark
+from cephtui.models.findings.measurement import STALLED
+from cephtui.running.bench import Bench
 from cephtui.sessions import store
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.charts.chart import Chart
@@ -246,6 +248,23 @@ async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path
 
 
 # ---------------------------------------------------------------------------------------------- on the command line
+
+
+def test_a_mark_worded_after_the_end_of_its_run_explains_what_began_after_it(tmp_path: Path) -> None:
+    session, published = SessionWriter.open(tmp_path, "tuning"), list[Event]()
+    stalled = STALLED.found((16.0, 20.0), seconds=4.0, unexplained=True)
+    for _ in range(2):
+        run = run_of("tuning", session.next_run())
+        session.start_run(run).finish(run.model_copy(update={"outcome": "ok", "findings": (stalled,)}))
+    bench = Bench(session, published.append, stall_seconds=2.0)
+    mark = Mark(at=datetime(2026, 1, 2, tzinfo=UTC), run=1, elapsed_seconds=15.5, text="osd.1 frozen")
+    assert bench.keep_mark(mark) == mark
+    session.close()
+
+    assert published == store.read_marks(tmp_path / "tuning") == [mark]
+    explained, other = (store.read_run(tmp_path / "tuning", number).findings for number in (1, 2))
+    assert [finding.values.get("mark") for finding in explained] == ["osd.1 frozen"]
+    assert other == (stalled,)
 
 
 def printed_by(root: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> str:

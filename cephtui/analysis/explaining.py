@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cephtui.models import Finding
+from cephtui.models import Finding, Run
 from cephtui.models.findings.cluster import (
     CLUSTER_SILENT,
     FLAG,
@@ -13,7 +13,8 @@ from cephtui.models.findings.cluster import (
     PGS_MOSTLY_INACTIVE,
     SLOW_OPS,
 )
-from cephtui.units import clock
+from cephtui.models.findings.kind import Value, Values
+from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
 """So much after the begin of a span a mark may be, and still stand for its cause: samples end on whole seconds."""
@@ -21,7 +22,6 @@ _LAG_SECONDS = 4.0
 """By how much an answer of the cluster may come later than the event that it reports."""
 _CAUSES = tuple(kind.code for kind in (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT))
 """What can keep I/O from completing, the likeliest first."""
-NOTHING_KNOWN = "nothing that the cluster reported explains it"
 
 
 def mark_of(begun: float, marks: Iterable[tuple[float, str]]) -> tuple[float, str] | None:
@@ -31,16 +31,36 @@ def mark_of(begun: float, marks: Iterable[tuple[float, str]]) -> tuple[float, st
 
 def explanation(
     begun: float, over: float, marks: Iterable[tuple[float, str]], events: Iterable[Finding], *, is_asked: bool
-) -> str:
-    """What explains the span: the user's mark and what the cluster reported beside it; else that nothing is known.
-
-    Empty where nothing is known because the cluster was not asked.
+) -> dict[str, Value]:
+    """What explains the span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
+    ``cause`` that the cluster reported beside it. Where there is neither it is ``unexplained``, if the cluster was
+    asked.
     """
-    mark = mark_of(begun, marks)
-    noted = f"after the mark at {clock(mark[0])}, {mark[1]}" if mark else ""
     beside = [event for event in events if event.code in _CAUSES and _is_beside(event, begun, over)]
-    reported = min(beside, key=cause_rank).text if beside else ""
-    return "; ".join(filter(None, (noted, reported))) or (NOTHING_KNOWN if is_asked else "")
+    known = _noted(mark_of(begun, marks))
+    if beside:
+        known["cause"] = min(beside, key=cause_rank).text
+    return known or ({"unexplained": True} if is_asked else {})
+
+
+def with_mark(run: Run, marked_seconds: float, text: str) -> Run:
+    """A run that has ended, with a mark that was worded after that: it explains what began after it."""
+    return run.model_copy(update={"findings": tuple(_marked(each, (marked_seconds, text)) for each in run.findings)})
+
+
+def _marked(finding: Finding, mark: tuple[float, str]) -> Finding:
+    begun, over = finding.from_seconds, finding.to_seconds
+    values: Values = finding.values
+    if finding.code != STALLED.code or begun is None or over is None or not values:
+        return finding
+    others = [(values["marked_seconds"], values["mark"])] if "mark" in values else []
+    noted = _noted(mark_of(begun, [*others, mark]))
+    known = {name: value for name, value in values.items() if not (noted and name == "unexplained")}
+    return STALLED.found((begun, over), **{**known, **noted})
+
+
+def _noted(mark: tuple[float, str] | None) -> dict[str, Value]:
+    return {"marked_seconds": mark[0], "mark": mark[1]} if mark else {}
 
 
 def cause_rank(finding: Finding) -> int:

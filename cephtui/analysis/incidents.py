@@ -20,6 +20,7 @@ from cephtui.models import ClusterSample, Finding, Mark, Sample
 from cephtui.models.findings import kind_of
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
+from cephtui.models.findings.kind import Value
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import HeadlineName
 from cephtui.tools import TOOLS
@@ -239,13 +240,14 @@ class Course:
             nodes=None if everywhere else stall.nodes,
             everywhere=True if everywhere and len(self._nodes) > 1 else None,
             to_the_end=stall.over >= end or None,
-            cause=self._cause(stall, events, lost) or None,
+            **self._cause(stall, events, lost),
         )
 
-    def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> str:
+    def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> dict[str, Value]:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
-                return lost[name]
+                noted = explanation(stall.begun, stall.over, self._marks, (), is_asked=False)
+                return {**noted, "cause": lost[name]}
         return explanation(stall.begun, stall.over, self._marks, events, is_asked=self._answered is not None)
 
 

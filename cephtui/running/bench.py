@@ -8,9 +8,10 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cephtui.analysis.explaining import with_mark
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
-from cephtui.sessions.store import StoreError
+from cephtui.sessions.store import StoreError, read_run
 from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter, unwritable
 
@@ -63,11 +64,24 @@ class Bench:
 
     def keep_mark(self, mark: Mark) -> Mark:
         """Store and publish a mark; raises StoreError."""
-        if self.recorder:
-            self.recorder.keep_mark(mark)
+        is_now = self.recorder is not None and self.recorder.keep_mark(mark)
         try:
             self.session.mark(mark)
+            if not is_now:
+                self._explain(mark)
         except OSError as error:
             raise StoreError(unwritable(error)) from None
         self.publish(mark)
         return mark
+
+    def _explain(self, mark: Mark) -> None:
+        """A mark may be worded after the end of its run, whose findings are kept by then.
+
+        Raises OSError and StoreError.
+        """
+        if mark.run is None or mark.elapsed_seconds is None:
+            return
+        run = read_run(self.session.directory, mark.run)
+        explained = with_mark(run, mark.elapsed_seconds, mark.text)
+        if explained != run:
+            self.session.amend(explained)

@@ -142,10 +142,11 @@ class Recorder:
         elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
         return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text="")
 
-    def keep_mark(self, mark: Mark) -> None:
-        """A mark with its words, which may be of an earlier run."""
-        if mark.run == self._run:
+    def keep_mark(self, mark: Mark) -> bool:
+        """A mark with its words; whether it is of this run, not of an earlier one."""
+        if is_own := mark.run == self._run:
             self.course.mark(mark)
+        return is_own
 
     def cluster(self, reported: ClusterSample) -> None:
         """The present state of the cluster; the first is the state before the run."""

@@ -292,7 +292,7 @@ class SessionWriter:
             with contextlib.suppress(StoreError):
                 run = read_run(self.directory, number)
                 if run.outcome is None:
-                    write_whole(path / "run.json", as_json(as_lost(run), indent=1))
+                    self.amend(as_lost(run))
 
     def add_plan(self, plan: Plan) -> None:
         """Keep a plan; raises StoreError."""
@@ -314,6 +314,10 @@ class SessionWriter:
         """Begin to write a run; raises OSError."""
         self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve, limits or RawLimits())
         return self._run
+
+    def amend(self, run: Run) -> None:
+        """Replace a run that has ended; raises OSError."""
+        write_whole(self.directory / f"{run.run:03}" / "run.json", as_json(run, indent=1))
 
     def undo(self, entry: Undo) -> None:
         """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""

@@ -25,9 +25,9 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"figure": "IOPS", "before": 20.0, "after": 600.0, "whole": 400.0, "settled": 600.0},
     ),
     "stalled": (
-        {"seconds": 4.0, "everywhere": True, "cause": "after the mark at 0:16, osd.1 frozen"},
+        {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},
-        {"seconds": 4.0, "cause": "nothing that the cluster reported explains it"},
+        {"seconds": 4.0, "unexplained": True},
         {"seconds": 9.0, "times": 2},
         {"seconds": 3.0, "times": 1},
     ),

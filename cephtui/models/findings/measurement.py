@@ -75,6 +75,13 @@ NOT_SETTLED = FindingKind(
 )  # fmt: skip
 
 
+def _explained(values: Values) -> str:
+    """The user's mark, and what the cluster reported beside it."""
+    noted = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
+    known = "; ".join(filter(None, (noted, values.get("cause"))))
+    return known or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
+
+
 def _stalled(values: Values) -> str:
     if "times" in values:
         times = "once more" if values["times"] == 1 else f"{values['times']} more times"
@@ -86,7 +93,7 @@ def _stalled(values: Values) -> str:
         where = " on any node"
     begun, over = values["from_seconds"], values["to_seconds"]
     end = "the end" if values.get("to_the_end") else units.clock(over)
-    cause = values.get("cause")
+    cause = _explained(values)
     lasted = worded("{seconds:duration} without a completion", values)
     return f"{lasted}{where} from {units.clock(begun)} to {end}{f': {cause}' if cause else ''}"
 
