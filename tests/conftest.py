@@ -11,8 +11,8 @@ import textual.pilot
 import textual.screen
 from hypothesis import HealthCheck, settings
 
+from tests import golden as golden_texts
 from tests import settled
-from tests.golden import Golden
 
 # derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
 settings.register_profile(
@@ -56,12 +56,18 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
+def golden_file(request: pytest.FixtureRequest) -> Iterator[golden_texts.File]:
     """The wording of what users read."""
-    texts = Golden(writes=request.config.getoption("golden"))
+    texts = golden_texts.File(writes=request.config.getoption("golden"))
     yield texts
     if not request.session.testsfailed:
         texts.save()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, golden_file: golden_texts.File) -> golden_texts.Golden:
+    """That of the texts of a test."""
+    return golden_texts.of(request, golden_file)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,17 +1,21 @@
-"""What users read, word for word, in one file: a test names a text and its values, ``golden.txt`` has its wording.
+"""What users read, word for word, in one file: a test has its texts by their places in it, ``golden.txt`` the wording.
 
 ``make golden`` writes the file again from what the program says now, so that a better word costs one line of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+
+import pytest
 
 PATH = Path(__file__).parent / "golden.txt"
 
 
-class Golden:
+class File:
     """Texts by their names."""
 
     def __init__(self, path: Path = PATH, *, writes: bool = False) -> None:
@@ -20,18 +24,49 @@ class Golden:
         self._known = {} if writes else _read(path)
         self._said: dict[str, str] = {}
 
-    def same(self, name: str, text: str | Iterable[str]) -> None:
-        """Fails where a text is not worded as in the file; several lines are one text."""
-        text = text if isinstance(text, str) else "\n".join(text)
+    def same(self, name: str, text: str) -> None:
+        """Fails where a text is not worded as in the file."""
         if self._writes:
             assert self._said.setdefault(name, text) == text, f"{name} names two texts: {self._said[name]!r}, {text!r}"
         else:
-            assert text == self._known.get(name), f"{name}: see make golden"
+            assert text == self._known.get(name), f"{name} has other words: see make golden"
 
     def save(self) -> None:
         """Write all that were said, by name."""
         if self._writes:
             self._path.write_text("".join(_entry(name, self._said[name]) for name in sorted(self._said)), "utf-8")
+
+
+class Golden:
+    """The texts of one test."""
+
+    def __init__(self, file: File, test: str, values: Mapping[str, str]) -> None:
+        """Its texts are named after it, and numbered. Each of ``values`` has its name in them, as a directory."""
+        self._file, self._test, self._values = file, test, values
+        self._numbers = count(1)
+
+    def same(self, text: str | Iterable[str], name: str = "") -> None:
+        """Fails where a text is not worded as in the file; several lines are one text."""
+        text = text if isinstance(text, str) else "\n".join(text)
+        for value, instead in self._values.items():
+            text = text.replace(value, instead)
+        self._file.same(name or f"{self._test} {next(self._numbers)}", text)
+
+    @contextmanager
+    def raises(self, *kinds: type[Exception]) -> Iterator[pytest.ExceptionInfo[Exception]]:
+        """The block fails with one of these, worded as in the file."""
+        with pytest.raises(kinds) as caught:
+            yield caught
+        self.same(str(caught.value))
+
+
+def of(request: pytest.FixtureRequest, file: File) -> Golden:
+    """Those of a test, which is named by its module, its function and which of its cases it is."""
+    item = request.node
+    module, function = (name.removeprefix("test_").replace("_", " ") for name in (item.path.stem, item.originalname))
+    case = "".join(f" [{index}]" for index in item.callspec.indices.values()) if hasattr(item, "callspec") else ""
+    own = {str(request.getfixturevalue("tmp_path")): "TMP"} if "tmp_path" in item.fixturenames else {}
+    return Golden(file, f"{module}: {function}{case}", own)
 
 
 def _entry(name: str, text: str) -> str:
@@ -41,7 +76,7 @@ def _entry(name: str, text: str) -> str:
 def _read(path: Path) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     name = ""
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").split("\n")[:-1]:
         if line.startswith("    "):
             found[name].append(line[4:])
         else:

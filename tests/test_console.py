@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable
@@ -35,6 +34,7 @@ from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.widgets.pick_list import PickList
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.fakes import FakeNode
+from tests.golden import Golden
 from tests.known import known
 from tests.replayed import (
     FILE,
@@ -398,11 +398,11 @@ async def test_resizing_during_a_run_does_no_harm(tmp_path: Path) -> None:
     assert saved(tmp_path)[0].outcome == "ok"
 
 
-async def test_the_screen_after_a_run(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+async def test_the_screen_after_a_run(tmp_path: Path, golden: Golden) -> None:
     async with console(tmp_path, run=MIXED, speed=FAST, size=SMALL) as (app, pilot):
         await pilot.press("6", "enter")
         await finished(app, pilot)
-        assert screen_text(app) == snapshot
+        golden.same(screen_text(app))
 
 
 # ------------------------------------------------------------------ every key is told

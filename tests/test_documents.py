@@ -22,7 +22,6 @@ import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
-from syrupy.assertion import SnapshotAssertion
 
 from cephtui.analysis.conclusion import Asked
 from cephtui.analysis.versus import WholeSession, versus
@@ -45,6 +44,7 @@ from cephtui.sessions import demo, store
 from tests import studies
 from tests.canaries import CANARY, HOSTILE
 from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, LATENCY, STARTED, run
 
@@ -297,18 +297,18 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path) -> N
 # ---------------------------------------------------------------------------------------------- golden
 
 
-def test_the_report_of_the_recorded_session_as_markdown(saved: Path, snapshot: SnapshotAssertion) -> None:
-    assert markdown_of(document(recorded(saved))) == snapshot
+def test_the_report_of_the_recorded_session_as_markdown(saved: Path, golden: Golden) -> None:
+    golden.same(markdown_of(document(recorded(saved))))
 
 
-def test_a_report_as_markdown(snapshot: SnapshotAssertion) -> None:
-    assert markdown_of(document(material()), "charts") == snapshot
+def test_a_report_as_markdown(golden: Golden) -> None:
+    golden.same(markdown_of(document(material()), "charts"))
 
 
-def test_a_report_as_html(snapshot: SnapshotAssertion) -> None:
+def test_a_report_as_html(golden: Golden) -> None:
     """Without the drawings and the style, which are looked at as pictures."""
     text = re.sub(r"<svg.*?</svg>", "<svg/>", html_of(document(material())), flags=re.DOTALL)
-    assert re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL) == snapshot
+    golden.same(re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))
 
 
 # ---------------------------------------------------------------------------------------------- texts of any origin

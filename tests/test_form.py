@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -33,6 +32,7 @@ from cephtui.tui.console.fields import Direction, Field, neighbour
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.panels import Panels, PresetPanel
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.golden import Golden
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
@@ -640,8 +640,8 @@ async def test_nothing_is_cut_off() -> None:
             assert "Write throughput: fio options" in screen_text(app)
 
 
-async def test_the_form_at_80x24(snapshot: SnapshotAssertion) -> None:
+async def test_the_form_at_80x24(golden: Golden) -> None:
     async with bare() as (app, pilot):
         await type_in(app, pilot, "iodepth", "1,4,16")
         await pilot.pause()
-        assert screen_text(app) == snapshot
+        golden.same(screen_text(app))

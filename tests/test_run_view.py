@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -40,6 +39,7 @@ from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import NodeNow, Shown, of_live, of_saved
 from tests.fakes import FakeNode
+from tests.golden import Golden
 from tests.known import known
 from tests.replayed import (
     MIXED,
@@ -291,13 +291,13 @@ async def test_chart_and_heat_map_have_one_time_axis() -> None:
         assert rows[-1] == axis[-2], "the times below"
 
 
-async def test_the_heat_map_at_80x24(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+async def test_the_heat_map_at_80x24(tmp_path: Path, golden: Golden) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         await pilot.press("2", "enter")
         await finished(app, pilot)
         await pilot.press("h")
         await until(pilot, lambda: has_heat(app) and "▀" in text_of(app, heat(app)))
-        assert text_of(app, heat(app)) == snapshot
+        golden.same(text_of(app, heat(app)))
 
 
 # ------------------------------------------------------------------ by node

@@ -12,9 +12,9 @@ from tests.golden import Golden
 
 @pytest.mark.parametrize("code", KINDS)
 def test_each_form_of_a_finding(code: str, golden: Golden) -> None:
-    golden.same(f"finding {code}", [f"{finding.label or '-'}: {finding_line(finding)}" for finding in examples(code)])
+    golden.same([f"{finding.label or '-'}: {finding_line(finding)}" for finding in examples(code)], f"finding {code}")
 
 
 def test_what_findings_mean(golden: Golden) -> None:
     for code, kind in KINDS.items():
-        golden.same(f"explained {code}", [kind.title, kind.why, kind.source])
+        golden.same([kind.title, kind.why, kind.source], f"explained {code}")
