@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
@@ -13,6 +14,13 @@ from pathlib import Path
 import pytest
 
 PATH = Path(__file__).parent / "golden.txt"
+_VARIES = (
+    (r"/var/tmp/cephtui[ -]\w+[ -]\w{8}\b", "TMP"),
+    (r"\bloop\d+\b", "loopN"),
+    (r"\bport \d{5}\b", "port N"),
+    (r"\.deleted-[0-9a-f]{8}\b", ".deleted-ID"),
+)
+"""What is another with each run of a test, and what stands for it."""
 
 
 class File:
@@ -50,6 +58,8 @@ class Golden:
         text = text if isinstance(text, str) else "\n".join(text)
         for value, instead in self._values.items():
             text = text.replace(value, instead)
+        for pattern, instead in _VARIES:
+            text = re.sub(pattern, instead, text)
         self._file.same(name or f"{self._test} {next(self._numbers)}", text)
 
     @contextmanager

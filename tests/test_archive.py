@@ -30,6 +30,7 @@ from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
+from tests.golden import Golden
 from tests.test_store import run_of, write_session
 
 UNDO = Undo(node="local", target="file:/mnt/bench/test")
@@ -337,9 +338,9 @@ def test_notes_are_one_line_that_no_terminal_obeys(root: Path) -> None:
     assert (notes.note, notes.tags) == ("two lines\\x1b[2J", ("a", "b"))
 
 
-def test_what_is_no_note_is_refused(root: Path) -> None:
+def test_what_is_no_note_is_refused(root: Path, golden: Golden) -> None:
     directory = varied(root)
-    with pytest.raises(StoreError, match="notes of session varied: Input should be a valid integer"):
+    with golden.raises(StoreError):
         archive.annotate(directory, baseline="third")
     assert not (directory / "notes.json").exists()
 
@@ -379,12 +380,12 @@ def test_notes_of_a_newer_version_are_left_alone(root: Path) -> None:
     assert row_of(directory).runs == 3
 
 
-def test_a_full_disk_leaves_the_notes_as_they_were(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_notes_as_they_were(root: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     directory = varied(root)
     archive.annotate(directory, note="before")
     there = everything(directory)
     monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(StoreError, match=r"can't write .*notes\.json: No space left on device: the notes stay"):
+    with golden.raises(StoreError):
         archive.annotate(directory, note="after")
     assert everything(directory) == there
 
@@ -461,11 +462,11 @@ def a_link_to_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("take", [a_session, an_empty_directory, Path.touch, a_link_to_nothing])
-def test_a_name_that_is_taken_stays_with_its_owner(root: Path, take: Callable[[Path], None]) -> None:
+def test_a_name_that_is_taken_stays_with_its_owner(root: Path, take: Callable[[Path], None], golden: Golden) -> None:
     varied(root)
     take(root / "taken")
     there = everything(root)
-    with pytest.raises(StoreError, match="there is a session taken already: choose another name"):
+    with golden.raises(StoreError):
         archive.rename(root, "varied", "taken")
     assert everything(root) == there
 
@@ -477,26 +478,26 @@ def test_its_own_name_is_no_change(root: Path) -> None:
     assert row_of(directory).runs == 3
 
 
-def test_a_session_that_is_not_there(root: Path) -> None:
+def test_a_session_that_is_not_there(root: Path, golden: Golden) -> None:
     varied(root)
     for act in (
         lambda: archive.rename(root, "gone", "new"),
         lambda: archive.delete(root / "gone"),
         lambda: archive.annotate(root / "gone", note="x"),
     ):
-        with pytest.raises(StoreError, match="no session 'gone': cephtui sessions lists them"):
+        with golden.raises(StoreError):
             act()
     assert [row.session for row in list_sessions(root)] == ["varied"]
 
 
-def test_what_is_no_session_is_left_alone(root: Path) -> None:
+def test_what_is_no_session_is_left_alone(root: Path, golden: Golden) -> None:
     """A run, the directory of all sessions, or something else that somebody has put there."""
     directory = varied(root)
     (root / "backup").mkdir()
     (root / "backup" / "data").write_text("x")
     there = everything(root)
     for path in (directory / "001", root, root / "backup"):
-        with pytest.raises(StoreError, match=f"{path} is no session of cephtui's: change or remove it by hand"):
+        with golden.raises(StoreError):
             archive.delete(path)
     assert everything(root) == there
 
@@ -510,7 +511,9 @@ def test_a_broken_session_can_be_renamed_and_deleted(root: Path, name: str) -> N
     assert list(root.iterdir()) == []
 
 
-def test_a_rename_that_the_disk_refuses_changes_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rename_that_the_disk_refuses_changes_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     directory = varied(root)
     there = kept(root)
 
@@ -518,9 +521,9 @@ def test_a_rename_that_the_disk_refuses_changes_nothing(root: Path, monkeypatch:
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(StoreError, match=r"can't rename .*varied to new: Read-only file system"):
+    with golden.raises(StoreError):
         archive.rename(root, "varied", "new")
-    with pytest.raises(StoreError, match=r"can't rename .*: Read-only file system"):
+    with golden.raises(StoreError):
         archive.delete(directory)
     assert kept(root) == there
     assert not store.is_locked(directory)
@@ -536,7 +539,7 @@ def test_a_deleted_session_leaves_nothing(root: Path) -> None:
     assert row_of(other).runs == 3
 
 
-def test_a_session_that_is_written_is_neither_renamed_nor_deleted(root: Path) -> None:
+def test_a_session_that_is_written_is_neither_renamed_nor_deleted(root: Path, golden: Golden) -> None:
     varied(root)
     with another_console(root, "varied"):
         there = kept(root)
@@ -545,7 +548,7 @@ def test_a_session_that_is_written_is_neither_renamed_nor_deleted(root: Path) ->
             lambda: archive.delete(root / "varied"),
             lambda: archive.check_deletable(root / "varied"),
         ):
-            with pytest.raises(StoreError, match="session varied is being written by a console: end that one first"):
+            with golden.raises(StoreError):
                 act()
         assert kept(root) == there
     archive.delete(root / "varied")
@@ -575,24 +578,24 @@ def test_what_a_session_left_behind_keeps_it(root: Path) -> None:
     assert list(root.iterdir()) == []
 
 
-def test_more_than_one_thing_left_behind_is_counted(root: Path) -> None:
+def test_more_than_one_thing_left_behind_is_counted(root: Path, golden: Golden) -> None:
     session = SessionWriter.open(root, "killed")
     for name in ("a", "b", "c"):
         session.undo(Undo(node="pve1", target=f"rbd:bench/{name}"))
     session.close()
-    with pytest.raises(StoreError, match="has left rbd:bench/a on pve1 and 2 more behind"):
+    with golden.raises(StoreError):
         archive.delete(session.directory)
 
 
-def test_an_undo_list_that_can_not_be_read_keeps_its_session(root: Path) -> None:
+def test_an_undo_list_that_can_not_be_read_keeps_its_session(root: Path, golden: Golden) -> None:
     directory = varied(root)
     (directory / "undo.jsonl").mkdir()
-    with pytest.raises(StoreError, match=r"undo\.jsonl: Is a directory: it lists what must be removed before"):
+    with golden.raises(StoreError):
         archive.delete(directory)
     assert row_of(directory).runs == 3
 
 
-def test_no_link_leads_out(root: Path, tmp_path: Path) -> None:
+def test_no_link_leads_out(root: Path, tmp_path: Path, golden: Golden) -> None:
     """A session that is a link is left alone; a link within one goes, what it points to stays."""
     outside = varied(tmp_path / "elsewhere", "precious")
     (root / "linked").parent.mkdir()
@@ -604,7 +607,7 @@ def test_no_link_leads_out(root: Path, tmp_path: Path) -> None:
         lambda: archive.annotate(root / "linked", note="x"),
         lambda: archive.check_deletable(root / "linked"),
     ):
-        with pytest.raises(StoreError, match="linked is a link: change the session where it is"):
+        with golden.raises(StoreError):
             act()
     directory = varied(root)
     (directory / "raw").symlink_to(outside)
@@ -650,11 +653,11 @@ def test_what_could_not_be_removed_is_named(root: Path, monkeypatch: pytest.Monk
     assert list_sessions(root) == []
 
 
-def test_a_lock_that_can_not_be_taken_is_told(root: Path) -> None:
+def test_a_lock_that_can_not_be_taken_is_told(root: Path, golden: Golden) -> None:
     directory = varied(root)
     (directory / "lock").unlink()
     (directory / "lock").mkdir()
-    with pytest.raises(StoreError, match=f"{directory}: Is a directory"):
+    with golden.raises(StoreError):
         archive.delete(directory)
     assert row_of(directory).runs == 3
 

@@ -12,6 +12,7 @@ from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.tools import TOOLS
+from tests.golden import Golden
 
 SAYS = "echo 'sudo: a terminal is required to read the password' >&2; echo 'sudo: a password is required' >&2; exit 1"
 
@@ -24,27 +25,26 @@ def shell_of(tmp_path: Path, **more: object) -> NodeShell:
     return NodeShell(node, LocalConnection(node))
 
 
-async def test_a_prefix_that_fails_is_named_with_what_it_says(tmp_path: Path) -> None:
+async def test_a_prefix_that_fails_is_named_with_what_it_says(tmp_path: Path, golden: Golden) -> None:
     for name in ("prefix", "ceph_prefix"):
         with pytest.raises(TransportError) as error:
             await probe(shell_of(tmp_path, **{name: (f"{tmp_path}/sudo",)}))
-        assert str(error.value) == f"n1: {name} {tmp_path}/sudo: sudo: a password is required"
+        golden.same(str(error.value))
 
 
 async def test_sudo_that_asks_for_a_password_is_named_with_what_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     shell = shell_of(tmp_path, prefix=("sudo", "-n"))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(TransportError) as error:
         await probe(shell)
-    helps = "allow it without a password (NOPASSWD in sudoers)"
-    assert str(error.value) == f"n1: prefix sudo -n: sudo: a password is required: {helps}"
+    golden.same(str(error.value))
 
 
 @pytest.mark.parametrize("tool", ["fio", "hsbench", "ioping", "iperf3"])
-def test_a_program_that_is_not_where_it_was_named_is_told_by_its_path(tool: str) -> None:
+def test_a_program_that_is_not_where_it_was_named_is_told_by_its_path(tool: str, golden: Golden) -> None:
     program = TOOLS[tool].version_argv[0]
     problem = TOOLS[tool].check_version(None, {program: "/opt/nothing"})
-    assert problem == "/opt/nothing of [programs] is not on the node, or does not run"
+    golden.same(problem)
     assert "is not installed" in (TOOLS[tool].check_version(None, {"other": "/opt/nothing"}) or "")

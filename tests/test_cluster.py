@@ -22,6 +22,7 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import Chunk, Command, Completed, TransportError
 from cephtui.targets import parse_target
 from tests.clusters import RECORDINGS, RecordedShell, ok
+from tests.golden import Golden
 
 DENIED = Completed(13, "", "Error EACCES: access denied")
 NO_CEPH = Completed(127, "", "env: 'ceph': No such file or directory")
@@ -38,7 +39,7 @@ def status(**pgmap: object) -> str:
 # ---------------------------------------------------------------------------------------------- the reader
 
 
-async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded() -> None:
+async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded(golden: Golden) -> None:
     asked = ClusterReader(RecordedShell("denied"))
 
     assert "rec" in (await asked.ask(reader.OSD_MAP)).pools
@@ -47,7 +48,7 @@ async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded() -> None:
     assert await asked.optional(reader.USAGE) is not None
 
     assert asked.denied == ["ceph osd df", "ceph pg dump pgs_brief"]
-    with pytest.raises(ClusterError, match=r"^ceph osd df: no permission$") as raised:
+    with golden.raises(ClusterError) as raised:
         await asked.ask(reader.OSD_USAGE)
     assert raised.value.denied
 
@@ -65,14 +66,16 @@ async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded() -> None:
         (ok("junk"), "unexpected answer: 'junk'", ""),
     ],
 )
-async def test_a_failure_is_one_error_with_its_reason(answer: Completed, said: str, remedy: str) -> None:
+async def test_a_failure_is_one_error_with_its_reason(
+    answer: Completed, said: str, remedy: str, golden: Golden
+) -> None:
     asked = ClusterReader(RecordedShell("healthy", ceph_osd_dump=answer))
 
     with pytest.raises(ClusterError) as raised:
         await asked.permitted(reader.OSD_MAP)
 
     refusal = raised.value.refusal
-    assert refusal.problem == f"can't ask which pools there are: {said}"
+    golden.same(refusal.problem)
     assert refusal.remedy.startswith(remedy)
     assert bool(refusal.remedy) == bool(remedy)
     assert str(raised.value) == refusal.text
@@ -110,19 +113,19 @@ async def test_a_batch_is_one_command_and_each_answer_is_taken_once() -> None:
         await asked.status()
 
 
-async def test_monitors_that_do_not_answer_are_not_asked_again() -> None:
+async def test_monitors_that_do_not_answer_are_not_asked_again(golden: Golden) -> None:
     silent = Completed(110, "", "[errno 110] RADOS timed out (error connecting to the cluster)")
     shell = RecordedShell("healthy", python3=silent)
     asked = ClusterReader(shell)
 
     await asked.fetch(reader.STATUS, reader.OSD_MAP)
 
-    with pytest.raises(ClusterError, match="the monitors do not answer"):
+    with golden.raises(ClusterError):
         await asked.status()
     assert shell.asked == []
 
 
-async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
+async def test_what_is_missing_is_told_from_what_can_not_be_asked(golden: Golden) -> None:
     error = "rbd: error opening {}: (2) No such file or directory"
     no_image, no_pool = (
         RecordedShell(rbd_info=Completed(2, "", error.format(name))) for name in ("image x", "pool 'rec'")
@@ -132,9 +135,7 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
         with pytest.raises(ClusterError, match=rf"^{said}: see rbd ls$") as raised:
             await ClusterReader(shell).ask(reader.image_info("rec", "x"))
         assert raised.value.missing
-    with pytest.raises(
-        ClusterError, match=r"^can't inspect image rec/x: no permission: start cephtui with the right --ceph-id"
-    ) as raised:
+    with golden.raises(ClusterError) as raised:
         await ClusterReader(RecordedShell(rbd_info=DENIED)).ask(reader.image_info("rec", "x"))
     assert not raised.value.missing
 
@@ -291,13 +292,13 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
     assert "the cephx caps deny asking of which pool" in str(refusal)
 
 
-async def test_osds_that_wait_for_pgs_have_their_other_reasons_too() -> None:
+async def test_osds_that_wait_for_pgs_have_their_other_reasons_too(golden: Golden) -> None:
     """The guard on the OSDs themselves names one that is down; what hides it would be waited for in vain."""
     peering = RecordedShell("healthy", ceph_status=ok(status(pgs_by_state=[{"state_name": "peering", "count": 1}])))
     before = await check(peering, step(), 0, "osd:*")
     assert before.refusal is not None
     assert (before.refusal.passes, before.state is not None, before.environment is not None) == (True, True, True)
-    assert before.refusal.problem == "1 PG of the cluster is not active, and the OSDs are needed for them"
+    golden.same(before.refusal.problem)
 
 
 def use(count: int) -> Completed:
@@ -325,6 +326,7 @@ class Busy(RecordedShell):
 
 async def test_rates_that_decay_are_waited_for_where_something_depends_on_them(
     monkeypatch: pytest.MonkeyPatch,
+    golden: Golden,
 ) -> None:
     now = 0.0
 
@@ -344,17 +346,15 @@ async def test_rates_that_decay_are_waited_for_where_something_depends_on_them(
 
     said: list[str] = []
     quiet = await preflight.pool_activity(decaying, "rec", on_wait=said.append)
-    assert said == [
-        "pool rec has 9 client IOPS: if their clients have ended, they are 0 within 30 s, which is waited for"
-    ]
+    golden.same(said)
     assert (quiet.client_iops, quiet.images_in_use, quiet.images) == (0.0, 0, 4)
-    assert quiet.text == "0 of 4 images in use, 0 client IOPS"
+    golden.same(quiet.text)
     assert (await preflight.pool_activity(lasting, "rec", on_wait=print)).client_iops == 9.0
     assert (await preflight.pool_activity(hasty, "rec")).client_iops == 9.0
     assert (await preflight.pool_activity(open_images, "rec", on_wait=print)).client_iops == 9.0, "it is in use anyway"
     after = await preflight.pool_activity(own, "rec", own_load=True)
     assert (after.client_iops, own.queries) == (None, 0)
-    assert after.text == "0 of 4 images in use, own I/O has just ended"
+    golden.same(after.text)
 
 
 # ---------------------------------------------------------------------------------------------- during a run
@@ -476,7 +476,7 @@ async def test_a_monitor_that_is_cancelled_ends_its_command() -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_a_command_that_ends_is_started_again_but_not_for_ever() -> None:
+async def test_a_command_that_ends_is_started_again_but_not_for_ever(golden: Golden) -> None:
     watches = [Watch([STATE]), Watch([]), Watch([STATE, STATE]), Watch([])]
     watching = Watching(watches)
     seen: list[Observation] = []
@@ -485,7 +485,7 @@ async def test_a_command_that_ends_is_started_again_but_not_for_ever() -> None:
         async for one in monitor.observe(shell_of(watching), "rec"):
             seen.append(one)
 
-    with pytest.raises(ClusterError, match=r"^ceph ended on n1 again and again$"):
+    with golden.raises(ClusterError):
         await follow()
 
     assert len(seen) == 3
@@ -494,19 +494,19 @@ async def test_a_command_that_ends_is_started_again_but_not_for_ever() -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_a_connection_that_is_lost_ends_the_monitor() -> None:
+async def test_a_connection_that_is_lost_ends_the_monitor(golden: Golden) -> None:
     watching = Watching([Watch([STATE])], closed=True)
 
-    with pytest.raises(TransportError, match=r"^the connection to n1 was lost$"):
+    with golden.raises(TransportError):
         _ = [one async for one in monitor.observe(shell_of(watching), "rec")]
 
     assert len(watching.started) == 1
 
 
-async def test_a_pool_whose_name_ceph_can_not_take_is_not_asked_for() -> None:
+async def test_a_pool_whose_name_ceph_can_not_take_is_not_asked_for(golden: Golden) -> None:
     watching = Watching([Watch([STATE])])
 
-    with pytest.raises(ClusterError, match="ceph's own command line can't take such a name"):
+    with golden.raises(ClusterError):
         _ = [one async for one in monitor.observe(shell_of(watching), "a b")]
 
     assert watching.started == []

@@ -19,6 +19,7 @@ from cephtui.targets.file import FileTarget
 from cephtui.tools.base import Companion
 from cephtui.tools.fio.command import FioWorkload
 from tests.fakes import Script
+from tests.golden import Golden
 from tests.test_runner_nodes import PRESET, Stage, errors, new_stage, outcomes, plan, target_of, until
 
 __all__ = ["new_stage"]
@@ -146,7 +147,7 @@ async def test_the_connection_to_it_is_lost(served: Plan, new_stage: Callable[..
 
 
 async def test_a_failed_node_is_lost_with_the_connection_to_its_server(
-    served: Plan, new_stage: Callable[..., Stage]
+    served: Plan, new_stage: Callable[..., Stage], golden: Golden
 ) -> None:
     stage = new_stage(served)
     with_server(stage)
@@ -157,7 +158,7 @@ async def test_a_failed_node_is_lost_with_the_connection_to_its_server(
         stage.hosts["z"].lose()
     run = task.result()
     assert run.outcome == "lost"
-    assert errors(run)["a"] == "fio: control socket has closed; server on z: the connection was lost"
+    golden.same(errors(run)["a"])
 
 
 async def test_it_may_end_by_itself_as_one_that_serves_once(served: Plan, new_stage: Callable[..., Stage]) -> None:
@@ -173,7 +174,7 @@ async def test_it_may_end_by_itself_as_one_that_serves_once(served: Plan, new_st
 
 
 async def test_a_failed_node_is_told_with_the_failure_of_its_server(
-    served: Plan, new_stage: Callable[..., Stage]
+    served: Plan, new_stage: Callable[..., Stage], golden: Golden
 ) -> None:
     stage = new_stage(served)
     server = with_server(stage, status=1, stderr="serve: error - out of memory\n")
@@ -182,8 +183,8 @@ async def test_a_failed_node_is_told_with_the_failure_of_its_server(
     async with stage.running() as task:
         await until(lambda: len(stage.log.of(f"ended {PRESET}")) == 2, task)
         server.go_on.set()
-    why = "server on z: serve: error - out of memory"
-    assert errors(task.result())["a"] == f"fio: control socket has closed; {why}"
+    assert "error - out of memory" in errors(task.result())["a"]
+    golden.same(errors(task.result())["a"])
 
 
 async def test_a_stop_ends_it_too(served: Plan, new_stage: Callable[..., Stage]) -> None:
@@ -209,11 +210,11 @@ async def test_its_node_needs_the_tool_too(served: Plan, new_stage: Callable[...
 
 
 async def test_a_node_that_does_not_answer_is_why(
-    served: Plan, new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+    served: Plan, new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     async def unanswered(shell: object) -> None:
         raise TransportError("z: no answer within 30 s")
 
     monkeypatch.setattr(companions, "probe", unanswered)
     stage = new_stage(served)
-    assert (await stage.run()).error == "a: z: no answer within 30 s"
+    golden.same((await stage.run()).error)

@@ -28,6 +28,7 @@ from cephtui.tui.screens.compare import CompareScreen, Comparison
 from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.pick_list import PickList
+from tests.golden import Golden
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -155,19 +156,19 @@ async def test_the_sides_are_swapped_in_charts_and_text() -> None:
         assert before.spans != after.spans  # what was B's colour is A's
 
 
-async def test_a_swap_says_which_side_is_the_later_one_also_in_large() -> None:
+async def test_a_swap_says_which_side_is_the_later_one_also_in_large(golden: Golden) -> None:
     async with host(two_runs(), (120, 50)) as (app, pilot):
         await until(pilot, lambda: "▼ -58.8 %" in text(app))
         assert "A 2026-" in text(app), "the times of both sides"
         await pilot.press("w")
         await until(pilot, lambda: "B vs A" in text(app))
-        assert app.said == ["A is now replay/2, the later one; B is replay/1"]
+        golden.same(app.said)
         await pilot.press("f")
         await until(pilot, lambda: isinstance(app.screen, ComparePresenter) and "A replay/2" in text(app))
         assert "no marks in these runs or between them" in text(app)
         await pilot.press("w")
         await until(pilot, lambda: "A replay/1" in text(app))
-        assert app.said[1:] == ["A is now replay/1, the earlier one; B is replay/2"]
+        golden.same(app.said[1:])
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, ComparePresenter))
         await until(pilot, lambda: "A replay/1" in text(app))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cephtui import config
 from cephtui.config import Config, ConfigError, parse_node
 from cephtui.models import Node
+from tests.golden import Golden
 
 WHOLE = """
 ssh_config = "ssh/config"
@@ -124,18 +125,18 @@ def test_an_ssh_config_that_is_asked_for_comes_first(tmp_path: Path) -> None:
     assert config.load(tmp_path / "none", required=False, ssh_config="/other").ssh_config == "/other"
 
 
-def test_no_file_is_an_empty_one_unless_it_was_asked_for(tmp_path: Path) -> None:
+def test_no_file_is_an_empty_one_unless_it_was_asked_for(tmp_path: Path, golden: Golden) -> None:
     assert config.load(tmp_path / "config.toml", required=False) == Config()
-    with pytest.raises(ConfigError, match=r"config\.toml: no such file$"):
+    with golden.raises(ConfigError):
         config.load(tmp_path / "config.toml", required=True)
 
 
-def test_a_file_that_can_not_be_read_is_told_though_it_was_not_asked_for(tmp_path: Path) -> None:
+def test_a_file_that_can_not_be_read_is_told_though_it_was_not_asked_for(tmp_path: Path, golden: Golden) -> None:
     (tmp_path / "config.toml").mkdir()
-    with pytest.raises(ConfigError, match=r"config\.toml: Is a directory$"):
+    with golden.raises(ConfigError):
         config.load(tmp_path / "config.toml", required=False)
     (tmp_path / "latin.toml").write_bytes(b'ssh_config = "\xe4"')
-    with pytest.raises(ConfigError, match=r"latin\.toml: not valid TOML: "):
+    with golden.raises(ConfigError):
         config.load(tmp_path / "latin.toml", required=False)
 
 
@@ -196,14 +197,11 @@ def test_names_groups_and_hosts_give_nodes_in_order_and_each_once(tmp_path: Path
     assert found.choose(["local"]) == (Node(name="local"),)
 
 
-def test_what_is_no_node_is_told_with_what_is_near(tmp_path: Path) -> None:
+def test_what_is_no_node_is_told_with_what_is_near(tmp_path: Path, golden: Golden) -> None:
     found = load(tmp_path, WHOLE)
     with pytest.raises(ConfigError) as error:
         found.choose(["pve1/"])
-    assert str(error.value) == (
-        "node 'pve1/': expected [USER@]HOST[:PORT] or a name from the config file: host 'pve1/': expected up to 255 "
-        "letters, digits and . _ - + : %, no - + % first, did you mean pve1?"
-    )
+    golden.same(str(error.value))
     with pytest.raises(ConfigError, match=r"config file$"):
         found.choose(["@"])
 

@@ -23,6 +23,7 @@ from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.golden import Golden
 from tests.replayed import console, console_screen, until
 
 
@@ -113,14 +114,14 @@ async def test_the_console_copies_a_run_of_the_session_that_it_continues(session
         await until(pilot, lambda: "| 13 | rados-write" in app.clipboard)
 
 
-async def test_the_comparison_is_copied_as_it_is_drawn(session: Path) -> None:
+async def test_the_comparison_is_copied_as_it_is_drawn(session: Path, golden: Golden) -> None:
     left, right = (Side((store.read_run(session, number),)) for number in (9, 12))
     app = app_of(session, CompareScreen(left, right, {}, {}))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
         await pilot.press("w", "y")
         await until(pilot, lambda: app.clipboard == comparison_markdown(right, left, judged_now(right, left)))
-        assert messages(app)[1:] == ["copied the comparison as Markdown (y again shows it)"]
+        golden.same(messages(app)[1:])
 
 
 def shown(app: App[None]) -> str:

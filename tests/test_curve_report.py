@@ -26,6 +26,7 @@ from cephtui.reports.knee import knee_lines
 from cephtui.sessions import demo
 from cephtui.tui.charts.curves import hockey_stick
 from tests.closed_loops import hard, one_queue, swept
+from tests.golden import Golden
 from tests.known import known
 from tests.loads import sweep, under_load
 
@@ -51,19 +52,17 @@ def rows_of(curve: Curve) -> list[CurvePointRow | KneeRow]:
 # ------------------------------------------------------------------ in words
 
 
-def test_a_knee_is_said_with_both_numbers() -> None:
-    assert said(16, 1, 4, 16, 64) == [
-        "knee at depth 16, from one run each: 1.00k IOPS at 16.0 ms, peak 1.00k; 80 % of peak: 800 IOPS at 16.0 ms"
-    ]
+def test_a_knee_is_said_with_both_numbers(golden: Golden) -> None:
+    golden.same(said(16, 1, 4, 16, 64))
 
 
 def test_repeats_give_it_an_interval() -> None:
     assert said(16, 1, 4, 16, 64, repeats=3)[0].startswith("knee at depth 16 (15 .. 16): ")
 
 
-def test_why_there_is_none() -> None:
-    assert said(64, 1, 4, 16, 64) == ["no knee: the curve still rises at depth 64 (1.00k IOPS)"]
-    assert said(4, 8, 16) == ["no knee: depth 8 is as fast as any, the knee is there or below"]
+def test_why_there_is_none(golden: Golden) -> None:
+    golden.same(said(64, 1, 4, 16, 64))
+    golden.same(said(4, 8, 16))
 
 
 def test_what_is_to_be_known_of_it() -> None:
@@ -97,11 +96,11 @@ def test_the_depth_is_that_of_a_job_and_the_rest_is_in_flight() -> None:
 # ------------------------------------------------------------------ as a text
 
 
-def test_a_load_has_bars_for_throughput_and_latency_and_its_knee() -> None:
+def test_a_load_has_bars_for_throughput_and_latency_and_its_knee(golden: Golden) -> None:
     runs = [*sweep(DEPTHS), *sweep(DEPTHS, first=5)]
     text = drawn(runs, width=120)
     title, _, *rows, knee = text.splitlines()
-    assert title == "write-iops over the depth: #1-8"
+    golden.same(title)
     assert [row.split()[0] for row in rows] == ["1", "4", "16", "64"]
     assert "█" * 14 in rows[-1]
     assert [row.count("█") for row in rows] == [2, 5, 16, 22]
@@ -110,27 +109,22 @@ def test_a_load_has_bars_for_throughput_and_latency_and_its_knee() -> None:
     assert drawn(runs, ascii_only=True).isascii()
 
 
-def test_a_curve_out_of_order_says_where_and_of_how_many_runs() -> None:
+def test_a_curve_out_of_order_says_where_and_of_how_many_runs(golden: Golden) -> None:
     rates = {1: 300.0, 2: 520.0, 4: 900.0, 8: 700.0, 16: 1100.0, 32: 800.0, 64: 1050.0, 128: 900.0}
     curve = curve_of(sweep(tuple(rates), lambda depth: rates[depth]), DEPTH)
     *_, knee = rows_of(curve)
     assert isinstance(knee, KneeRow)
     assert (knee.known, knee.in_flight, knee.working_iops) == (False, None, None)
-    assert knee.text == (
-        "no knee: throughput is not in the order of the depth: 800 IOPS at 32 and 1.05k IOPS at 64; "
-        "with one run of 60 s each that may be chance: repeat them"
-    )
+    golden.same(knee.text)
     assert known(hockey_stick(curve, BY_NAME["iops"])).dashed == ()
 
 
-def test_a_rise_that_may_be_chance_is_no_knee() -> None:
+def test_a_rise_that_may_be_chance_is_no_knee(golden: Golden) -> None:
     points = [
         LoadPoint(n, (x,), (n / x,), (), str(n), seconds=s)
         for n, x, s in ((1, 600.0, 3), (4, 990.0, 9), (8, 1000.0, 3))
     ]
-    assert knee_lines(known(knee_of(points)), DEPTH)[0] == (
-        "no knee: throughput rises by 66 % at most; with one run of 3 s or more each that may be chance: repeat them"
-    )
+    golden.same(knee_lines(known(knee_of(points)), DEPTH)[0])
 
 
 def test_a_knee_between_depths_far_apart_is_said_to_lie_between_them() -> None:

@@ -19,6 +19,7 @@ import pytest
 from cephtui.models.refusal import Refusal
 from cephtui.targets import devices
 from cephtui.targets.devices import DeviceFacts, RbdMapping, guard_device, parse_device
+from tests.golden import Golden
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -105,7 +106,7 @@ def content(device: str) -> str:
 # ---------------------------------------------------------------------------------------------- real devices
 
 
-def test_an_empty_device_is_given_up_by_its_name(device: str) -> None:
+def test_an_empty_device_is_given_up_by_its_name(device: str, golden: Golden) -> None:
     facts = inspect(device)
     name = Path(device).name
     assert (facts.kind, facts.name, facts.size, facts.root, facts.readonly) == ("device", name, SIZE, True, False)
@@ -114,10 +115,7 @@ def test_an_empty_device_is_given_up_by_its_name(device: str) -> None:
     assert facts.backing is not None
     found = refusal(device)
     assert found is not None
-    assert found.text == (
-        f"{device} is an existing device (64.0 MiB, {facts.backing}): give up its contents with --destroy {name}, "
-        "or choose another target"
-    )
+    golden.same(found.text)
     assert (found.confirm, found.confirm_kind) == (name, "destroy")
     assert refusal(device, name) is None
     assert refusal(device, device) is None
@@ -154,11 +152,11 @@ def test_a_signature_refuses(device: str, make: tuple[str, ...], words: str) -> 
     assert_refused(device, words)
 
 
-def test_the_remedy_for_a_file_system_names_the_command(device: str) -> None:
+def test_the_remedy_for_a_file_system_names_the_command(device: str, golden: Golden) -> None:
     call("mkfs.ext4", "-q", device)
     found = refusal(device)
     assert found is not None
-    assert found.remedy == f"if it is not needed, remove it with wipefs -a {device}; or choose another"
+    golden.same(found.remedy)
 
 
 @pytest.mark.parametrize("at", [0, 1 << 30])
@@ -296,14 +294,12 @@ def test_a_device_under_another_loop_device_is_refused(device: str) -> None:
     assert inspect(device).holders == ()
 
 
-def test_a_device_that_is_too_small(device: str) -> None:
+def test_a_device_that_is_too_small(device: str, golden: Golden) -> None:
     name = Path(device).name
     assert refusal(device, name, span=SIZE) is None
     found = refusal(device, name, span=SIZE + 1)
     assert found is not None
-    assert found.text == (
-        f"{device} is too small: needs 64.0 MiB (size x numjobs), has 64.0 MiB: choose a smaller size or another device"
-    )
+    golden.same(found.text)
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "directory", "dangling"])
@@ -439,7 +435,7 @@ def test_a_mapped_image_that_is_refused(device: str, tmp_path: Path, keys: dict[
     assert (found.problem, found.confirm) == (problem.format(device), None)
 
 
-def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path) -> None:
+def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path, golden: Golden) -> None:
     folder = tmp_path / "nodes/pve2/qemu-server"
     folder.mkdir(parents=True)
     link = tmp_path / "by-id"
@@ -450,7 +446,7 @@ def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path) -> No
     assert facts.references == (f"{folder}/2.conf",)
     found = guard_device(device, facts, SPAN, (device,))
     assert found is not None
-    assert found.problem == f"{device} is a guest's disk in {folder}/2.conf"
+    golden.same(found.problem)
 
 
 def test_a_loop_device_that_is_detached_meanwhile_is_no_error(device: str, tmp_path: Path) -> None:
@@ -508,7 +504,7 @@ def test_a_logical_volume_may_be_given_up() -> None:
     assert guard_device("/dev/vg/bench-1", facts, SPAN, ("bench-1",)) is None
 
 
-def test_many_users_are_cut_short() -> None:
+def test_many_users_are_cut_short(golden: Golden) -> None:
     found = guard_device(PATH, replace(FREE, openers=("a (1)", "b (2)", "c (3)", "d (4)", "e (5)")), SPAN, ())
     assert found is not None
-    assert found.problem == f"{PATH} is in use by a (1), b (2), c (3) and 2 more"
+    golden.same(found.problem)

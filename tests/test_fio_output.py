@@ -24,6 +24,7 @@ from cephtui.sessions.jsonlines import sample_line
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
+from tests.golden import Golden
 from tests.known import known
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -513,12 +514,12 @@ def test_words_before_a_torn_document_are_told_without_it() -> None:
     assert parse(replace(recording, stdout=torn))[1].error == words
 
 
-def test_words_are_the_same_however_they_are_cut() -> None:
+def test_words_are_the_same_however_they_are_cut(golden: Golden) -> None:
     said = b"fio: failed {here} and\nnot {there} fio: }\n"
     for size in range(1, len(said)):
         parser = FioParser(ramp=False)
         feed(parser, said, size)
-        assert parser.result().error == "fio: failed {here} and"
+        golden.same(parser.result().error)
 
 
 # ---------------------------------------------------------------------------------------------- pieces

@@ -32,6 +32,7 @@ from cephtui.models.guided_check import GuidedCheck, SideName
 from cephtui.running.command import TIME_LIMIT_SECONDS
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
+from tests.golden import Golden
 from tests.measured import IOPS, STARTED, run
 
 THIN = Finding(code="thin", text="thin data")
@@ -321,9 +322,9 @@ def test_two_in_a_row(ends: str, stops: bool) -> None:
         assert bool(failed_in_a_row(each)) == stops
 
 
-def test_why_it_stopped_is_said() -> None:
+def test_why_it_stopped_is_said(golden: Golden) -> None:
     found = [of_batch(1, "b0", outcome="lost"), of_batch(2, "a0", findings=(THIN,))]
-    assert failed_in_a_row(found) == "stopped after two runs in a row that do not count: thin data"
+    golden.same(failed_in_a_row(found))
 
 
 def test_looks() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import socket
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -33,6 +32,7 @@ from cephtui.targets.host import HostTarget
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
 from tests.fakes import FakeNode
+from tests.golden import Golden
 
 A, B, C = (Node(name=name, host=f"{name}.example") for name in "abc")
 THREE = (A, B, C)
@@ -224,26 +224,26 @@ async def test_without_a_cluster_it_is_the_address_that_ssh_uses(ssh: str, addre
     assert finding.code == "network-unknown"
 
 
-async def test_an_address_that_was_typed_is_its_own() -> None:
+async def test_an_address_that_was_typed_is_its_own(golden: Golden) -> None:
     hosts = hosts_of(osd_dump(("10.1.1.9", "10.2.2.9")))
     assert (await located("host:b@192.168.9.2", hosts)).addresses == {"": "192.168.9.2"}
-    with pytest.raises(TargetFault, match=re.escape("b has no address 10.9.9.9: it has 192.168.9.2, 10.1")):
+    with golden.raises(TargetFault):
         await located("host:b@10.9.9.9", hosts)
 
 
 @pytest.mark.parametrize("told", ["", "interfaces\t\nport\t5201\n", "interfaces\t{}\nport\t5201\n", "interfaces\t[]\n"])
-async def test_a_node_that_does_not_say_is_told(told: str) -> None:
+async def test_a_node_that_does_not_say_is_told(told: str, golden: Golden) -> None:
     hosts = hosts_of(None)
     hosts["b"]._answers.clear()
     hosts["b"].answer(lambda argv: "cephtui-host" in argv, told)
-    with pytest.raises(TargetFault, match="b: can't find its addresses: ip -j address has no answer"):
+    with golden.raises(TargetFault):
         await located("host:b", hosts)
 
 
 USE = Use(parts=(), writes=False, known=True, options={"network": "public"}, destroy=())
 
 
-async def test_a_node_is_never_measured_against_itself() -> None:
+async def test_a_node_is_never_measured_against_itself(golden: Golden) -> None:
     """The same node under two names."""
     hosts = hosts_of(osd_dump(("10.1.1.9", "10.2.2.9")))
     found, shell = await located("host:b", hosts), NodeShell(A, await hosts["a"].connect())
@@ -251,7 +251,7 @@ async def test_a_node_is_never_measured_against_itself() -> None:
     hosts["a"].answer(lambda argv: argv[:2] == ("ip", "-j") and "10.1.1.2" in argv, interfaces("10.1.1.2/24"))
     refusal = (await found.inspect(shell, USE)).refusal
     assert refusal is not None
-    assert refusal.text == "b at 10.1.1.2 is a itself: choose another node"
+    golden.same(refusal.text)
 
 
 async def test_what_was_not_asked_is_not_run() -> None:
@@ -302,6 +302,6 @@ def test_a_check_is_of_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "network on a.example: host:b.example" in asked.output
 
 
-def test_a_target_whose_node_is_not_known_is_no_plan() -> None:
-    with pytest.raises(OptionError, match="target: host:b names no node that is known here"):
+def test_a_target_whose_node_is_not_known_is_no_plan(golden: Golden) -> None:
+    with golden.raises(OptionError):
         make_plan(request("host:b", (A,)), lambda: "0a1b2c3d")

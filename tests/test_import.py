@@ -29,6 +29,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
+from tests.golden import Golden
 from tests.logs import COMMAND, WRITES
 from tests.replayed import SESSION, WRITE_IOPS
 from tests.test_rados_bench import FOLDER as RADOS
@@ -390,10 +391,10 @@ def test_an_imported_session_reads_as_such(home: Path, capsys: pytest.CaptureFix
     assert row.imported
 
 
-def test_there_is_nothing_to_replay(home: Path) -> None:
+def test_there_is_nothing_to_replay(home: Path, golden: Golden) -> None:
     (home / "a.txt").write_text(WRITES)
     run("import", str(home / "a.txt"), "--session", "before")
-    with pytest.raises(StoreError, match=r"imported from a\.txt:1, so there is no live output to replay"):
+    with golden.raises(StoreError):
         Playback(home / "data" / "sessions" / "before", 1)
 
 
@@ -422,12 +423,12 @@ def test_runs_of_a_loop_repeat_each_other(home: Path) -> None:
     ]
 
 
-def test_a_session_is_never_added_to(home: Path) -> None:
+def test_a_session_is_never_added_to(home: Path, golden: Golden) -> None:
     (home / "a.txt").write_text(WRITES)
     assert run("import", str(home / "a.txt")) == 0
-    with pytest.raises(Exception, match="there is a session a-2025-04-07 already"):
+    with golden.raises(Exception):
         run("import", str(home / "a.txt"))
-    with pytest.raises(Exception, match="there is a session a-2025-04-07 already"):
+    with golden.raises(Exception):
         run("import", str(home / "a.txt"), "--session", "a-2025-04-07")
     assert len(imported(home, "a-2025-04-07")) == 1
 
@@ -479,7 +480,7 @@ def test_json_lines_have_the_runs_and_the_files(home: Path, capsys: pytest.Captu
     assert rows[1]["session"] == "x"
 
 
-def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     for name, data in {
         "utf-16.txt": WRITES.encode("utf-16"),
         "bom.txt": WRITES.encode("utf-8-sig"),
@@ -489,7 +490,7 @@ def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPa
         assert len(read_log_file(home / name).runs) == 1, name
     monkeypatch.setattr(importing, "FILE_MOST_BYTES", 100)
     assert "too large" in (read_log_file(home / "latin.txt").problem or "")
-    assert read_log_file(home / "missing.txt").problem == "No such file or directory"
+    golden.same(read_log_file(home / "missing.txt").problem)
 
 
 @pytest.mark.parametrize(

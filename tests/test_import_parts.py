@@ -24,6 +24,7 @@ from cephtui.tools.headings import places
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import Content
+from tests.golden import Golden
 from tests.imported import import_texts, rados
 from tests.logs import COMMAND, WRITES
 
@@ -224,11 +225,11 @@ def test_where_two_options_differ_each_curve_has_one_of_them(tmp_path: Path) -> 
     ]
 
 
-def test_the_headings_are_the_axis_where_nothing_else_differs(tmp_path: Path) -> None:
+def test_the_headings_are_the_axis_where_nothing_else_differs(tmp_path: Path, golden: Golden) -> None:
     runs = imported(tmp_path, "".join(f"## {n} OSDs\n\n{rados('write', 50 * n)}" for n in (1, 2, 3)))
     (curve,) = curves_of(runs)
     assert (curve.axis, [place.label for place in curve.places]) == (Axis("heading"), ["1 OSDs", "2 OSDs", "3 OSDs"])
-    assert title_of_curve(curve) == "rados-write over the heading: #1-3"
+    golden.same(title_of_curve(curve))
 
 
 def test_blocks_of_two_sizes_in_four_pools_are_no_axis(tmp_path: Path) -> None:

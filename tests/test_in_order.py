@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from cephtui.tui.terminal import in_order
 from cephtui.tui.terminal.in_order import OrderedApp, opening
+from tests.golden import Golden
 from tests.replayed import burst, until
 
 
@@ -136,13 +137,15 @@ async def test_the_keys_that_quit_wait_for_nothing() -> None:
         await until(pilot, lambda: texts(app) == ["1", ""])
 
 
-async def test_what_is_typed_for_a_screen_that_does_not_come_reaches_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_typed_for_a_screen_that_does_not_come_reaches_no_other(
+    monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     monkeypatch.setattr(in_order, "_POLLS_MOST", 3)
     app = Typed()
     async with app.run_test() as pilot:
         burst(app, "w12")
         await until(pilot, lambda: bool(app._notifications))
-        assert [notice.message for notice in app._notifications] == ["what was typed meanwhile is dropped"]
+        golden.same([notice.message for notice in app._notifications])
         app.worked.set()
         app.mounted.set()
         await until(pilot, lambda: texts(app) == ["", ""])

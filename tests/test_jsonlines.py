@@ -33,6 +33,7 @@ from cephtui.models import (
 from cephtui.models.rows import NodeRow
 from cephtui.printable import printable
 from cephtui.sessions.jsonlines import as_json, line, parse_sample, sample_line, schema
+from tests.golden import Golden
 
 COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
@@ -205,12 +206,12 @@ def test_what_else_was_done_is_told_only_where_there_is_any() -> None:
     assert (row["other"]["delete"]["ios"], row["other"]["delete"]["latency_mean_seconds"]) == (3, None)
 
 
-def test_jobs_are_told_only_where_there_are_any() -> None:
+def test_jobs_are_told_only_where_there_are_any(golden: Golden) -> None:
     assert "jobs" not in json.loads(line(SAMPLE))
     assert "jobs" not in schema()["$defs"]["Sample"]["required"]
     sample = replace(SAMPLE, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5, "hdd", "pve1 sdb"),))
     assert [job["job"] for job in json.loads(line(sample))["jobs"]] == ["osd.3"]
-    with pytest.raises(ValueError, match="not a sample: seconds: expected a number"):
+    with golden.raises(ValueError):
         parse_sample(line(sample).replace('"seconds":0.5', '"seconds":null'))
 
 

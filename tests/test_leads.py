@@ -20,6 +20,7 @@ from cephtui.targets import devices
 from cephtui.targets import file as file_target
 from cephtui.targets.devices import guard_device, parse_device
 from cephtui.targets.file import FileFacts, parse_facts
+from tests.golden import Golden
 
 SPAN = 1 << 20
 LABEL = b"bluestore block device\n"
@@ -80,7 +81,7 @@ def mounted(what: Path, at: Path) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------- an OSD's data
 
 
-def test_a_link_to_the_block_of_an_osd_is_refused(osd: Path, disk: Path) -> None:
+def test_a_link_to_the_block_of_an_osd_is_refused(osd: Path, disk: Path, golden: Golden) -> None:
     (disk / "l").symlink_to(osd / "block")
     (disk / "through").symlink_to("l")
     (disk / "folder").symlink_to(osd)
@@ -88,10 +89,10 @@ def test_a_link_to_the_block_of_an_osd_is_refused(osd: Path, disk: Path) -> None
     for path in (disk / "l", disk / "through", disk / "folder" / "block", osd / "block"):
         found = given_up(path)
         assert found, path
-        assert found.text == f"{path} is data of osd.7: measure the OSD itself with --target osd:7"
+        golden.same(found.text)
     found = given_up(disk / "hard")
     assert found
-    assert found.problem == f"{disk / 'hard'} is data of an OSD"
+    golden.same(found.problem)
     assert found.confirm is None
     assert (osd / "block").read_bytes().startswith(LABEL)
 
@@ -109,11 +110,13 @@ def test_an_osd_is_known_by_the_copies_of_its_label(disk: Path, at: int) -> None
 @pytest.mark.parametrize(
     ("shown", "name"), [("block", ""), ("current/1", ""), ("current", "1"), ("current", "new"), (".", "new")]
 )
-def test_a_bind_mount_of_what_an_osd_has_is_refused(osd: Path, disk: Path, shown: str, name: str) -> None:
+def test_a_bind_mount_of_what_an_osd_has_is_refused(
+    osd: Path, disk: Path, shown: str, name: str, golden: Golden
+) -> None:
     path, words = disk / "bound" / name, mounted(osd / shown, disk / "bound")
     found = given_up(path, *words)
     assert found
-    assert found.remedy == "measure the OSD itself with --target osd:7"
+    golden.same(found.remedy)
 
 
 def test_a_file_that_is_nobodys_is_given_up_under_any_name(disk: Path) -> None:
@@ -193,7 +196,7 @@ def test_a_file_that_anybody_has_open_is_not_given_up(disk: Path, way: str, name
 
 
 @pytest.mark.root
-def test_a_file_that_is_open_where_nobody_sees_it_is_not_given_up(disk: Path) -> None:
+def test_a_file_that_is_open_where_nobody_sees_it_is_not_given_up(disk: Path, golden: Golden) -> None:
     """Inside of a container, whose processes are its own."""
     (disk / "image").write_bytes(bytes(8192))
     inside = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
@@ -201,13 +204,11 @@ def test_a_file_that_is_open_where_nobody_sees_it_is_not_given_up(disk: Path) ->
     with of_another(disk / "image"):
         found = given_up(disk / "image", *inside)
     assert found
-    assert found.problem == (
-        f"{disk / 'image'} is open or locked by another process, perhaps in a container or on another host"
-    )
+    golden.same(found.problem)
 
 
 @pytest.mark.root
-def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path) -> None:
+def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path, golden: Golden) -> None:
     (disk / "image").write_bytes(bytes(1 << 20))
     name = subprocess.run(
         ["losetup", "--find", "--show", disk / "image"], capture_output=True, text=True, check=True
@@ -217,12 +218,12 @@ def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path) -> None:
     finally:
         subprocess.run(["losetup", "--detach", name], check=True)
     assert found
-    assert found.problem == f"{disk / 'image'} is behind {Path(name).name}"
+    golden.same(found.problem)
 
 
 @pytest.mark.root
 @pytest.mark.parametrize("offset", [0, 4096])
-def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, offset: int) -> None:
+def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, offset: int, golden: Golden) -> None:
     (osd / "block").write_bytes(LABEL + bytes(1 << 20))
     os.link(osd / "block", disk / "hard")
     argv = ["losetup", "--find", "--show", "--offset", str(offset), str(disk / "hard")]
@@ -233,14 +234,14 @@ def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, 
         subprocess.run(["losetup", "--detach", name], check=True)
     found = guard_device(name, parse_device(answer), SPAN, (name, Path(name).name))
     assert found
-    assert found.problem == f"{name} is a Ceph OSD's"
+    golden.same(found.problem)
 
 
-def test_who_has_a_file_open_is_unknown_without_root_and_a_lease() -> None:
+def test_who_has_a_file_open_is_unknown_without_root_and_a_lease(golden: Golden) -> None:
     facts = FileFacts(kind="file", writable=True, directory=True)
     found = file_target.guard("/x/y", facts, SPAN, ("y",))
     assert found
-    assert found.problem == "can't tell who uses /x/y"
+    golden.same(found.problem)
     for known in (FileFacts(kind="file", writable=True, directory=True, claim="free"),
                   FileFacts(kind="file", writable=True, directory=True, root=True)):  # fmt: skip
         assert file_target.guard("/x/y", known, SPAN, ("y",)) is None

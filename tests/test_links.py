@@ -28,6 +28,7 @@ from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.widgets.run_rows import Content
 from tests.documents import study
+from tests.golden import Golden
 from tests.runs import recorded
 from tests.test_ceiling import found as ceilings_of
 from tests.test_ceiling import wrote
@@ -181,7 +182,7 @@ def test_a_report_has_it() -> None:
 # ---------------------------------------------------------------------------------------------- the ceiling
 
 
-def test_a_measured_link_takes_the_place_of_the_nic() -> None:
+def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
     run = wrote(9, bandwidth=420 * (1 << 20))
     before = ceilings_of(run)["network"]
     assert "NIC 10.0 Gbit/s x 0.94" in before.basis
@@ -189,7 +190,7 @@ def test_a_measured_link_takes_the_place_of_the_nic() -> None:
     fast = link_run(2, "pve2", "pve1", summary=Summary(write=total(8 * GBIT)))
     other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=total(80 * GBIT)))
     after = ceilings_of(run, slow, fast, other)["network"]
-    assert after.basis == "from 1 of 3 OSD hosts, size 3, link 8.00 Gbit/s as measured (#2)"
+    golden.same(after.basis)
     assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
 
 
@@ -220,7 +221,7 @@ def in_cluster(fsid: str | None) -> Run:
     return wrote(bandwidth=50e6, cluster=cluster.model_copy(update={"fsid": fsid}))
 
 
-def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path) -> None:
+def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path, golden: Golden) -> None:
     root = tmp_path / "sessions"
     for value in (*TRIANGLE, one_way(7, "a", "b", 0.5 * GBIT)):
         keep_links(root, of_hosts(value), FSID)
@@ -230,10 +231,8 @@ def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(t
     assert (kept["pve1", "pve2"].bandwidth_bytes, kept["pve1", "pve2"].run) == (0.5 * GBIT, 7), "the newest counts"
     (network,) = [each for each in ceilings(run, links=list(kept.values())) if each.limit == "network"]
     assert network.at_most == pytest.approx(0.75 * GBIT)
-    day = f"{TRIANGLE[0].started_at:%Y-%m-%d}"
-    assert (
-        network.basis == f"from 1 of 3 OSD hosts, size 3, link 1.00 Gbit/s as measured ({TRIANGLE[0].session}/1, {day})"
-    )
+    assert f"{TRIANGLE[0].started_at:%Y-%m-%d}" in network.basis
+    golden.same(network.basis)
     (own,) = [each for each in ceilings(run, [one_way(9, "pve1", "x", 0.4 * GBIT)], list(kept.values()))
               if each.limit == "network"]  # fmt: skip
     assert own.at_most == pytest.approx(0.75 * 0.4 * GBIT), "what the session itself has measured comes first"

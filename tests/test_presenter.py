@@ -30,6 +30,7 @@ from cephtui.tui.terminal.themes import CSS
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, of_live
+from tests.golden import Golden
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
 
 IOPS, BANDWIDTH, LATENCY = HEADLINES
@@ -145,10 +146,10 @@ def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any]
     assert presented.banner(shown(**changes), live()) == expected
 
 
-def test_the_ramp_is_named() -> None:
+def test_the_ramp_is_named(golden: Golden) -> None:
     assert presented.banner(shown(), live("ramp")).kind == "-phase"
     assert presented.progress(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
-    assert presented.progress(shown(whole=True), None) == "over the whole run"
+    golden.same(presented.progress(shown(whole=True), None))
 
 
 def cluster(**changes: Any) -> ClusterSample:
@@ -161,10 +162,10 @@ def test_the_health_is_a_word_and_a_class() -> None:
     assert presented.health(cluster()) == presented.health(None) == ("", "")
 
 
-def test_an_osd_that_is_down_comes_before_the_slowest() -> None:
+def test_an_osd_that_is_down_comes_before_the_slowest(golden: Golden) -> None:
     slow = {"osd_latency_seconds": {"0": 0.001, "1": 0.072}}
     assert presented.osds(cluster(**slow, osds=3, osds_up=3)) == ("slowest OSD.1 72.0 ms", "OSD.1 72.0 ms")
-    assert presented.osds(cluster(**slow, osds=3, osds_up=2))[0] == "2 of 3 OSDs up"
+    golden.same(presented.osds(cluster(**slow, osds=3, osds_up=2))[0])
     assert presented.osds(cluster()) == presented.osds(None) == ("",)
 
 

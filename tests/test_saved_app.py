@@ -28,6 +28,7 @@ from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from tests.golden import Golden
 from tests.replayed import until
 from tests.test_replay_screen import keep_what_is_said, screen_text, text_in
 
@@ -214,17 +215,17 @@ def refusal(result: Result) -> str:
 
 
 @pytest.mark.parametrize("words", [["replay", "demo/1"], ["watch", "demo"], ["demo"]])
-def test_without_a_terminal_they_refuse(at_home: Path, words: list[str]) -> None:
-    assert refusal(run(*words)) == f"{words[0]} needs a terminal"
+def test_without_a_terminal_they_refuse(at_home: Path, words: list[str], golden: Golden) -> None:
+    golden.same(refusal(run(*words)))
 
 
 @pytest.mark.parametrize("words", [["replay", "demo/1"], ["watch", "demo"], ["demo"]])
-def test_the_refusal_is_one_line_of_the_real_process(session: Path, words: list[str]) -> None:
+def test_the_refusal_is_one_line_of_the_real_process(session: Path, words: list[str], golden: Golden) -> None:
     program = Path(sys.executable).with_name("cephtui")
     environ = {**os.environ, "CEPHTUI_DATA_DIR": str(session.parent)}
     done = subprocess.run([program, *words], env=environ, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"cephtui: {words[0]} needs a terminal\n"
+    golden.same(done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,9 @@ def test_what_is_not_there_is_named(opened: list[Any], words: list[str], problem
     assert opened == []
 
 
-def test_a_recording_that_can_not_be_played_is_one_line(opened: list[Any], tmp_path: Path, session: Path) -> None:
+def test_a_recording_that_can_not_be_played_is_one_line(
+    opened: list[Any], tmp_path: Path, session: Path, golden: Golden
+) -> None:
     shutil.copytree(session, tmp_path / "torn")
     (tmp_path / "torn" / "plans.jsonl").unlink()
     with pytest.MonkeyPatch.context() as patch:
@@ -255,7 +258,7 @@ def test_a_recording_that_can_not_be_played_is_one_line(opened: list[Any], tmp_p
         result = run("replay", "torn/1")
     assert result.exit_code == 1
     (line,) = result.output.splitlines()
-    assert line == f"Error: {tmp_path}/torn/plans.jsonl: the plan of run 1 is not in it"
+    golden.same(line)
     assert opened == []
 
 

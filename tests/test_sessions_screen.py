@@ -29,6 +29,7 @@ from cephtui.tui.screens import sessions as screens_sessions
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.in_order import OrderedApp
 from cephtui.tui.widgets.sessions_table import SessionsTable, about, cells, fitted, matches, state
+from tests.golden import Golden
 from tests.replayed import SESSION, until
 from tests.test_store import run_of, write_session
 
@@ -604,12 +605,12 @@ def writing(root: Path) -> Iterator[None]:
         session.close()
 
 
-async def test_a_session_that_is_written_is_kept_and_can_be_noted(root: Path) -> None:
+async def test_a_session_that_is_written_is_kept_and_can_be_noted(root: Path, golden: Golden) -> None:
     with writing(root):
         async with showing(root) as (app, pilot):
             await pilot.press("D")
             await until(pilot, lambda: bool(app.notices))
-            assert app.notices == ["session nvme is being written by a console: end that one first"]
+            golden.same(app.notices)
             assert app.screen is app.sessions
             await pilot.press("R")
             await until(pilot, lambda: app.is_above(EnterText))

@@ -14,6 +14,7 @@ from cephtui.nodes import turns as turns_module
 from cephtui.nodes.transport import TransportError
 from cephtui.nodes.turns import Turns
 from cephtui.running.runner import Runner
+from tests.golden import Golden
 
 from .fakes import FakeConnection, FakeNode
 
@@ -37,7 +38,7 @@ async def test_turns_are_bounded_on_each_host_and_in_all() -> None:
     assert {host: number for host, number in most.items() if number > 6} == {"all": most["all"]}
 
 
-async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     monkeypatch.setattr(turns_module, "_TURNS_ON_A_HOST", 1)
     monkeypatch.setattr(turns_module, "_STANDSTILL_SECONDS", 2.5)
     turns, node = Turns(), Node(name="n1", host="h")
@@ -51,7 +52,7 @@ async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pyte
     await asyncio.gather(*map(command, range(6)))  # the last has waited longer than that
     assert ended == [0, 1, 2, 3, 4, 5]
     async with turns.taken(node):
-        with pytest.raises(TransportError, match=r"^n1: no command on any node has ended well for \d s, and others"):
+        with golden.raises(TransportError):
             async with turns.taken(node):
                 pass
     async with turns.taken(node):  # what was given up has left no turn taken
