@@ -39,7 +39,7 @@ AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.outcomes")
 PYTEST = (*AGAIN, "--durations=25")
 LANES = {
     "types": ("mypy",),
-    "lab": (*PYTEST, *LAB, "-v", "-n", "4", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "lab": (*PYTEST, *LAB, "-v", "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, *PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": (*PYTEST, "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
 }

@@ -126,13 +126,13 @@ ONCE = {
 @pytest.mark.parametrize(
     ("names", "options"),
     [
-        (("call", "import", "setup"), ()),
         (("call", "import", "setup"), WORKERS),
-        (("teardown",), WORKERS),
-        (("end",), ()),
-        (("end",), WORKERS),
         (("leak",), ()),
-        (("leak",), WORKERS),
+        pytest.param(("call", "import", "setup"), (), marks=pytest.mark.matrix),
+        pytest.param(("teardown",), WORKERS, marks=pytest.mark.matrix),
+        pytest.param(("end",), (), marks=pytest.mark.matrix),
+        pytest.param(("end",), WORKERS, marks=pytest.mark.matrix),
+        pytest.param(("leak",), WORKERS, marks=pytest.mark.matrix),
     ],
 )
 def test_what_fails_once_is_flaky_and_stops_nothing(
@@ -147,12 +147,14 @@ def test_what_fails_once_is_flaky_and_stops_nothing(
     assert said.of("passed after ")
 
 
+@pytest.mark.matrix
 def test_a_crash_of_a_worker_is_of_the_test_that_it_ran(tmp_path: Path) -> None:
     said = lanes(tmp_path, *WORKERS, crash=IN_A_CRASH, good=GOOD)
     assert said.status == 0, said.text
     assert [line["test"] for line in said.kept] == ["made/test_crash.py::test_it"]
 
 
+@pytest.mark.matrix
 def test_a_crash_of_all_is_of_the_module_and_the_rest_is_run_then(tmp_path: Path) -> None:
     said = lanes(tmp_path, crash=IN_A_CRASH, second=FAILS_ONCE)
     assert said.status == 0, said.text
@@ -162,7 +164,7 @@ def test_a_crash_of_all_is_of_the_module_and_the_rest_is_run_then(tmp_path: Path
     ]
 
 
-@pytest.mark.parametrize("text", [FAILS_TWICE, FAILS_ALWAYS], ids=["twice", "always"])
+@pytest.mark.parametrize("text", [FAILS_TWICE, pytest.param(FAILS_ALWAYS, marks=pytest.mark.matrix)])
 def test_what_fails_again_is_red(tmp_path: Path, text: str) -> None:
     said = lanes(tmp_path, it=text, once=FAILS_ONCE)
     assert said.status == 1
@@ -171,6 +173,7 @@ def test_what_fails_again_is_red(tmp_path: Path, text: str) -> None:
     assert not said.kept
 
 
+@pytest.mark.matrix
 def test_more_than_three_are_red_and_not_run_again(tmp_path: Path) -> None:
     said = lanes(tmp_path, **dict.fromkeys(("a", "b", "c", "d"), FAILS_ONCE))
     assert said.status == 1
@@ -178,6 +181,7 @@ def test_more_than_three_are_red_and_not_run_again(tmp_path: Path) -> None:
     assert not said.of("again, alone")
 
 
+@pytest.mark.matrix
 def test_an_error_of_pytest_itself_is_red(tmp_path: Path) -> None:
     said = lanes(tmp_path, "--no-such-option", good=GOOD)
     assert said.status == 1

@@ -291,8 +291,8 @@ STEPS = (
     Step("", "rbd rm"),
 )
 """The first alone: what it asks is known to the others."""
-FEW_STEPS = tuple(step for step in STEPS if step.held not in ("mount", "rbd unmap", "rbd rm"))
-"""Without those beside which another does the same."""
+FEW_STEPS = tuple(step for step in STEPS if step.held in ("rbd map --options", "cephtui-create", ""))
+"""As it is mapped, as it gets a file system, and as it is filled."""
 AT_ONCE = 2
 
 

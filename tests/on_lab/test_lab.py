@@ -341,6 +341,7 @@ def test_a_directory_that_is_no_lab_stays_as_it_is() -> None:
         shutil.rmtree(directory)
 
 
+@pytest.mark.matrix
 def test_up_twice_is_one_lab(new_lab: NewLab) -> None:
     lab = new_lab("--no-ceph")
     state = (lab.directory / "state.json").read_text()
@@ -368,6 +369,7 @@ def killed_in_mid_up() -> Iterator[Path]:
         command_line("down", directory)
 
 
+@pytest.mark.matrix
 def test_down_after_a_start_that_was_killed(killed_in_mid_up: Path) -> None:
     assert command_line("status", killed_in_mid_up).stdout.startswith("lab: half up")
 
@@ -376,6 +378,7 @@ def test_down_after_a_start_that_was_killed(killed_in_mid_up: Path) -> None:
     assert Traces(killed_in_mid_up, set(), set()).left() == []
 
 
+@pytest.mark.matrix
 def test_up_after_a_start_that_was_killed(killed_in_mid_up: Path) -> None:
     done = command_line("up", "--no-ceph", killed_in_mid_up)
     assert (done.returncode, done.stderr) == (0, "")
@@ -398,6 +401,7 @@ def test_a_lab_ends_with_its_owner() -> None:
         command_line("down", directory)
 
 
+@pytest.mark.matrix
 def test_a_lab_whose_directory_was_removed_ends(new_lab: NewLab) -> None:
     lab = new_lab("--no-ceph")
     traces = Traces.of(lab)
