@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from cephtui.cli.verbs import cli
 from cephtui.models import Interval, MeasuredVolume, Node, Promise, Run, Sample, Session, VolumePart
 from cephtui.models.expectation import Expected
+from cephtui.models.findings.cluster import RECOVERY
 from cephtui.models.suite import Cell, Ordered
 from cephtui.ordering import plan_of, requests_of
 from cephtui.paths import packaged_presets_dir
@@ -137,14 +138,16 @@ def test_a_report_says_above_all_how_many_are_reached(root: Path) -> None:
 
 
 def test_a_workbook_has_numbers(root: Path, tmp_path: Path) -> None:
-    save(root, [promised(1, 8006, "write iops>=8k")])
+    recovered = RECOVERY.found((1.0, 30.0), rate_bytes=64e6)
+    save(root, [promised(1, 8006, "write iops>=8k", findings=(recovered,))])
     call("report", SESSION, "-o", str(tmp_path / "x.xlsx"))
     head, row = openpyxl.load_workbook(BytesIO((tmp_path / "x.xlsx").read_bytes()))["expected"].iter_rows(
         values_only=True
     )
     found = dict(zip(head, row, strict=True))
-    assert (found["promised"], found["measured"], found["word"]) == (8000, 8006, "PASS")
+    assert (found["promised"], found["measured"], found["word"]) == (8000, 8006, "NO VERDICT")
     assert found["share of seconds >= 90 %"] == 1
+    assert recovered.text in found["limited by"]
 
 
 def test_runs_without_any_have_no_section(root: Path) -> None:

@@ -198,6 +198,7 @@ def _row_of_expected(found: Expected) -> dict[str, object]:
         "answer": found.answer,
         "given before": found.given,
         "left out": "; ".join(left_out_lines(found.left_out)),
+        "limited by": "; ".join(left_out_lines(found.limited)),
     }
 
 
