@@ -166,12 +166,18 @@ async def playing(
         screen = console_screen(app)
         view = screen.query_one(LiveView)
         view._clock, view._received = runner.clock, runner.clock()
-        chosen: list[str] = [name for name in ("numjobs", "iodepth", "size") if name in run.options]
-        options = {name: str(run.options[name]) for name in chosen}
-        screen.choice.edits = Edits({run.preset: options}, str(run.options["runtime"]))
+        screen.choice.edits = edits_of(run)
         if run.preset == SECOND:
             await pilot.press("right")
         yield app, pilot
+
+
+def edits_of(run: Run) -> Edits:
+    """What was edited for a recorded run."""
+    options: dict[str, str] = {
+        name: str(run.options[name]) for name in ("numjobs", "iodepth", "size") if name in run.options
+    }
+    return Edits({run.preset: options}, str(run.options["runtime"]))
 
 
 async def draw_console(
@@ -260,6 +266,7 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
     runs = {run.run: run for run in store.read_runs(session)[0]}
     async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
         choice = console_screen(app).choice
+        choice.edits = edits_of(runs[BEFORE])
         request = choice.request()
         guided = new_guided_check(request, -10.0).model_copy(
             update={"before": (runs[BEFORE].batch,), "after": (runs[AFTER].batch,), "most": None, "fixed": 3}
