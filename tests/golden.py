@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+E = TypeVar("E", bound=Exception)
 PATH = Path(__file__).parent / "golden.txt"
 _VARIES = (
     (r"/var/tmp/cephtui[ -]\w+[ -]\w{8}\b", "TMP"),
@@ -53,8 +55,9 @@ class Golden:
         self._file, self._test, self._values = file, test, values
         self._numbers = count(1)
 
-    def same(self, text: str | Iterable[str], name: str = "") -> None:
-        """Fails where a text is not worded as in the file; several lines are one text."""
+    def same(self, text: str | Iterable[str] | None, name: str = "") -> None:
+        """Fails where a text is not worded as in the file, or there is none; several lines are one text."""
+        assert text is not None, "nothing is said"
         text = text if isinstance(text, str) else "\n".join(text)
         for value, instead in self._values.items():
             text = text.replace(value, instead)
@@ -63,7 +66,7 @@ class Golden:
         self._file.same(name or f"{self._test} {next(self._numbers)}", text)
 
     @contextmanager
-    def raises(self, *kinds: type[Exception]) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    def raises(self, *kinds: type[E]) -> Iterator[pytest.ExceptionInfo[E]]:
         """The block fails with one of these, worded as in the file."""
         with pytest.raises(kinds) as caught:
             yield caught

@@ -183,7 +183,7 @@ async def test_a_failed_node_is_told_with_the_failure_of_its_server(
     async with stage.running() as task:
         await until(lambda: len(stage.log.of(f"ended {PRESET}")) == 2, task)
         server.go_on.set()
-    assert "error - out of memory" in errors(task.result())["a"]
+    assert "error - out of memory" in str(errors(task.result())["a"])
     golden.same(errors(task.result())["a"])
 
 
