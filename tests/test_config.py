@@ -146,44 +146,46 @@ def test_local_may_have_a_way_to_ceph_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "key"),
     [
-        ("nodes = [", "not valid TOML: "),
-        ("[nodes.a]\n[nodes.a]", "not valid TOML: "),
-        ("node = 1", "node: unknown key, expected one of ssh_config, notify, nodes, groups"),
-        (
-            '[nodes.a]\nprot = 22\nhost = "a"',
-            "nodes.a.prot: unknown key, expected one of host, user, port, prefix, ceph_prefix, ceph_conf, "
-            "ceph_keyring, ceph_id",
-        ),
-        ("[nodes.a]\nport = 0", "nodes.a.port: expected greater than or equal to 1, got 0"),
-        ("[nodes.a]\nport = 65536", "nodes.a.port: expected less than or equal to 65535, got 65536"),
-        ('[nodes.a]\nport = "22"', "nodes.a.port: expected a valid integer, got '22'"),
-        ("[nodes.a]\nhost = 5", "nodes.a.host: expected a valid string, got 5"),
-        ('[nodes.a]\nprefix = "sudo -n"', "nodes.a.prefix: expected a valid list, got 'sudo -n'"),
-        ("[nodes.a]\nceph_prefix = [1]", "nodes.a.ceph_prefix.0: expected a valid string, got 1"),
-        (
-            "[nodes.a]\nuser = '$(touch x)'",
-            "nodes.a: user '$(touch x)': expected up to 255 letters, digits and . _ - +",
-        ),
-        ("[nodes.a]\nuser = '-l'", "nodes.a: user '-l': expected"),
-        ("[nodes.a]\nhost = '$(touch x)'", "nodes.a: host '$(touch x)': expected"),
-        ("ssh_config = 1", "ssh_config: expected a valid string, got 1"),
-        ('groups = "a"', "groups: expected a valid dictionary, got 'a'"),
-        ("[nodes.a]\n[groups]\nx = []", "groups.x: expected names of nodes, got nothing"),
-        ('[nodes.a]\n[groups]\nx = ["a", "b"]', "groups.x: expected names of nodes, got ['b']"),
-        ('[nodes.a]\n[groups]\nx = ["a"]\ny = ["x"]', "groups.y: expected names of nodes, got ['x']"),
-        ('[nodes.a]\n[groups]\na = ["a"]', "groups.a: there is a node of this name"),
-        ('[nodes."a b"]', "'a b': expected a name of letters, digits, dots, dashes and underscores"),
-        ('[nodes."-a"]', "'-a': expected a name of letters"),
-        ('[nodes."../a"]', "'../a': expected a name of letters"),
-        ('[nodes.""]', "'': expected a name of letters"),
-        (f'[nodes."{"a" * 65}"]', f"'{'a' * 65}': expected a name of letters"),
-        ('[nodes.a]\n[groups]\n"x y" = ["a"]', "'x y': expected a name of letters"),
+        ("node = 1", "node: "),
+        ('[nodes.a]\nprot = 22\nhost = "a"', "nodes.a.prot: "),
+        ("[nodes.a]\nport = 0", "nodes.a.port: "),
+        ("[nodes.a]\nport = 65536", "nodes.a.port: "),
+        ('[nodes.a]\nport = "22"', "nodes.a.port: "),
+        ("[nodes.a]\nhost = 5", "nodes.a.host: "),
+        ('[nodes.a]\nprefix = "sudo -n"', "nodes.a.prefix: "),
+        ("[nodes.a]\nceph_prefix = [1]", "nodes.a.ceph_prefix.0: "),
+        ("[nodes.a]\nuser = '$(touch x)'", "nodes.a: user '$(touch x)': "),
+        ("[nodes.a]\nuser = '-l'", "nodes.a: user '-l': "),
+        ("[nodes.a]\nhost = '$(touch x)'", "nodes.a: host '$(touch x)': "),
+        ("ssh_config = 1", "ssh_config: "),
+        ('groups = "a"', "groups: "),
+        ("[nodes.a]\n[groups]\nx = []", "groups.x: "),
+        ('[nodes.a]\n[groups]\nx = ["a", "b"]', "groups.x: "),
+        ('[nodes.a]\n[groups]\nx = ["a"]\ny = ["x"]', "groups.y: "),
+        ('[nodes.a]\n[groups]\na = ["a"]', "groups.a: "),
+        ('[nodes."a b"]', "'a b': "),
+        ('[nodes."-a"]', "'-a': "),
+        ('[nodes."../a"]', "'../a': "),
+        ('[nodes.""]', "'': "),
+        (f'[nodes."{"a" * 65}"]', f"'{'a' * 65}': "),
+        ('[nodes.a]\n[groups]\n"x y" = ["a"]', "'x y': "),
     ],
 )
-def test_errors_name_the_file_and_the_key_and_what_was_expected(tmp_path: Path, text: str, said: str) -> None:
-    assert refusal(tmp_path, text).startswith(said)
+def test_errors_name_the_file_and_the_key_and_what_was_expected(
+    tmp_path: Path, text: str, key: str, golden: Golden
+) -> None:
+    said = refusal(tmp_path, text)
+    assert said.startswith(key)
+    golden.same(said)
+
+
+@pytest.mark.parametrize("text", ["nodes = [", "[nodes.a]\n[nodes.a]"])
+def test_a_file_that_is_no_toml_is_told(tmp_path: Path, text: str, golden: Golden) -> None:
+    ours, _, parsers = refusal(tmp_path, text).partition(": ")
+    assert parsers
+    golden.same(ours)
 
 
 # ---------------------------------------------------------------------------------------------- choosing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import shlex
 from pathlib import Path
 
@@ -49,22 +48,24 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("options", "refused"),
     [
-        ({}, "mode: missing, expected one of: read, write"),
-        ({"mode": "write", "bs": "2G"}, "bs: expected at most 1G, which dd holds in memory, got 2G"),
-        ({"mode": "write", "bs": "1000"}, "bs: expected a multiple of 512 with direct I/O, got 1000"),
-        ({"mode": "write", "size": "512k"}, "size: expected at least one block of 1M, got 512k"),
-        ({"mode": "read", "if_": "/dev/zero"}, "if: a read is from the target: leave it out"),
-        ({"mode": "write", "if_": "/dev/sda"}, "if: expected one of /dev/zero, /dev/urandom"),
-        ({"mode": "write", "of": "/dev/sda"}, "of: not allowed: the target and size decide it"),
-        ({"mode": "write", "oflag": "direct"}, "oflag: not allowed: use direct=true or direct=false"),
-        ({"mode": "write", "conv": "notrunc"}, "conv: not allowed: cephtui writes into a file of its own"),
+        ({}, "mode"),
+        ({"mode": "write", "bs": "2G"}, "bs"),
+        ({"mode": "write", "bs": "1000"}, "bs"),
+        ({"mode": "write", "size": "512k"}, "size"),
+        ({"mode": "read", "if_": "/dev/zero"}, "if"),
+        ({"mode": "write", "if_": "/dev/sda"}, "if"),
+        ({"mode": "write", "of": "/dev/sda"}, "of"),
+        ({"mode": "write", "oflag": "direct"}, "oflag"),
+        ({"mode": "write", "conv": "notrunc"}, "conv"),
     ],
 )
-def test_what_is_refused(options: dict[str, object], expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(options: dict[str, object], refused: str, golden: Golden) -> None:
+    with pytest.raises(OptionError) as error:
         check(**options)
+    assert error.value.option == refused
+    golden.same(str(error.value))
 
 
 def test_a_thousand_bytes_go_through_the_page_cache() -> None:
@@ -175,13 +176,12 @@ def planned(preset: str, target: str, *options: str) -> Plan:
     return make_plan(request, lambda: "00000001")
 
 
-def test_a_device_is_only_read() -> None:
+def test_a_device_is_only_read(golden: Golden) -> None:
     (step,) = planned("dd-read", "device:/dev/sdb").steps
     assert (step.writes, step.fill_bytes, step.nodes[0].prepare_argv) == (False, 0, None)
     assert "if=/dev/sdb" in step.nodes[0].argv
-    said = r"dd writes to a file of cephtui's only: use --target file:PATH, or krbd:POOL\+ext4"
     for target in ("device:/dev/sdb", "krbd:bench"):
-        with pytest.raises(OptionError, match=said):
+        with golden.raises(OptionError):
             planned("dd-write", target)
 
 
@@ -218,7 +218,7 @@ async def test_a_file_is_copied(tmp_path: Path, preset: str, direction: str, fou
 
 
 @pytest.mark.parametrize("below", ["", "/deeper"])
-async def test_the_directory_of_an_osd_is_refused(tmp_path: Path, below: str) -> None:
+async def test_the_directory_of_an_osd_is_refused(tmp_path: Path, below: str, golden: Golden) -> None:
     osd = tmp_path / "ceph-3"
     (osd / "deeper").mkdir(parents=True)
     (osd / "whoami").write_text("3\n")
@@ -226,5 +226,6 @@ async def test_the_directory_of_an_osd_is_refused(tmp_path: Path, below: str) ->
     (tmp_path / "link").symlink_to(osd)
     run = await carried_out(tmp_path, planned("dd-write", f"file:{tmp_path}/link{below}/deleteme", "size=1M"), [])
     assert run.outcome == "refused"
-    assert "is in the data directory of osd.3, which is not on the disk that the OSD writes to" in (run.error or "")
+    assert "osd.3" in (run.error or "")
+    golden.same(run.error or "")
     assert [path.name for path in osd.rglob("deleteme")] == []

@@ -152,8 +152,8 @@ def test_another_name_is_the_same_option_once(alias: str, golden: Golden) -> Non
         FIO.check_options({**others, alias: value, name: value})
 
 
-def test_what_to_do_must_be_said() -> None:
-    with pytest.raises(OptionError, match=r"^rw: missing, expected one of: read, write"):
+def test_what_to_do_must_be_said(golden: Golden) -> None:
+    with golden.raises(OptionError):
         FIO.check_options({"bs": "4k"})
 
 
@@ -164,39 +164,27 @@ def test_a_time_based_run_needs_a_time(runtime: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"),
+    "options",
     [
-        *((o, "the target decides it") for o in ("filename", "directory", "offset", "offset_increment", "pool")),
-        *((o, "the target decides it") for o in ("rbdname", "clientname", "filesize", "nrfiles", "opendir")),
-        *((o, "it runs a command") for o in ("exec_prerun", "exec_postrun", "ioscheduler")),
-        *((o, "what fio writes and where") for o in ("output", "output-format", "status-interval", "write_bw_log")),
-        *((o, "what fio writes and where") for o in ("bw_log", "write_lat_log", "log_avg_msec", "write_iolog")),
-        *((o, "what fio writes and where") for o in ("read_iolog", "replay_redirect", "per_job_log")),
-        *((o, "it can harm data") for o in ("allow_mounted_write", "overwrite", "unlink", "create_only", "fallocate")),
-        *((o, "it distorts the results") for o in ("gtod_reduce", "disable_clat", "percentile_list", "zero_buffers")),
+        "filename directory offset offset_increment pool rbdname clientname filesize nrfiles opendir",
+        "exec_prerun exec_postrun ioscheduler",
+        "output output-format status-interval write_bw_log bw_log write_lat_log log_avg_msec write_iolog read_iolog "
+        "replay_redirect per_job_log",
+        "allow_mounted_write overwrite unlink create_only fallocate",
+        "gtod_reduce disable_clat percentile_list zero_buffers",
     ],
 )
-def test_dangerous_options_are_refused_with_the_reason(option: str, reason: str) -> None:
-    text = refusal(**{option: "1"})
-    assert text.startswith(f"{option}: not allowed: ")
-    assert reason in text
+def test_dangerous_options_are_refused_with_the_reason_that_they_share(options: str, golden: Golden) -> None:
+    told = {option: refusal(**{option: "1"}) for option in options.split()}
+    (reason,) = {text.removeprefix(f"{option}: ") for option, text in told.items()}
+    golden.same(reason)
 
 
-@pytest.mark.parametrize(
-    ("option", "reason"),
-    [
-        ("loops", "--repeat runs it several times"),
-        ("lockmem", "direct=1 goes past the page cache"),
-        ("name", "a preset has a name"),
-        ("stonewall", "begins a run when the one before it has ended"),
-        ("verify", "data is measured and not verified"),
-        ("numa_cpu_nodes", "the node's system places"),
-    ],
-)
-def test_what_needs_no_option_is_answered_with_the_reason(option: str, reason: str) -> None:
+@pytest.mark.parametrize("option", ["loops", "lockmem", "name", "stonewall", "verify", "numa_cpu_nodes"])
+def test_what_needs_no_option_is_answered_with_the_reason(option: str, golden: Golden) -> None:
     text = refusal(**{option: "1"})
-    assert text.startswith(f"{option}: not needed: ")
-    assert reason in text
+    assert text.startswith(f"{option}: ")
+    golden.same(text)
 
 
 def test_unknown_options_are_refused_with_what_is_near(golden: Golden) -> None:
@@ -350,10 +338,11 @@ def test_versions_that_do(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["fio-2.21", "fio-3.0", "fio-3", "what?"])
-def test_versions_that_do_not(text: str) -> None:
+def test_versions_that_do_not(text: str, golden: Golden) -> None:
     problem = FIO.check_version(text)
     assert problem is not None
-    assert problem.startswith(f"{text} is too old: install fio 3.1 or later")
+    assert text in problem
+    golden.same(problem)
 
 
 @pytest.mark.parametrize("text", [None, ""])

@@ -97,19 +97,12 @@ def test_one_node_is_measured_from_all_others_and_never_from_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "nodes", "problem"),
-    [
-        ("host:*", (A,), "every pair of nodes: choose two nodes or more"),
-        ("host:a", (A,), "host:a is the only node: choose another one to measure from"),
-        ("host:pair@10.1.1.1", (C,), "an address is that of one node, not of a group"),
-        ("host:x y", (C,), "expected"),
-        ("host:@", (C,), "expected [USER@]HOST[:PORT]"),
-    ],
+    ("text", "nodes"),
+    [("host:*", (A,)), ("host:a", (A,)), ("host:pair@10.1.1.1", (C,)), ("host:x y", (C,)), ("host:@", (C,))],
 )
-def test_what_is_no_pair_is_told(text: str, nodes: tuple[Node, ...], problem: str) -> None:
-    with pytest.raises((OptionError, TargetError, ConfigError)) as error:
+def test_what_is_no_pair_is_told(text: str, nodes: tuple[Node, ...], golden: Golden) -> None:
+    with golden.raises(OptionError, TargetError, ConfigError):
         pairs(text, nodes)
-    assert problem in str(error.value)
 
 
 def test_only_a_tool_for_hosts_has_it_where_no_target_is_named() -> None:
@@ -280,7 +273,7 @@ def test_the_script_finds_addresses_and_a_port_on_which_nothing_listens() -> Non
     assert done.stderr == ""
 
 
-def test_a_check_is_of_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_is_of_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
     words = [
         "check",
@@ -296,7 +289,7 @@ def test_a_check_is_of_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]
     asked = CliRunner().invoke(cli, [*words, "--target", "host:*"])
     assert asked.exit_code == 2
-    assert "--target host:* is 6 pairs of nodes: a check is of one" in asked.output
+    golden.same(asked.output.rpartition("Error: ")[2])
     asked = CliRunner().invoke(cli, [*words[:5], "--dry-run", "--target", "host:b.example"])
     assert asked.exit_code == 0, asked.output
     assert "network on a.example: host:b.example" in asked.output

@@ -73,39 +73,40 @@ def test_what_it_does_and_how_long(golden: Golden) -> None:
     golden.same(usual.describe())
     assert (usual.times(), usual.most_seconds()) == ((0.0, None), 300.0)
     assert workload(modes="p", runtime=10).most_seconds() == 130.0
-    assert workload(modes="p").describe().startswith("PUT of 4M objects, ")
+    golden.same(workload(modes="p").describe())
     load = usual.load()
     assert (load.block_bytes, load.depth, load.jobs) == (4 << 20, 16, 1)
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    ("option", "value"),
     [
-        ({"modes": "g"}, r"modes: expected p \(PUT\) first"),
-        ({"modes": "cxipgd"}, r"modes: expected p \(PUT\) first"),
-        ({"modes": "ppg"}, "modes: expected"),
-        ({"modes": "px"}, "modes: expected"),
-        ({"modes": ""}, "modes: expected"),
-        ({"size": "6G"}, "size: S3 takes at most 5G in one PUT"),
-        ({"threads": 0}, "threads: expected 1 to 4096"),
-        ({"runtime": 0.5}, "runtime: expected whole seconds"),
-        ({"secret_key": "x"}, "secret_key: not allowed: the target decides it"),
-        ({"n": 5}, "n: not allowed: it distorts the results"),
-        ({"thread": 5}, "thread: unknown option, did you mean threads"),
+        ("modes", "g"),
+        ("modes", "cxipgd"),
+        ("modes", "ppg"),
+        ("modes", "px"),
+        ("modes", ""),
+        ("size", "6G"),
+        ("threads", 0),
+        ("runtime", 0.5),
+        ("secret_key", "x"),
+        ("n", 5),
+        ("thread", 5),
     ],
 )
-def test_what_can_not_be_set_is_refused(options: dict[str, object], problem: str) -> None:
-    with pytest.raises(OptionError, match=problem):
-        TOOL.check_options(options)
+def test_what_can_not_be_set_is_refused(option: str, value: object, golden: Golden) -> None:
+    with pytest.raises(OptionError) as error:
+        TOOL.check_options({option: value})
+    assert error.value.option == option
+    golden.same(str(error.value))
 
 
-def test_it_uses_s3_only_and_says_how_to_get_it() -> None:
+def test_it_uses_s3_only_and_says_how_to_get_it(golden: Golden) -> None:
     assert TOOL.check_kind("s3") is None
     others: list[Kind] = ["file", "device", "pool", "rbd", "image"]
     assert {TOOL.check_kind(kind) for kind in others} == {TOOL.other_kinds}
     assert TOOL.check_version("hsbench 0.1") is None
-    problem = "hsbench is not installed: build it from github.com/markhpc/hsbench, and name its path in [programs]"
-    assert (TOOL.check_version("") or "").startswith(problem)
+    golden.same(TOOL.check_version("") or "")
 
 
 # ---------------------------------------------------------------------------------------------- output
@@ -191,8 +192,8 @@ def test_intervals_that_come_late_are_of_their_own_time() -> None:
 
 def test_threads_that_have_died_are_told_and_with_all_of_them_it_has_failed(golden: Golden) -> None:
     _, result = parsed((RECORDED / "quota.txt").read_bytes(), block=65536)
-    text = "PUT: 12 requests failed (QuotaExceeded): 4 of 4 threads ended early, each with its third error"
-    assert [finding.text for finding in result.findings if finding.code == "errors"] == [text]
+    (text,) = (finding.text for finding in result.findings if finding.code == "errors")
+    golden.same(text)
     assert (result.failed, result.error) == (True, text)
     assert decide(0, None, result) == ("failed", text), "though it ends with status 0"
     _, some = parsed((RECORDED / "quota.txt").read_bytes(), block=65536, threads=6)
