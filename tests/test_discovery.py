@@ -197,24 +197,21 @@ async def test_pgs_that_serve_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    "answer",
     [
-        (Completed(127, "", "env: 'ceph': No such file or directory"), "apt-get install ceph-common"),
-        (
-            Completed(1, "", "unable to get monitor info from DNS SRV"),
-            "no ceph.conf was found: start cephtui with the right --ceph-conf",
-        ),
-        (Completed(1, "", "something else\nof two lines"), "of two lines"),
-        (Completed(0, "not json", ""), "unexpected answer"),
-        (TransportError("n1: can't start ceph: No such file or directory"), "apt-get install ceph-common"),
+        Completed(127, "", "env: 'ceph': No such file or directory"),
+        Completed(1, "", "unable to get monitor info from DNS SRV"),
+        Completed(1, "", "something else\nof two lines"),
+        Completed(0, "not json", ""),
+        TransportError("n1: can't start ceph: No such file or directory"),
     ],
 )
-async def test_why_a_cluster_can_not_be_asked(answer: Completed | TransportError, said: str) -> None:
+async def test_why_a_cluster_can_not_be_asked(answer: Completed | TransportError, golden: Golden) -> None:
     seen, problem = await found(RecordedShell(ceph_status=answer, bash_access=ok("done\t\n")), "pools")
 
     assert [*seen] == [PAIRS]
     assert problem.startswith("can't ask the cluster: ")
-    assert said in problem
+    golden.same(problem)
 
 
 async def test_a_connection_that_is_lost_is_no_missing_program() -> None:

@@ -81,42 +81,42 @@ def test_text_becomes_a_value(option: str, text: object, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("iodepth", 0, "expected 1 to 65536"),
-        ("iodepth", 65537, "expected 1 to 65536"),
-        ("numjobs", 0, "expected 1 to 1024"),
-        ("numjobs", 1025, "expected 1 to 1024"),
-        ("numjobs", "many", "expected 1 to 1024"),
-        ("numjobs", 1.5, "expected 1 to 1024"),
-        ("rwmixread", 101, "expected 0 to 100"),
-        ("rwmixread", -1, "expected 0 to 100"),
-        ("runtime", -1, "at most 7 days"),
-        ("runtime", 8 * 86400, "at most 7 days"),
-        ("runtime", "soon", "expected a duration such as 60, 60s or 5m"),
-        ("runtime", float("nan"), "at most 7 days"),
-        ("runtime", float("inf"), "at most 7 days"),
-        ("ramp_time", "-1", "expected a duration"),
-        ("rate_iops", 0, "expected 1 or more"),
-        ("size", "1GiB", "expected a size such as 4k, 1M or 10G"),
-        ("size", "0", "expected a size above 0"),
-        ("size", "50%", "expected a size"),
-        ("bs", "4KiB", "expected a size"),
-        ("bs", True, "expected a size such as 4k"),
-        ("direct", 2, "expected true or false"),
-        ("direct", "perhaps", "expected true or false"),
-        ("rw", "trim", "expected one of read, write"),
-        ("rw", "randwrite --exec_prerun=reboot", "expected one of read, write"),
-        ("ioengine", "rbd", "expected one of libaio"),
-        ("ioengine", "external:/tmp/x.so", "expected one of libaio"),
-        ("sync", "true", "expected one of none, sync, dsync"),
-        ("random_distribution", "zipf:1.2#", "expected random, zipf:1.2"),
+        ("iodepth", 0),
+        ("iodepth", 65537),
+        ("numjobs", 0),
+        ("numjobs", 1025),
+        ("numjobs", "many"),
+        ("numjobs", 1.5),
+        ("rwmixread", 101),
+        ("rwmixread", -1),
+        ("runtime", -1),
+        ("runtime", 8 * 86400),
+        ("runtime", "soon"),
+        ("runtime", float("nan")),
+        ("runtime", float("inf")),
+        ("ramp_time", "-1"),
+        ("rate_iops", 0),
+        ("size", "1GiB"),
+        ("size", "0"),
+        ("size", "50%"),
+        ("bs", "4KiB"),
+        ("bs", True),
+        ("direct", 2),
+        ("direct", "perhaps"),
+        ("rw", "trim"),
+        ("rw", "randwrite --exec_prerun=reboot"),
+        ("ioengine", "rbd"),
+        ("ioengine", "external:/tmp/x.so"),
+        ("sync", "true"),
+        ("random_distribution", "zipf:1.2#"),
     ],
 )
-def test_bad_values_are_refused_with_what_was_expected(option: str, value: object, expected: str) -> None:
+def test_bad_values_are_refused_with_what_was_expected(option: str, value: object, golden: Golden) -> None:
     text = refusal(**{option: value})
     assert text.startswith(f"{option}: ")
-    assert expected in text
+    golden.same(text)
     assert str(value) in text
 
 

@@ -49,31 +49,28 @@ def test_what_is_not_given_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    "options",
     [
-        ({}, "write_weight: expected more than 0 for one of write_weight, read_weight, delete_weight, list_weight"),
-        (
-            {"objects": 10, "buckets": 10, "stop_with_ops": 10},
-            "stop_with_ops: 10 operations end before each of 100 objects had its own: expected 100 or more, or use",
-        ),
-        ({"stop_with_ops": 500, "runtime": 5}, "stop_with_ops: expected either this or runtime"),
-        ({"size_distribution": "random"}, r"size_max: expected more than size_min \(4M\) with random sizes"),
-        ({"size_max": "8M"}, "size_max: it is for size_distribution random"),
-        ({"size_distribution": "sequential"}, "size_distribution: expected one of constant, random"),
-        ({"size_min": "8G"}, "size_min: expected at most 5G"),
-        ({"size_min": "1G", "parallel_clients": 5}, "parallel_clients: expected at most 4 of such objects"),
-        ({"objects": 1000, "buckets": 1000}, "objects: expected at most 100,000 in all buckets together"),
-        ({"secret_key": "S"}, "secret_key: not allowed: the target decides it .*keys are never stored"),
-        ({"bucket_prefix": "a"}, "bucket_prefix: not allowed: cephtui decides which buckets there are"),
-        ({"workers": 2}, "workers: not allowed: each node has one worker"),
-        ({"existing_read_weight": 1}, "existing_read_weight: not allowed: the buckets are new"),
-        ({"stop_with_runtime": "60s"}, "stop_with_runtime: not allowed: use runtime"),
-        ({"read_wieght": 1}, "read_wieght: unknown option, did you mean read_weight"),
-        ({"parallel_clients": True}, "parallel_clients: expected a number, not true or false"),
+        {},
+        {"objects": 10, "buckets": 10, "stop_with_ops": 10},
+        {"stop_with_ops": 500, "runtime": 5},
+        {"size_distribution": "random"},
+        {"size_max": "8M"},
+        {"size_distribution": "sequential"},
+        {"size_min": "8G"},
+        {"size_min": "1G", "parallel_clients": 5},
+        {"objects": 1000, "buckets": 1000},
+        {"secret_key": "S"},
+        {"bucket_prefix": "a"},
+        {"workers": 2},
+        {"existing_read_weight": 1},
+        {"stop_with_runtime": "60s"},
+        {"read_wieght": 1},
+        {"parallel_clients": True},
     ],
 )
-def test_what_can_not_be_measured_is_refused_before_it_runs(options: dict[str, OptionValue], problem: str) -> None:
-    with pytest.raises(OptionError, match=f"^{problem}"):
+def test_what_can_not_be_measured_is_refused_before_it_runs(options: dict[str, OptionValue], golden: Golden) -> None:
+    with golden.raises(OptionError):
         check({**({"write_weight": 1} if options else {}), **options})
 
 

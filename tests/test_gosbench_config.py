@@ -217,44 +217,44 @@ def test_path_style_that_is_given_needs_no_word(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "problem"),
+    ("old", "new"),
     [
-        ("random", "sequential", "size_distribution: expected one of constant, random"),
-        ("constant", "random", "objects.number_distribution: expected constant, a preset has one number of objects"),
-        ("unit: KB", "unit: PB", "objects.unit: expected one of B, KB, MB, GB, TB"),
-        ("size_min: 20", "size_min: 1.5", "objects.size_min: expected a whole number, got '1.5'"),
-        ("size_min: 20", "size_min:", "objects.size_min: missing"),
-        ("size_max: 100", "size_max: 20", "size_max: expected more than size_min"),
-        ("parallel_clients: 2", "parallel_clients: 0", "parallel_clients: missing"),
-        ("stop_with_ops: 10", "stop_with_ops: 0", "stop_with_runtime: missing, and stop_with_ops too"),
-        ("stop_with_runtime:", "stop_with_runtime: 60", "stop_with_runtime: .*without a unit gosbench takes nanosec"),
-        ("stop_with_runtime:", "stop_with_runtime: 5 m", "stop_with_runtime: expected a time such as 60s, 5m"),
+        ("random", "sequential"),
+        ("constant", "random"),
+        ("unit: KB", "unit: PB"),
+        ("size_min: 20", "size_min: 1.5"),
+        ("size_min: 20", "size_min:"),
+        ("size_max: 100", "size_max: 20"),
+        ("parallel_clients: 2", "parallel_clients: 0"),
+        ("stop_with_ops: 10", "stop_with_ops: 0"),
+        ("stop_with_runtime:", "stop_with_runtime: 60"),
+        ("stop_with_runtime:", "stop_with_runtime: 5 m"),
     ],
 )
-def test_a_test_that_can_not_be_measured_becomes_none(old: str, new: str, problem: str) -> None:
-    with pytest.raises(OptionError, match=f"^{problem}"):
+def test_a_test_that_can_not_be_measured_becomes_none(old: str, new: str, golden: Golden) -> None:
+    with golden.raises(OptionError):
         adopted(config(changed((old, new))))
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        ("", "no tests"),
-        ("tests: 5\n", "no tests"),
-        ("a: &a [1]\ntests: *a\n", "it has an alias"),
-        ("tests:\n  - name: a\n    name: b\n", "line 2: an option that is given twice"),
-        ("tests: [\n", r"line 2: "),
-        ("tests:\n\t- a\n", "line 2: "),
-        ("tests: \x00", "not printable"),
-        ("[" * 60_000, "nested too deeply"),
-        ("tests: []\n" + "#" * 70_000, "too large"),
-        ("tests:\n  - !!python/object/apply:os.system [id]\n", "no tests"),
+        "",
+        "tests: 5\n",
+        "a: &a [1]\ntests: *a\n",
+        "tests:\n  - name: a\n    name: b\n",
+        "tests: [\n",
+        "tests:\n\t- a\n",
+        "tests: \x00",
+        "[" * 60_000,
+        "tests: []\n" + "#" * 70_000,
+        "tests:\n  - !!python/object/apply:os.system [id]\n",
     ],
 )
-def test_a_file_that_is_none_is_wrong_usage_in_one_line(own: Path, tmp_path: Path, text: str, problem: str) -> None:
+def test_a_file_that_is_none_is_wrong_usage_in_one_line(own: Path, tmp_path: Path, text: str, golden: Golden) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text)
-    with pytest.raises(click.UsageError, match=problem) as raised:
+    with golden.raises(click.UsageError) as raised:
         run(str(path))
     assert "\n" not in raised.value.message
 

@@ -494,19 +494,19 @@ def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("piece", "problem"),
+    "piece",
     [
-        ("{\n", "8,000,000 lines, expected at most 2,000,000"),
-        ("\r\n", "8,000,000 lines, expected at most 2,000,000"),
-        ("{},", "16,000,000 values of JSON, expected at most 4,000,000"),
+        "{\n",
+        "\r\n",
+        "{},",
     ],
 )
-def test_a_file_of_millions_of_pieces_is_refused_before_it_takes_memory(home: Path, piece: str, problem: str) -> None:
+def test_a_file_of_millions_of_pieces_is_refused_before_it_takes_memory(home: Path, piece: str, golden: Golden) -> None:
     path = home / "a.txt"
     path.write_text(piece * 8_000_000)
     tracemalloc.start()
     try:
-        assert read_log_file(path).problem == problem
+        golden.same(read_log_file(path).problem)
         assert tracemalloc.get_traced_memory()[1] < 4 * path.stat().st_size
     finally:
         tracemalloc.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import shlex
 import shutil
 from collections.abc import Callable
@@ -57,22 +56,22 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("runtime", 0, "at most 7 days"),
-        ("interval", 0, "expected 0.001 to 5 seconds"),
-        ("interval", 6, "expected 0.001 to 5 seconds"),
-        ("size", "0", "expected a size above 0"),
-        ("work_size", "1k", "expected at least one request of 4k, got 1k"),
-        ("write", True, "cephtui has ioping read only"),
-        ("keep", True, "cephtui has ioping read only"),
-        ("cached", True, "cephtui measures direct, synchronous reads"),
-        ("warmup", 2, "it distorts the results"),
-        ("sise", "4k", "did you mean size?"),
+        ("runtime", 0),
+        ("interval", 0),
+        ("interval", 6),
+        ("size", "0"),
+        ("work_size", "1k"),
+        ("write", True),
+        ("keep", True),
+        ("cached", True),
+        ("warmup", 2),
+        ("sise", "4k"),
     ],
 )
-def test_what_is_refused(option: str, value: object, expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(option: str, value: object, golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**{option: value})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import shlex
 from pathlib import Path
 
@@ -51,27 +50,27 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("runtime", 0, "at most a day"),
-        ("runtime", "1.5", "whole seconds from 1"),
-        ("parallel", 129, "expected 1 to 128"),
-        ("direction", "up", "expected one of out, in, both"),
-        ("network", "x", "expected one of public, cluster"),
-        ("omit", 61, "expected 0 to 60"),
-        ("length", "2M", "expected at most 1M, got 2M"),
-        ("window", "1G", "expected at most 512M, got 1G"),
-        ("reverse", True, "use direction: in is reverse, both is bidir"),
-        ("time", 5, "use runtime for the length of the run"),
-        ("udp", True, "what TCP carries"),
-        ("bind", "10.0.0.1", "the target decides it"),
-        ("logfile", "/x", "cephtui decides what iperf3 prints"),
-        ("rsa-private-key-path", "/x", "no use for it"),
-        ("paralel", 4, "did you mean parallel?"),
+        ("runtime", 0),
+        ("runtime", "1.5"),
+        ("parallel", 129),
+        ("direction", "up"),
+        ("network", "x"),
+        ("omit", 61),
+        ("length", "2M"),
+        ("window", "1G"),
+        ("reverse", True),
+        ("time", 5),
+        ("udp", True),
+        ("bind", "10.0.0.1"),
+        ("logfile", "/x"),
+        ("rsa-private-key-path", "/x"),
+        ("paralel", 4),
     ],
 )
-def test_what_is_refused(option: str, value: object, expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(option: str, value: object, golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**{option: value})
 
 

@@ -205,11 +205,9 @@ async def test_secrets_that_nobody_has_are_asked_for_once(locked: FakeRunner) ->
     assert "canary" not in f"{locked.plans!r} {locked.vault!r}"
 
 
-@pytest.mark.parametrize(
-    ("answers", "why"), [([], "pve1: not connected: access key of http://gw"), (["a", ""], "no secret key was typed")]
-)
-async def test_without_its_secrets_nothing_is_run(locked: FakeRunner, answers: list[str], why: str) -> None:
-    with pytest.raises(NotRun, match=why):
+@pytest.mark.parametrize("answers", [[], ["a", ""]])
+async def test_without_its_secrets_nothing_is_run(locked: FakeRunner, answers: list[str], golden: Golden) -> None:
+    with golden.raises(NotRun):
         await launched(locked, Script(answers))
     assert (locked.plans, locked.vault.get("http://gw")) == ([], None)
 

@@ -35,19 +35,19 @@ def parser() -> LoadGenParser:
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options",
     [
-        ({}, "target-throughput: missing"),
-        ({"target_throughput": "1G", "run_length": 5}, "use runtime for the length of the run"),
-        ({"target_throughput": "1G", "max_object_size": "32M"}, "expected at least min-object-size (64M), got 32M"),
-        ({"target_throughput": "1G", "min_op_len": "8M"}, "expected at least min-op-len (8M), got 4M"),
-        ({"target_throughput": "1G", "max_op_len": "65M"}, "expected at most min-object-size (64M)"),
-        ({"target_throughput": "1G", "percent": 5}, "use read-percent"),
-        ({"target_throughput": "1G", "pool": "x"}, "the target decides it (--target)"),
+        {},
+        {"target_throughput": "1G", "run_length": 5},
+        {"target_throughput": "1G", "max_object_size": "32M"},
+        {"target_throughput": "1G", "min_op_len": "8M"},
+        {"target_throughput": "1G", "max_op_len": "65M"},
+        {"target_throughput": "1G", "percent": 5},
+        {"target_throughput": "1G", "pool": "x"},
     ],
 )
-def test_what_is_refused(options: dict[str, object], expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(options: dict[str, object], golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**options)
 
 

@@ -69,18 +69,18 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("block_size", "128M", "block-size: an OSD takes 512 to 64M at once (osd_bench_max_block_size), got 128M"),
-        ("block_size", "100", "block-size: an OSD takes 512 to 64M at once"),
-        ("runtime", 0, "runtime: expected whole seconds from 1"),
-        ("together", "maybe", "together: expected true or false"),
-        ("count", "1G", "count: not allowed: cephtui has the OSDs write in portions of about a second: use runtime"),
-        ("osd", "3", "osd: not allowed: the target decides it (--target osd:N)"),
+        ("block_size", "128M"),
+        ("block_size", "100"),
+        ("runtime", 0),
+        ("together", "maybe"),
+        ("count", "1G"),
+        ("osd", "3"),
     ],
 )
-def test_what_is_refused(option: str, value: object, expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(option: str, value: object, golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**{option: value})
 
 
@@ -220,19 +220,19 @@ def test_an_osd_that_fails_ends_it(cluster: dict[str, str], together: bool) -> N
 
 
 @pytest.mark.parametrize(
-    ("which", "environment", "expected"),
+    ("which", "environment"),
     [
-        ("host=none", {}, "Error ENOENT: does not exist\n"),
-        ("class=nvme", {}, "there is no OSD of class=nvme\n"),
-        ("*", {"unreached": "yes"}, "can't connect as client.bench\n"),
+        ("host=none", {}),
+        ("class=nvme", {}),
+        ("*", {"unreached": "yes"}),
     ],
 )
 def test_what_can_not_begin_says_why(
-    cluster: dict[str, str], which: str, environment: dict[str, str], expected: str
+    cluster: dict[str, str], which: str, environment: dict[str, str], golden: Golden
 ) -> None:
     ended = done(argv_of(which, "bench"), {**cluster, **environment})
     assert ended.returncode != 0
-    assert ended.stderr == expected
+    golden.same(ended.stderr)
     assert ended.stdout == ""
 
 

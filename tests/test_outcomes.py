@@ -14,6 +14,7 @@ from cephtui.presets import load_preset
 from cephtui.running.outcomes import decide, failed_twice, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
+from tests.golden import Golden
 
 FLOW = Flow(
     ios=1000,
@@ -64,20 +65,20 @@ def test_an_end_has_one_outcome(status: int | None, reason: str | None, flow: Fl
 
 
 @pytest.mark.parametrize(
-    ("status", "pause", "words"),
+    ("status", "pause"),
     [
-        (HEARTBEAT_SILENT, 21.0, "the console stood still for 21 s and sent no heartbeat"),
-        (HEARTBEAT_SILENT, 5.1, "were sent in time and did not come through: the connection, sshd or the node stood"),
-        (NOT_RELEASED, 5.0, "stood still, so it was not begun"),
-        (NO_HEARTBEAT, 0.0, "does the prefix pass on stdin?"),
-        (None, 0.0, "it ended without an exit status: it was killed"),
-        (137, 0.0, "it was killed (SIGKILL)"),
-        (1, 0.0, "it ended with status 1"),
+        (HEARTBEAT_SILENT, 21.0),
+        (HEARTBEAT_SILENT, 5.1),
+        (NOT_RELEASED, 5.0),
+        (NO_HEARTBEAT, 0.0),
+        (None, 0.0),
+        (137, 0.0),
+        (1, 0.0),
     ],
 )
-def test_who_stood_still_and_what_was_killed_is_told(status: int | None, pause: float, words: str) -> None:
+def test_who_stood_still_and_what_was_killed_is_told(status: int | None, pause: float, golden: Golden) -> None:
     _, error = decide(status, None, ToolResult(), pause)
-    assert words in str(error)
+    golden.same(str(error))
 
 
 def test_the_worst_node_decides() -> None:

@@ -207,13 +207,11 @@ def test_choosing_keeps_the_order(own: Path) -> None:
     assert [p.name for p in choose(found(own), ["latency", "write-iops"])] == ["latency", "write-iops"]
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"), [("write-iop", "did you mean write-iops?"), ("zzz", "cephtui presets lists them")]
-)
-def test_an_unknown_preset_is_named_with_a_hint(own: Path, name: str, hint: str) -> None:
+@pytest.mark.parametrize("name", ["write-iop", "zzz"])
+def test_an_unknown_preset_is_named_with_a_hint(own: Path, name: str, golden: Golden) -> None:
     with pytest.raises(PresetError, match=f"^unknown preset '{name}': ") as error:
         choose(found(own), [name])
-    assert hint in str(error.value)
+    golden.same(str(error.value))
 
 
 def test_the_listing(own: Path) -> None:
@@ -371,19 +369,19 @@ def test_an_override_replaces_the_presets_value(own: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("iodepth=0", "iodepth: expected 1 to 65536, got '0'"),
-        ("iodepth=1,x", "iodepth: expected 1 to 65536, got 'x'"),
-        ("iodepth=1,,2", "iodepth: expected 1 to 65536, got ''"),
-        ("size=64MiB", "size: expected a size such as 4k, 1M or 10G, got '64MiB'"),
-        ("filename=/etc/passwd", "filename: not allowed: the target decides it (--target)"),
-        ("exec_prerun=reboot", "exec_prerun: not allowed: it runs a command"),
-        ("runtim=3", "runtim: unknown option, did you mean runtime?"),
+        "iodepth=0",
+        "iodepth=1,x",
+        "iodepth=1,,2",
+        "size=64MiB",
+        "filename=/etc/passwd",
+        "exec_prerun=reboot",
+        "runtim=3",
     ],
 )
-def test_bad_overrides_are_refused(own: Path, text: str, said: str) -> None:
+def test_bad_overrides_are_refused(own: Path, text: str, golden: Golden) -> None:
     latency = preset(found(own), "latency")
     with pytest.raises(OptionError) as error:
         combinations(latency.tool, latency.file.options | parse_overrides([text]))
-    assert str(error.value) == said
+    golden.same(str(error.value))

@@ -98,32 +98,32 @@ def test_text_becomes_a_value(option: str, text: object, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("mode", "read", "expected one of write, seq, rand"),
-        ("mode", "write --striper", "expected one of write, seq, rand"),
-        ("runtime", 0, "at most 7 days"),
-        ("runtime", "8d", "at most 7 days"),
-        ("runtime", "0.5", "at most 7 days"),
-        ("runtime", 1.5, "at most 7 days"),
-        ("runtime", "soon", "expected a duration such as 60, 60s or 5m"),
-        ("runtime", float("nan"), "at most 7 days"),
-        ("concurrent-ios", 0, "expected 1 to 65536"),
-        ("concurrent-ios", 65537, "expected 1 to 65536"),
-        ("concurrent-ios", 2048, "at most 1024 of 4M: all are held in memory"),
-        ("block-size", "0", "expected a size above 0"),
-        ("block-size", "4KiB", "expected a size"),
-        ("block-size", True, "expected a size such as 4k"),
-        ("block-size", "91M", "Ceph takes at most 90M at once"),
-        ("object-size", "3M", "a multiple of block-size (4M) up to 128M"),
-        ("object-size", "132M", "a multiple of block-size (4M) up to 128M"),
-        ("no-verify", True, "only seq and rand verify"),
+        ("mode", "read"),
+        ("mode", "write --striper"),
+        ("runtime", 0),
+        ("runtime", "8d"),
+        ("runtime", "0.5"),
+        ("runtime", 1.5),
+        ("runtime", "soon"),
+        ("runtime", float("nan")),
+        ("concurrent-ios", 0),
+        ("concurrent-ios", 65537),
+        ("concurrent-ios", 2048),
+        ("block-size", "0"),
+        ("block-size", "4KiB"),
+        ("block-size", True),
+        ("block-size", "91M"),
+        ("object-size", "3M"),
+        ("object-size", "132M"),
+        ("no-verify", True),
     ],
 )
-def test_bad_values_are_refused_with_what_was_expected(option: str, value: object, expected: str) -> None:
+def test_bad_values_are_refused_with_what_was_expected(option: str, value: object, golden: Golden) -> None:
     text = refusal(**{option: value})
     assert text.startswith(f"{option}: ")
-    assert expected in text
+    golden.same(text)
 
 
 @pytest.mark.parametrize(

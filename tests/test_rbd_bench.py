@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import shlex
 
 import pytest
@@ -40,21 +39,21 @@ def bound(**options: object) -> Workload:
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options",
     [
-        ({}, "io-type: missing, expected one of: write, read, rw"),
-        ({"io_type": "write", "runtime": 0}, "at most 7 days"),
-        ({"io_type": "write", "io_size": "0"}, "expected a size above 0"),
-        ({"io_type": "write", "io_total": "1G"}, "use runtime for the length of the run"),
-        ({"io_type": "write", "rw_mix_read": 30}, "only io-type=rw mixes reads and writes"),
-        ({"io_type": "write", "io_threads": 2000, "io_size": "4M"}, "expected at most 1024 of 4M"),
-        ({"io_type": "write", "rbd_cache_size": "1G"}, "it is a setting of Ceph"),
-        ({"io_type": "write", "image": "x"}, "the target decides it (--target)"),
-        ({"io_type": "write", "io_sise": "4k"}, "did you mean io-size?"),
+        {},
+        {"io_type": "write", "runtime": 0},
+        {"io_type": "write", "io_size": "0"},
+        {"io_type": "write", "io_total": "1G"},
+        {"io_type": "write", "rw_mix_read": 30},
+        {"io_type": "write", "io_threads": 2000, "io_size": "4M"},
+        {"io_type": "write", "rbd_cache_size": "1G"},
+        {"io_type": "write", "image": "x"},
+        {"io_type": "write", "io_sise": "4k"},
     ],
 )
-def test_what_is_refused(options: dict[str, object], expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(options: dict[str, object], golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**options)
 
 

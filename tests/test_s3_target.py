@@ -284,18 +284,18 @@ def test_keys_are_read_from_the_files_of_aws(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("section", "problem"),
+    "section",
     [
-        ('endpoint = "gw"', "expected a profile, or access_key_file and secret_key_file"),
-        ('endpoint = "gw"\nprofile = "a"\naccess_key = "canary"', "expected a profile, or"),
-        ('endpoint = "gw/x"\nprofile = "a"', r"s3\.prod\.endpoint: expected http://HOST:PORT"),
-        ('endpoint = "gw"\nsecret_key = 4711', r"s3\.prod\.secret_key: expected"),
-        ('endpoint = "gw"\nsecret = "canary"', "unknown key, expected one of endpoint, profile"),
-        ('endpoint = "gw"\nprofile = "a"\n[s3.b]\nendpoint = "http://gw"\nprofile = "b"', "another section has keys"),
+        'endpoint = "gw"',
+        'endpoint = "gw"\nprofile = "a"\naccess_key = "canary"',
+        'endpoint = "gw/x"\nprofile = "a"',
+        'endpoint = "gw"\nsecret_key = 4711',
+        'endpoint = "gw"\nsecret = "canary"',
+        'endpoint = "gw"\nprofile = "a"\n[s3.b]\nendpoint = "http://gw"\nprofile = "b"',
     ],
 )
-def test_a_section_that_can_not_be_used_is_named_without_its_keys(tmp_path: Path, section: str, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem) as error:
+def test_a_section_that_can_not_be_used_is_named_without_its_keys(tmp_path: Path, section: str, golden: Golden) -> None:
+    with golden.raises(ConfigError) as error:
         configured(tmp_path, f"[s3.prod]\n{section}\n", 0o600)
     assert "canary" not in str(error.value)
     assert "4711" not in str(error.value)

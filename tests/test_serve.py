@@ -96,17 +96,17 @@ def test_a_token_is_good_for_one_cookie(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cookie", "token", "why"),
+    ("cookie", "token"),
     [
-        (None, None, "a token is missing"),
-        (None, "", "wrong token"),
-        (None, "wrong", "wrong token"),
-        ("wrong", None, "missing"),
-        (None, "ü\udc80", "wrong"),
+        (None, None),
+        (None, ""),
+        (None, "wrong"),
+        ("wrong", None),
+        (None, "ü\udc80"),
     ],
 )
-def test_nothing_else_is_let_in(cookie: str | None, token: str | None, why: str) -> None:
-    with pytest.raises(Shut, match=why):
+def test_nothing_else_is_let_in(cookie: str | None, token: str | None, golden: Golden) -> None:
+    with golden.raises(Shut):
         Gate("127.0.0.1", Tokens(print)).admit(cookie, token)
 
 
