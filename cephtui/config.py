@@ -34,7 +34,6 @@ secret_key_file = "~/keys/secret"    # access_key and secret_key are for the key
 from __future__ import annotations
 
 import contextlib
-import difflib
 import glob
 import itertools
 import re
@@ -50,6 +49,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
+from cephtui.printable import meant
 from cephtui.reading import load_toml, shown
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
@@ -160,9 +160,8 @@ class Config:
         try:
             return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
-            near = difflib.get_close_matches(text, [*self.nodes, *self.groups], n=1)
-            hint = f", did you mean {near[0]}?" if near else ""
-            raise ConfigError(f"{error}{hint}") from None
+            near = meant(text, (*self.nodes, *self.groups))
+            raise ConfigError(", ".join(filter(None, (str(error), near)))) from None
 
 
 def check_login(host: str | None, user: str | None) -> None:

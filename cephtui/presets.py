@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Line, OptionValue, Run
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
-from cephtui.printable import printable
+from cephtui.printable import meant, printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, Tool, option_text
@@ -228,9 +227,7 @@ def presets_by_tool(catalogue: Catalogue) -> dict[str, list[str]]:
 
 def unknown(name: str, known: Iterable[str]) -> PresetError:
     """The error for a name that is none of those that are known."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {near[0]}?" if near else "cephtui presets lists them"
-    return PresetError(f"unknown preset {name!r}: {hint}")
+    return PresetError(f"unknown preset {name!r}: {meant(name, known) or 'cephtui presets lists them'}")
 
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:

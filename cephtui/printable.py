@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 _UNSEEN = frozenset(
     map(
@@ -48,6 +49,12 @@ def lines(text: str) -> str:
     """Each line as ``printable``; a carriage return ends a line too."""
     text = text.expandtabs().replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(map(printable, text.split("\n")))
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """``did you mean NAME?``: the nearest of those that are known; empty where none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def listed(values: Sequence[str], most: int = 3) -> str:

@@ -6,7 +6,6 @@ module of its own under ``cephtui.cli.commands``, which is imported when the ver
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any
 
@@ -37,6 +36,7 @@ from cephtui.cli.options import (
 )
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
+from cephtui.printable import meant
 
 _REPEATS_MOST = 1000
 
@@ -49,9 +49,8 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args or args[0].startswith("-") or args[0] in self.commands:
             return super().resolve_command(ctx, args)
-        near = difflib.get_close_matches(args[0], self.commands, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise click.UsageError(f"no command {args[0]!r}: {hint}cephtui --help lists them", ctx)
+        near = " ".join(filter(None, (meant(args[0], self.commands), "cephtui --help lists them")))
+        raise click.UsageError(f"no command {args[0]!r}: {near}", ctx)
 
 
 @click.group(

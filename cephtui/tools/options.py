@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from cephtui.models import OptionValue
+from cephtui.printable import meant
 from cephtui.reading import shown
 from cephtui.tools.base import OptionError, OptionField, option_text
 from cephtui.units import parse_duration, parse_size
@@ -146,6 +146,5 @@ def reason(option: str, *, refused: Refused, needless: Refused = ()) -> str | No
 def _unknown(option: str, names: Sequence[str], refused: Refused, needless: Refused) -> str:
     if listed := reason(option, refused=refused, needless=needless):
         return listed
-    near = difflib.get_close_matches(option, names, n=1)
-    hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(names)})"
-    return f"unknown option{hint}"
+    near = meant(option, names)
+    return f"unknown option, {near}" if near else f"unknown option (known: {', '.join(names)})"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
 
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.models.findings import KINDS, FindingKind
 from cephtui.models.findings.examples import examples
 from cephtui.models.rows import FindingKindRow
+from cephtui.printable import meant
 from cephtui.reports.findings import draw_kind, draw_kinds
 
 
 def explain_findings(code: str | None, as_json: bool) -> None:
     """Print all kinds of findings, or the one with this code in full; raises UsageError for an unknown code."""
     if code is not None and code not in KINDS:
-        near = difflib.get_close_matches(code, KINDS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise click.UsageError(f"no finding {code!r}: {hint}cephtui explain lists them")
+        near = " ".join(filter(None, (meant(code, KINDS), "cephtui explain lists them")))
+        raise click.UsageError(f"no finding {code!r}: {near}")
     rows = [_row(kind) for kind in KINDS.values() if code in (None, kind.code)]
     if as_json:
         print_lines(rows)
