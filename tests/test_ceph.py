@@ -165,20 +165,23 @@ def test_what_a_restricted_key_may_ask(name: str, denied: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "stderr", "reason"),
+    ("status", "stderr"),
     [
-        (*(COMMANDS["denied/no-key.status"][key] for key in ("status", "stderr")), "the key is not accepted"),
-        (*(COMMANDS["denied/no-key.info"][key] for key in ("status", "stderr")), "the key is not accepted"),
-        (1, "Error initializing cluster client: ObjectNotFound('... conf_read_file)')", "no ceph.conf was found"),
-        (110, "rbd: couldn't connect to the cluster!\n(110) Connection timed out", "the monitors do not answer"),
-        (1, "timed out\n", "the monitors do not answer"),
-        (127, "env: 'ceph': No such file or directory", "Ceph's programs are not installed"),
-        (2, "rbd: error opening image none: (2) No such file or directory", None),
-        (0, "timed out", None),
+        tuple(COMMANDS["denied/no-key.status"][key] for key in ("status", "stderr")),
+        tuple(COMMANDS["denied/no-key.info"][key] for key in ("status", "stderr")),
+        (1, "Error initializing cluster client: ObjectNotFound('... conf_read_file)')"),
+        (110, "rbd: couldn't connect to the cluster!\n(110) Connection timed out"),
+        (1, "timed out\n"),
+        (127, "env: 'ceph': No such file or directory"),
     ],
 )
-def test_why_a_cluster_is_not_reached(status: int, stderr: str, reason: str | None) -> None:
-    assert answers.no_cluster(status, stderr) == reason
+def test_why_a_cluster_is_not_reached(status: int, stderr: str, golden: Golden) -> None:
+    golden.same(answers.no_cluster(status, stderr))
+
+
+def test_a_command_that_failed_for_another_reason_has_reached_it() -> None:
+    assert answers.no_cluster(2, "rbd: error opening image none: (2) No such file or directory") is None
+    assert answers.no_cluster(0, "timed out") is None
 
 
 def test_what_is_missing_is_told_apart() -> None:
@@ -303,7 +306,7 @@ def test_scrubbing_counts_as_clean_and_is_a_finding() -> None:
 def test_muted_checks_are_not_told() -> None:
     checks = (HealthCheck("A", "HEALTH_WARN", "one", 1, muted=True), HealthCheck("B", "HEALTH_WARN", "two", 1))
     (finding,) = cluster.findings(ClusterState("HEALTH_WARN", checks))
-    assert (finding.code, finding.text) == ("health-speed", "the cluster was HEALTH_WARN: B (two)")
+    assert (finding.code, finding.values) == ("health-speed", {"status": "HEALTH_WARN", "details": ("B (two)",)})
 
 
 def test_health_errors_are_findings(golden: Golden) -> None:
@@ -423,21 +426,10 @@ def test_the_steps_of_a_crush_rule() -> None:
 # ---------------------------------------------------------------------------------------------- stopping a run
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("nearfull", "an OSD became nearly full during the run: 3 nearfull osd(s)"),
-        ("backfillfull", "an OSD became nearly full during the run: "),
-        ("full", "the cluster is full: 3 full osd(s)"),
-        ("quota-full", "a pool became full, or reached its quota, during the run: see ceph health detail"),
-        ("paused", "the cluster's pauserd, pausewr flag was set during the run"),
-        ("slow", "the cluster can't keep up: "),
-    ],
-)
-def test_what_stops_a_run(name: str, words: str) -> None:
+@pytest.mark.parametrize("name", ["nearfull", "backfillfull", "full", "quota-full", "paused", "slow"])
+def test_what_stops_a_run(name: str, golden: Golden) -> None:
     reason = cluster.stop_reason(state("healthy"), state(name))
-    assert reason is not None
-    assert reason.startswith(words)
+    golden.same(reason)
     assert cluster.stop_reason(state(name), state(name)) is None
     assert cluster.stop_reason(state(name), state("healthy")) is None
 
@@ -448,9 +440,8 @@ def test_a_quota_that_is_reached_is_told_as_such(golden: Golden) -> None:
     (pool,) = [pool for pool in found.pools.values() if "full_quota" in pool.flags]
     command = f"ceph osd pool set-quota {pool.name} max_"
     reason = pool_guards.full_reason(["bench", pool.name], found)
-    assert reason is not None
-    assert reason.startswith(f"the quota of pool {pool.name} (")
-    assert f") was reached during the run: raise it: {command}" in reason
+    assert command in str(reason)
+    golden.same(reason)
     assert pool_guards.full_reason(["bench", "gone"], found) is None
     by_space = replace(found, pools={pool.name: replace(pool, flags=frozenset({"full"}))})
     golden.same(pool_guards.full_reason([pool.name], by_space))
@@ -724,23 +715,23 @@ def test_a_pool_in_order_may_be_used() -> None:
         assert guard_pool(name) is None
 
 
-def test_a_pool_that_is_not_there() -> None:
-    text = "there is no pool none: choose one of: bench, device_health_metrics, rec, recdata, recquota"
-    assert guard_pool("healthy", "none") == text
+def test_a_pool_that_is_not_there(golden: Golden) -> None:
+    text = guard_pool("healthy", "none")
+    assert "bench, device_health_metrics, rec, recdata, recquota" in str(text)
+    golden.same(text)
 
 
-def test_a_full_cluster_takes_no_writes() -> None:
-    text = "the cluster is full: it takes no writes: see ceph health detail and make room first"
-    assert guard_pool("full") == text
+def test_a_full_cluster_takes_no_writes(golden: Golden) -> None:
+    golden.same(guard_pool("full"))
     assert guard_pool("full", writes=False) is None
     full = replace(osd_map(), flags=frozenset({"full"}))
     assert pool_guards.guard_pool("rec", full, state("healthy"), None, writes=True) is not None
 
 
 def test_a_full_pool_takes_no_writes(golden: Golden) -> None:
-    text = "pool recquota is full: its quota is used up: raise it: "
-    text += "ceph osd pool set-quota recquota max_bytes N, or choose another pool"
-    assert guard_pool("quota-full", "recquota") == text
+    text = guard_pool("quota-full", "recquota")
+    assert "ceph osd pool set-quota recquota max_bytes N" in str(text)
+    golden.same(text)
     assert guard_pool("quota-full", "recquota", writes=False) is None
     assert guard_pool("quota-full", "rec") is None
     full = replace(osd_map("full").pools["rec"])
@@ -755,22 +746,18 @@ def test_a_paused_cluster_would_hang(golden: Golden) -> None:
         golden.same(found)
 
 
-def test_inactive_pgs_of_the_pool_refuse() -> None:
+def test_inactive_pgs_of_the_pool_refuse(golden: Golden) -> None:
     found = guard_pool("osd-down", "bench", writes=False)
-    assert found is not None
-    assert found.startswith("of the 32 PGs of pool bench ")
-    assert "stale+active+clean" in found
-    assert found.endswith("wait until they are active: ceph pg dump_stuck inactive")
+    assert "stale+active+clean" in str(found)
+    golden.same(found)
 
 
 def test_inactive_pgs_of_other_pools_do_not() -> None:
     assert guard_pool("osd-down", "rec") is None
 
 
-def test_inactive_pgs_that_may_be_anybodys_refuse() -> None:
-    found = guard_pool("osd-down", "rec", pgs=False)
-    assert found is not None
-    assert "the cephx caps deny asking of which pool" in found
+def test_inactive_pgs_that_may_be_anybodys_refuse(golden: Golden) -> None:
+    golden.same(guard_pool("osd-down", "rec", pgs=False))
 
 
 @pytest.mark.parametrize(
@@ -815,13 +802,14 @@ def test_a_run_may_use_four_fifths_of_what_is_free(golden: Golden) -> None:
     golden.same(found.text)
 
 
-def test_a_quota_bounds_it_too() -> None:
+def test_a_quota_bounds_it_too(golden: Golden) -> None:
     found = space(free=50, stored=10, quota=20)
     assert pool_guards.room(found) == 8 * GIB
     assert pool_guards.guard_space(found, 8 * GIB) is None
     refused = pool_guards.guard_space(found, 9 * GIB)
     assert refused is not None
-    assert "has 10.0 GiB left of its quota of which 8.00 GiB" in refused.text
+    assert "10.0 GiB" in refused.text
+    golden.same(refused.text)
     assert pool_guards.room(space(free=50, stored=30, quota=20)) == 0
 
 
@@ -920,7 +908,7 @@ def test_who_uses_a_pool_is_told(golden: Golden) -> None:
     golden.same(GUESTS.text)
     golden.same(activity().text)
     some = activity(ImagesInUse(4, 200, 500))
-    assert some.text.startswith("at least 4 images in use (200 of 500 inspected)")
+    golden.same(some.text)
     after = pool_guards.activity_of("rbd", ImagesInUse(3, 10, 10), None, own_load=True)
     golden.same(after.text)
 
@@ -978,21 +966,22 @@ def test_an_image_is_given_up_by_its_name(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "who"),
     [
-        ("snapped", "has snapshots: before"),
-        ("parent", "has clones: rec/child"),
-        ("gone", "has clones: rec/orphan"),
-        ("journal", "is mirrored (journal)"),
-        ("mirrored", "is mirrored (snapshot)"),
-        ("moved", "is being migrated"),
+        ("snapped", "before"),
+        ("parent", "rec/child"),
+        ("gone", "rec/orphan"),
+        ("journal", "journal"),
+        ("mirrored", "snapshot"),
+        ("moved", "rec/moved"),
     ],
 )
-def test_an_image_that_somebody_relies_on_is_refused_whatever_is_typed(name: str, words: str) -> None:
+def test_an_image_that_somebody_relies_on_is_refused_whatever_is_typed(name: str, who: str, golden: Golden) -> None:
     facts = facts_of(name)
     found = images.guard_image(facts, 1 << 20, (name, f"rec/{name}"), is_own=True)
     assert found is not None
-    assert found.problem.startswith(f"image rec/{name} {words}")
+    assert who in found.problem
+    golden.same(found.problem)
     assert found.confirm is None
 
 
@@ -1034,14 +1023,12 @@ def test_guests_disks_are_refused_by_their_name(name: str, golden: Golden) -> No
     assert found.confirm is None
 
 
-def test_images_that_guests_name_are_refused() -> None:
+def test_images_that_guests_name_are_refused(golden: Golden) -> None:
     facts = replace(facts_of("plain"), references=("/etc/pve/qemu-server/100.conf",))
-    found = guard_image(facts, "plain")
-    assert found is not None
-    assert found.startswith("image rec/plain is a guest's disk in /etc/pve/qemu-server/100.conf: ")
+    golden.same(guard_image(facts, "plain"))
 
 
-def test_what_is_not_known_is_refused() -> None:
+def test_what_is_not_known_is_refused(golden: Golden) -> None:
     facts = facts_of("plain")
     for unknown in (
         replace(facts, use=None),
@@ -1050,23 +1037,21 @@ def test_what_is_not_known_is_refused() -> None:
     ):
         found = images.guard_image(unknown, 1, ("plain",), is_own=True)
         assert found is not None
-        assert found.problem.startswith("can't tell ")
+        golden.same(found.problem)
         assert found.confirm is None
 
 
-def test_an_image_that_is_too_small() -> None:
+def test_an_image_that_is_too_small(golden: Golden) -> None:
     assert guard_image(facts_of("plain"), "plain", span=GIB) is None
-    found = guard_image(facts_of("plain"), "plain", span=GIB + 1)
-    assert found is not None
-    assert "is too small: needs 1.00 GiB (size x numjobs), has 1.00 GiB" in found
+    golden.same(guard_image(facts_of("plain"), "plain", span=GIB + 1))
 
 
-def test_namespaces_are_refused() -> None:
+def test_namespaces_are_refused(golden: Golden) -> None:
     assert images.guard_namespace("rbd") is None
     assert images.guard_namespace("rbd/x") is None
     found = images.guard_namespace("rbd/ns/x")
     assert found is not None
-    assert found.text.startswith("rbd/ns/x is in an RBD namespace: namespaces are not supported")
+    golden.same(found.text)
     assert images.guard_namespace("rbd/x@s") is not None
 
 
