@@ -54,29 +54,23 @@ async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded(golden: Gol
 
 
 @pytest.mark.parametrize(
-    ("answer", "said", "remedy"),
+    ("answer", "remedy"),
     [
-        (NO_CEPH, "Ceph's programs are not installed", "apt-get install ceph-common"),
-        (
-            Completed(1, "", "unable to get monitor info from DNS SRV"),
-            "no ceph.conf was found",
-            "start cephtui with the right --ceph-conf",
-        ),
-        (Completed(1, "", "Error EINVAL: invalid command"), "Error EINVAL: invalid command", ""),
-        (ok("junk"), "unexpected answer: 'junk'", ""),
+        (NO_CEPH, "apt-get install ceph-common"),
+        (Completed(1, "", "unable to get monitor info from DNS SRV"), "--ceph-conf"),
+        (Completed(1, "", "Error EINVAL: invalid command"), ""),
+        (ok("junk"), ""),
     ],
 )
-async def test_a_failure_is_one_error_with_its_reason(
-    answer: Completed, said: str, remedy: str, golden: Golden
-) -> None:
+async def test_a_failure_is_one_error_with_its_reason(answer: Completed, remedy: str, golden: Golden) -> None:
     asked = ClusterReader(RecordedShell("healthy", ceph_osd_dump=answer))
 
     with pytest.raises(ClusterError) as raised:
         await asked.permitted(reader.OSD_MAP)
 
     refusal = raised.value.refusal
-    golden.same(refusal.problem)
-    assert refusal.remedy.startswith(remedy)
+    golden.same(refusal.text)
+    assert remedy in refusal.remedy
     assert bool(refusal.remedy) == bool(remedy)
     assert str(raised.value) == refusal.text
     assert (raised.value.denied, raised.value.missing) == (False, False)
@@ -131,8 +125,8 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked(golden: Golden
         RecordedShell(rbd_info=Completed(2, "", error.format(name))) for name in ("image x", "pool 'rec'")
     )
 
-    for shell, said in ((no_image, "there is no image rec/x"), (no_pool, "there is no pool rec")):
-        with pytest.raises(ClusterError, match=rf"^{said}: see rbd ls$") as raised:
+    for shell in (no_image, no_pool):
+        with golden.raises(ClusterError) as raised:
             await ClusterReader(shell).ask(reader.image_info("rec", "x"))
         assert raised.value.missing
     with golden.raises(ClusterError) as raised:
@@ -242,46 +236,45 @@ async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
     assert "space" in {finding.code for finding in found.findings}
 
 
-async def test_the_pools_of_a_run_are_guarded() -> None:
-    assert "there is no pool nope" in await checked(RecordedShell("healthy"), "rbd:nope")
-    assert "there is no pool nope" in await checked(RecordedShell("healthy"), of=step(data_pool="nope"))
-    assert "erasure-coded" in await checked(RecordedShell("healthy"), "rbd:recdata")
+async def test_the_pools_of_a_run_are_guarded(golden: Golden) -> None:
+    golden.same(await checked(RecordedShell("healthy"), "rbd:nope"))
+    golden.same(await checked(RecordedShell("healthy"), of=step(data_pool="nope")))
+    golden.same(await checked(RecordedShell("healthy"), "rbd:recdata"))
     assert await checked(RecordedShell("healthy"), "pool:recdata") == ""
     assert await checked(RecordedShell("healthy"), of=step(data_pool="recdata")) == ""
     full = await check(RecordedShell("healthy"), step(), 1 << 50)
     assert full.is_full
-    assert "not enough room in pool rec" in str(full.refusal)
+    golden.same(full.refusal and full.refusal.text)
     # to be read, an image is opened for writing, which hangs in a full pool; objects are not
     reads = step(writes=False)
-    assert "the cluster is full" in await checked(RecordedShell("full", "healthy"), "rbd:rec/image", of=reads)
+    golden.same(await checked(RecordedShell("full", "healthy"), "rbd:rec/image", of=reads))
     assert await checked(RecordedShell("full", "healthy"), "pool:rec", of=reads) == ""
 
 
 @pytest.mark.parametrize(
-    ("command", "answer", "said"),
+    ("command", "answer"),
     [
-        ("ceph_status", NO_CEPH, "can't ask the cluster: Ceph's programs are not installed: apt-get"),
-        ("ceph_status", ok("junk"), "can't ask the cluster: unexpected answer: 'junk'"),
-        ("ceph_status", TransportError("n1: can't start ceph"), "can't ask the cluster: Ceph's programs are not"),
-        ("ceph_osd_dump", DENIED, "can't ask which pools there are: no permission"),
+        ("ceph_status", NO_CEPH),
+        ("ceph_status", ok("junk")),
+        ("ceph_status", TransportError("n1: can't start ceph")),
+        ("ceph_osd_dump", DENIED),
     ],
 )
 async def test_a_cluster_that_can_not_be_asked_refuses_with_the_node(
-    command: str, answer: Completed | TransportError, said: str
+    command: str, answer: Completed | TransportError, golden: Golden
 ) -> None:
     shell = RecordedShell("healthy", bash_access=ok("done\t\n"), **{command: answer})
 
-    assert (await checked(shell)).startswith(f"n1: {said}")
+    golden.same(await checked(shell))
     refusal = await preflight.guard_service(ClusterReader(shell), "rec")
     assert refusal is not None
-    assert refusal.text.startswith(f"n1: {said}")
-    health = await preflight.health(shell)
-    assert health.startswith(said if command == "ceph_status" else "HEALTH_")
+    assert refusal.text.startswith("n1: ")
+    golden.same(await preflight.health(shell))
     if command == "ceph_osd_dump":
         assert await preflight.room_bytes(shell, "rec") is None
 
 
-async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
+async def test_only_where_pgs_are_not_active_all_are_asked_for(golden: Golden) -> None:
     healthy = RecordedShell("healthy")
     down = status(pgs_by_state=[{"state_name": "down", "count": 1}])
     inactive = RecordedShell("healthy", ceph_status=ok(down), ceph_pg_dump=DENIED)
@@ -289,7 +282,7 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
     assert await preflight.guard_service(ClusterReader(healthy), "rec") is None
     assert len(healthy.asked) == 2
     refusal = await preflight.guard_service(ClusterReader(inactive), "rec")
-    assert "the cephx caps deny asking of which pool" in str(refusal)
+    golden.same(refusal and refusal.text)
 
 
 async def test_osds_that_wait_for_pgs_have_their_other_reasons_too(golden: Golden) -> None:
