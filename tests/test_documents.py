@@ -177,11 +177,11 @@ def test_what_takes_no_part_is_named_with_its_reason(golden: Golden) -> None:
     assert method.endswith("Left out: tuning/1-10: image bench/x is sparse.")
 
 
-def test_an_imported_run_is_named_with_its_file() -> None:
+def test_an_imported_run_is_named_with_its_file(golden: Golden) -> None:
     found = document(material(imported_from="old/fio-2024.log"))
     (runs,) = tables(found, "Each run")
-    assert runs.rows[0][-1] == "valid, imported from old/fio-2024.log"
-    assert "imported, not measured by cephtui: tuning/1 from old/fio-2024.log" in markdown_of(found)
+    golden.same(runs.rows[0][-1])
+    golden.same(line for line in markdown_of(found).splitlines() if "imported" in line and "|" not in line)
 
 
 def test_conditions_that_are_alike_stand_once_and_differences_in_a_table() -> None:
@@ -257,11 +257,11 @@ def swept(rates: Mapping[int, float]) -> Material:
     return replace(study(), runs=tuple(at_depths), lines={})
 
 
-def test_a_sweep_out_of_order_has_no_knee_in_its_chart() -> None:
+def test_a_sweep_out_of_order_has_no_knee_in_its_chart(golden: Golden) -> None:
     of = swept({1: 300.0, 2: 520.0, 4: 900.0, 8: 700.0, 16: 1100.0, 32: 800.0, 64: 1050.0, 128: 900.0})
     (chart,) = charts_of(document(of))
     assert [series.name for series in chart.series if series.name] == ["mean", "p99, dashed"]
-    assert "no knee: throughput is not in the order of the depth" in markdown_of(document(of))
+    golden.same(line for line in markdown_of(document(of)).splitlines() if "no knee" in line)
 
 
 def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee(golden: Golden) -> None:
@@ -273,14 +273,12 @@ def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee(golden: Golden) ->
     assert points.labels == tuple(map(str, rates))
     assert [x for x, _ in points.points] == list(rates.values())
     assert [y for _, y in points.points] == pytest.approx([math.log10(n / rate) for n, rate in rates.items()])
-    assert [series.name for series in chart.series if series.name] == [
-        "mean", "p99, dashed", "knee", "80 % of the peak"
-    ]  # fmt: skip
+    golden.same(series.name for series in chart.series if series.name)
     assert "knee at depth 16" in markdown_of(document(of))
     assert ">16</text>" in draw(chart)
 
 
-def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path) -> None:
+def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, golden: Golden) -> None:
     for name in ("cephadm", "rook"):
         shutil.copytree(saved, tmp_path / name)
     sides = [WholeSession(*(store.read_runs(tmp_path / name)[0], ())) for name in ("cephadm", "rook")]
@@ -291,7 +289,7 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path) -> N
     names = [row[0] for row in figures.rows]
     assert "write-iops 15s write IOPS" in names
     assert "write-iops 40s write IOPS" in names, "pairs of one preset have names of their own"
-    assert "after Holm over 1 comparison: 0 faster, 0 slower, 1 not shown to differ" in markdown_of(found)
+    golden.same(line for line in markdown_of(found).splitlines() if "Holm" in line)
 
 
 # ---------------------------------------------------------------------------------------------- golden
@@ -606,19 +604,12 @@ def test_a_file_that_exists_is_kept_without_force(home: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["x.md"], "nothing is left of the file that was written first"
 
 
-@pytest.mark.parametrize(
-    ("file", "why"),
-    [
-        ("none/x.md", "no directory none: make it first"),
-        (".", "expected a name that ends with"),
-        ("pipe.md", "pipe.md is no regular file"),
-    ],
-)
-def test_where_nothing_can_be_written_is_said(home: Path, file: str, why: str) -> None:
+@pytest.mark.parametrize(("file", "code"), [("none/x.md", 3), (".", 2), ("pipe.md", 3)])
+def test_where_nothing_can_be_written_is_said(home: Path, file: str, code: int, golden: Golden) -> None:
     os.mkfifo(home / "pipe.md")
     found = report("demo", "-o", file, "--force")
-    assert found.exit_code in (2, 3)
-    assert why in found.stderr
+    assert found.exit_code == code
+    golden.same(" ".join(found.stderr.split()))
 
 
 def test_a_full_disk_leaves_what_was_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -630,7 +621,7 @@ def test_a_full_disk_leaves_what_was_there(home: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(export, "write_whole", full)
     found = report("demo", "-o", "x.html", "--force")
     assert found.exit_code == 3
-    assert "can't write x.html: No space left on device" in found.stderr
+    assert "x.html: No space left on device" in found.stderr
     assert (home / "x.html").read_text() == "mine"
 
 
@@ -689,7 +680,7 @@ def test_a_title_of_ones_own(home: Path) -> None:
 def test_a_mark_that_there_is_not(home: Path) -> None:
     found = report("demo", "--mark", "9")
     assert found.exit_code == 2
-    assert "demo has 3 marks" in found.stderr
+    assert "3 marks" in found.stderr
 
 
 def test_marks_stay_in_the_order_of_time() -> None:

@@ -61,10 +61,8 @@ def test_the_finding_has_the_time_from_the_end_of_the_node_on(golden: Golden) ->
     assert (found.from_seconds, found.to_seconds) == (12.34, ASKED)
     golden.same(found.text)
     never = finding_of(end("lab2", None, "failed", "no space left"), ASKED)
-    assert (never.from_seconds, never.text) == (
-        None,
-        "lab2 took no part: no space left; all figures are of the other nodes",
-    )
+    assert never.from_seconds is None
+    golden.same(never.text)
 
 
 # ---------------------------------------------------------------------------------------------- which seconds count

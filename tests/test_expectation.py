@@ -47,20 +47,20 @@ TYPED = {
     "p50<=1us": (None, "latency_p50_seconds", 1e-6, "p50<=0.000001s"),
     "bandwidth>=2000GB/s": (None, "bandwidth_bytes", 2e12, "bandwidth>=2000000000000B/s"),
 }
-WRONG = {
-    "iops": "expected [read|write|flush|commit] FIGURE>=NUMBER",
-    "speed>=5": "FIGURE being one of iops, bandwidth, latency, p50, p95, p99, p99.9",
-    "iops>5000": "such as iops>=5000",
-    "iops<=5000": "IOPS is expected with >=: iops>=5000",
-    "p99>=5ms": "latency p99 is expected with <=: p99<=5ms",
-    "bandwidth>=200": "bandwidth is given in B/s, kB/s",
-    "bandwidth>=200M": "bandwidth is given in B/s, kB/s",
-    "p99<=5": "latency p99 is given in ns, us, ms, s",
-    "iops>=5000MiB/s": "IOPS is given in k, M",
-    "iops>=0": "expected more than 0",
-    "iops>=-5": "expected [read|write|flush|commit]",
-    "iops>=1e400": "expected [read|write|flush|commit]",
-}
+WRONG = [
+    "iops",
+    "speed>=5",
+    "iops>5000",
+    "iops<=5000",
+    "p99>=5ms",
+    "bandwidth>=200",
+    "bandwidth>=200M",
+    "p99<=5",
+    "iops>=5000MiB/s",
+    "iops>=0",
+    "iops>=-5",
+    "iops>=1e400",
+]
 
 
 @pytest.mark.parametrize("typed", TYPED)
@@ -73,10 +73,9 @@ def test_what_is_typed_is_an_expectation(typed: str) -> None:
 
 
 @pytest.mark.parametrize("typed", WRONG)
-def test_what_is_none_says_what_is_expected(typed: str) -> None:
-    with pytest.raises(ValueError, match=r".") as error:
+def test_what_is_none_says_what_is_expected(typed: str, golden: Golden) -> None:
+    with golden.raises(ValueError):
         parse_expectation(typed)
-    assert WRONG[typed] in str(error.value)
 
 
 @given(st.text(max_size=40))
@@ -277,7 +276,7 @@ def test_a_finding_of_other_figures_limits_nothing() -> None:
     assert judged("p99<=5ms", [latency]).word == "PASS"
 
 
-def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict() -> None:
+def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict(golden: Golden) -> None:
     runs = [in_flight(1), wrote(2, 300, findings=(SLOW,))]
     parts: dict[VolumePart, Expected] = {
         "read": judged("write iops>=500", runs[:1]),
@@ -288,8 +287,7 @@ def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict() -
     text = cast("StringIO", console.file).getvalue()
     assert "FAIL 488" in text
     assert "NO VERDICT 300" in text
-    assert "vol read: IOPS (bytes / block size): the tool's count of I/Os leaves some out" in text
-    assert "vol write: tuning/2: 2 slow ops" in text
+    golden.same(line.strip() for line in text.splitlines() if line.startswith(("vol read: ", "vol write: ")))
 
 
 @pytest.mark.parametrize(
@@ -305,29 +303,22 @@ def test_nothing_is_undecided() -> None:
     assert answer_to([]) == "undecided"
 
 
-LINES = {
-    "PASS write-iops: 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %": (
-        "iops>=8000", [8006], (60, 60),
-    ),
-    "FAIL write-iops: write 7,500 IOPS, promised 8,000 IOPS, 98.3 % of seconds >= 90 %": (
-        "write iops>=8k", [7500], (59, 60),
-    ),
-    "PASS write-iops: 8,000 IOPS, promised 8,000 IOPS, 99.9 % of seconds >= 90 %": (
-        "iops>=8000", [8000], (99_999, 100_000),
-    ),
-    "NOT CAPPED write-iops: 20,000 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %, 250 % of it: "
-    "no limit, or a burst": ("iops>=8000", [20000], (60, 60)),
-    "PASS write-iops: 31.3 MiB/s, promised 31.0 MiB/s": ("bandwidth>=31MiB/s", [8006], (0, 0)),
-    "NO VERDICT write-iops: 7,985 IOPS (95 %: 6,625 IOPS .. 9,624 IOPS), promised 8,000 IOPS, "
-    "100 % of seconds >= 90 %": ("iops>=8000", [7400, 8000, 8600], (60, 60)),
-}  # fmt: skip
+LINES: list[tuple[str, list[float], tuple[int, int], str]] = [
+    ("iops>=8000", [8006], (60, 60), "PASS"),
+    ("write iops>=8k", [7500], (59, 60), "FAIL"),
+    ("iops>=8000", [8000], (99_999, 100_000), "PASS"),
+    ("iops>=8000", [20000], (60, 60), "NOT CAPPED"),
+    ("bandwidth>=31MiB/s", [8006], (0, 0), "PASS"),
+    ("iops>=8000", [7400, 8000, 8600], (60, 60), "NO VERDICT"),
+]
 
 
-@pytest.mark.parametrize("text", LINES)
-def test_the_line(text: str) -> None:
-    typed, values, seconds = LINES[text]
+@pytest.mark.parametrize(("typed", "values", "seconds", "word"), LINES)
+def test_the_line(typed: str, values: list[float], seconds: tuple[int, int], word: str, golden: Golden) -> None:
     found = judged(typed, [wrote(n, value) for n, value in enumerate(values, 1)], seconds)
-    assert [line for line, _ in expected_lines([found])] == [text]
+    ((line, _),) = expected_lines([found])
+    assert line.startswith(f"{word} write-iops: ")
+    golden.same(line)
 
 
 def test_of_several_targets_each_line_names_its_own() -> None:
@@ -350,17 +341,17 @@ def test_the_tolerance_can_be_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    "words",
     [
-        (("write-iops", "--expect", "fast"), "--expect: expected [read|write|flush|commit] FIGURE>=NUMBER"),
-        (("quick", "--expect", "iops>=1"), "the steps of suite quick have their own: expect = [...]"),
-        (("--resume", "last", "--expect", "iops>=1"), "leave out --expect"),
+        ("write-iops", "--expect", "fast"),
+        ("quick", "--expect", "iops>=1"),
+        ("--resume", "last", "--expect", "iops>=1"),
     ],
 )
-def test_an_option_that_can_not_be_is_a_usage_error(words: tuple[str, ...], error: str) -> None:
+def test_an_option_that_can_not_be_is_a_usage_error(words: tuple[str, ...], golden: Golden) -> None:
     done = CliRunner().invoke(cli, ["run", *words])
     assert done.exit_code == 2
-    assert error in " ".join(done.output.split())
+    golden.same(" ".join(done.output.split()))
 
 
 def test_a_percentile_that_too_few_ios_carry_shows_nothing(golden: Golden) -> None:
