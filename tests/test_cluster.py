@@ -244,7 +244,8 @@ async def test_the_pools_of_a_run_are_guarded(golden: Golden) -> None:
     assert await checked(RecordedShell("healthy"), of=step(data_pool="recdata")) == ""
     full = await check(RecordedShell("healthy"), step(), 1 << 50)
     assert full.is_full
-    golden.same(full.refusal and full.refusal.text)
+    assert full.refusal is not None
+    golden.same(full.refusal.text)
     # to be read, an image is opened for writing, which hangs in a full pool; objects are not
     reads = step(writes=False)
     golden.same(await checked(RecordedShell("full", "healthy"), "rbd:rec/image", of=reads))
@@ -282,7 +283,8 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for(golden: Golden) -
     assert await preflight.guard_service(ClusterReader(healthy), "rec") is None
     assert len(healthy.asked) == 2
     refusal = await preflight.guard_service(ClusterReader(inactive), "rec")
-    golden.same(refusal and refusal.text)
+    assert refusal is not None
+    golden.same(refusal.text)
 
 
 async def test_osds_that_wait_for_pgs_have_their_other_reasons_too(golden: Golden) -> None:
