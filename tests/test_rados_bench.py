@@ -127,25 +127,25 @@ def test_bad_values_are_refused_with_what_was_expected(option: str, value: objec
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"),
+    "option",
     [
-        *((o, "the target decides it") for o in ("pool", "namespace", "all", "id", "conf", "object-locator", "create")),
-        *((o, "which objects there are") for o in ("run-name", "no-cleanup", "reuse-bench", "max-objects", "prefix")),
-        *((o, "what rados writes and how") for o in ("show-time", "format", "output")),
-        *((o, "measures plain objects") for o in ("striper", "write-omap", "write-xattr", "write-object")),
-        *((o, "it can harm data") for o in ("force-full", "yes-i-really-really-mean-it", "delete-after")),
+        *("pool", "namespace", "all", "id", "conf", "object-locator", "create"),
+        *("run-name", "no-cleanup", "reuse-bench", "max-objects", "prefix"),
+        *("show-time", "format", "output"),
+        *("striper", "write-omap", "write-xattr", "write-object"),
+        *("force-full", "yes-i-really-really-mean-it", "delete-after"),
     ],
 )
-def test_what_cephtui_decides_is_refused_with_the_reason(option: str, reason: str) -> None:
+def test_what_cephtui_decides_is_refused_with_the_reason(option: str, golden: Golden) -> None:
     text = refusal(**{option: "1"})
-    assert text.startswith(f"{option}: not allowed: ")
-    assert reason in text
+    assert text.startswith(f"{option}: ")
+    golden.same(text)
 
 
 def test_unknown_options_are_refused_with_what_is_near(golden: Golden) -> None:
     golden.same(refusal(blocksize=4))
-    assert refusal(zzz=4).startswith("zzz: unknown option (known: mode, runtime, concurrent-ios, ")
-    with pytest.raises(OptionError, match=r"^mode: missing, expected one of: write, seq, rand"):
+    golden.same(refusal(zzz=4))
+    with golden.raises(OptionError):
         TOOL.check_options({})
 
 
@@ -231,7 +231,7 @@ def test_no_number_of_objects_is_one_that_rados_takes_for_another(options: dict[
     assert objects * each == size
 
 
-def test_what_it_does() -> None:
+def test_what_it_does(golden: Golden) -> None:
     write, seq, rand = (check(mode=mode, runtime=7, block_size="64k") for mode in ("write", "seq", "rand"))
     assert [TOOL.bind(o).writes() for o in (write, seq, rand)] == [True, False, False]
     assert [TOOL.bind(o).needs_data("pool") for o in (write, seq, rand)] == [False, True, True]
@@ -240,7 +240,7 @@ def test_what_it_does() -> None:
     assert TOOL.bind(seq).entries() == 1
     assert TOOL.bind(seq).fit("pool").options == seq
     assert TOOL.check_kind("pool") is None
-    assert TOOL.check_kind("file") == "rados bench measures a pool's objects: use --target pool:POOL"
+    golden.same(TOOL.check_kind("file"))
 
 
 def test_versions(golden: Golden) -> None:
@@ -602,12 +602,12 @@ def test_a_row_is_a_reading_as_soon_as_it_is_there(name: str, late: int) -> None
             assert readings == rows[-1] - late
 
 
-def test_findings() -> None:
+def test_findings(golden: Golden) -> None:
     found = {name: parse(load(name))[1].findings for name in NAMES}
     assert [finding.code for finding in found.pop("quota")] == ["stuck"]
     (short,) = found.pop("write-objects")
     assert short.code == "short"
-    assert re.fullmatch(r"ended after \d\.\d s of 30 s: all 600 objects were written", short.text)
+    golden.same(short.text)
     assert not any(found.values())
 
 

@@ -145,7 +145,7 @@ class Playing:
 
     async def drawn(self) -> None:
         """The bottom line tells of the present position."""
-        where = f" {units.duration(self.position)} of "
+        where = f" {units.duration(self.position)} "
         await until(self.pilot, lambda: where in self.transport)
 
     async def seek(self, seconds: float) -> None:
@@ -177,7 +177,7 @@ async def playing(
     async with app.run_test(size=size) as pilot:
         shown = Playing(app, pilot, screen, clock, said)
         await until(pilot, lambda: app.screen is screen and bool(screen.query("#transport")))
-        await until(pilot, lambda: " of " in shown.transport)
+        await until(pilot, lambda: f" {speed:g}x " in shown.transport)
         yield shown
 
 
@@ -243,7 +243,8 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             assert [words for words in figures(state) if words not in title(screen)] == []
             assert f"mean {units.iops(state.history.mean('iops'))}" in title(screen)
             assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
-            assert f" {known(state.latest).elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress
+            assert f" {known(state.latest).elapsed_seconds:.0f} " in progress
+            assert f" {state.expected_seconds:.0f} s" in progress
             assert node_rows(nodes) == node_figures(state)
             assert len(state.nodes) == 3
             assert state.cluster
@@ -251,7 +252,8 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             assert text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}"
             lasts = units.duration(lasted_seconds(session, run, state.step))
             assert shown.transport.startswith("playing 1x ")
-            assert shown.transport.endswith(f" {units.duration(moment(session))} of {lasts}")
+            assert f" {units.duration(moment(session))} " in shown.transport
+            assert shown.transport.endswith(f" {lasts}")
             for words in (
                 f"replay of demo/{demo.STAR}",
                 run.preset,
@@ -282,7 +284,8 @@ async def test_the_filling_is_played_too(session: Path) -> None:
         await shown.wait(seconds)
         progress = text_in(shown.screen, "#progress")
     assert " prefilling " in progress
-    assert f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}" in progress
+    assert f"{units.size(state.prepared_bytes)} " in progress
+    assert f" {units.size(state.wanted_bytes)}" in progress
     assert 0 < state.prepared_bytes < state.wanted_bytes
 
 
@@ -344,7 +347,7 @@ async def test_longer_steps_and_both_ends(session: Path) -> None:
         await shown.press("home")
         assert shown.position == 0
         assert shown.transport.startswith("paused ")
-        assert "over the whole run" not in title(shown.screen)
+        assert " whole " not in title(shown.screen)
 
 
 async def test_going_back_from_the_end_shows_that_moment_again(session: Path) -> None:
@@ -388,7 +391,7 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
     async with playing(session) as shown:
         await shown.wait(1e6)
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
-        assert f"write {units.iops(total.iops)}  over the whole run" in title(shown.screen)
+        assert f"write {units.iops(total.iops)}  over " in title(shown.screen)
         assert text_in(shown.screen, "#progress").startswith(f"#{demo.STAR} {run.preset} {run.outcome}")
         rows = text_in(shown.screen, "#nodes").splitlines()
         for node, row in zip(run.nodes, rows, strict=True):
@@ -412,7 +415,7 @@ async def test_a_run_that_never_began_is_over_at_once(copy: Path, outcome: str) 
         assert f" {outcome}  ! the pool is gone" in text_in(shown.screen, "#progress")
         await shown.press("space", "left", "right", "v", "h", "b", "f", "escape", "l", "escape")
         assert shown.app.screen is shown.screen
-    assert "nothing has been printed" not in shown.said
+    assert not any("printed" in text for text in shown.said)
 
 
 def begun_no_more(session: Path, outcome: str) -> int:
@@ -714,7 +717,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
             assert "watching session written   (read-only)" in screen_text(shown.app)
             assert text_in(screen, "#cluster")
             written.end()
-            await until(shown.pilot, lambda: "over the whole run" in title(screen))
+            await until(shown.pilot, lambda: " whole " in title(screen))
             assert f"write {units.iops(run.summary.write.iops)} " in title(screen)
             assert f" {run.outcome}" in text_in(screen, "#progress")
         assert shown.said == []
@@ -724,7 +727,7 @@ async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Pat
     written = only(session, tmp_path, 1)
     with contextlib.closing(known(take_lock(written))):
         async with watching(written) as shown:
-            await until(shown.pilot, lambda: "over the whole run" in title(shown.screen))
+            await until(shown.pilot, lambda: " whole " in title(shown.screen))
             first = text_in(shown.screen, "#progress")
             shutil.copytree(session / "002", tmp_path / "next" / "002")
             begun(tmp_path / "next", 2)
@@ -732,7 +735,7 @@ async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Pat
             await until(shown.pilot, lambda: text_in(shown.screen, "#progress").startswith("#2 "))
             await until(shown.pilot, lambda: known(shown.screen.run).run == 2)
             second = store.read_run(session, 2)
-            assert " over the whole run" not in title(shown.screen)
+            assert " whole " not in title(shown.screen)
             assert text_in(shown.screen, "#command") == f"$ {tool_command(second.command, second.tool)}"
     assert first.startswith("#1 ")
 
@@ -801,7 +804,7 @@ async def test_what_can_not_be_followed_is_told_once(session: Path, tmp_path: Pa
 async def test_a_session_that_goes_away_is_told_once(session: Path, tmp_path: Path) -> None:
     written = only(session, tmp_path, 1)
     async with watching(written) as shown:
-        await until(shown.pilot, lambda: "over the whole run" in title(shown.screen))
+        await until(shown.pilot, lambda: " whole " in title(shown.screen))
         shutil.rmtree(written)
         await until(shown.pilot, lambda: bool(shown.said))
         looked = count_calls(shown.screen, "drain")

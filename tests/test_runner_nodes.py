@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -324,7 +325,7 @@ def speechless(host: FakeNode) -> None:
 
 
 def broken(host: FakeNode) -> None:
-    host.answer(lambda argv: bool(1 // 0))
+    host.answer(lambda argv: bool(argv[9999]))
 
 
 def gone(host: FakeNode) -> None:
@@ -336,30 +337,25 @@ def gone(host: FakeNode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "outcome", "said"),
+    ("spoil", "outcome"),
     [
-        (without_fio, "refused", "b: fio is not installed: apt-get install fio"),
-        (with_old_fio, "refused", "b: fio-2.21 is too old: install fio 3.1 or later"),
-        (full, "refused", "not enough free space for /mnt/bench/test.b"),
-        (with_a_foreign_file, "refused", "/mnt/bench/test.b exists and is not cephtui's"),
-        (speechless, "refused", "can't inspect /mnt/bench/test.b: "),
-        (broken, "failed", "unexpected error: ZeroDivisionError"),
-        (gone, "lost", "b: the connection was lost"),
+        (without_fio, "refused"),
+        (with_old_fio, "refused"),
+        (full, "refused"),
+        (with_a_foreign_file, "refused"),
+        (speechless, "refused"),
+        (broken, "failed"),
+        (gone, "lost"),
     ],
 )
 async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
-    new_stage: Callable[..., Stage], spoil: Callable[[FakeNode], None], outcome: Outcome, said: str
+    new_stage: Callable[..., Stage], spoil: Callable[[FakeNode], None], outcome: Outcome, golden: Golden
 ) -> None:
     stage = new_stage()
     spoil(stage.hosts["b"])
     run = await stage.run()
     assert outcomes(run) == {"a": "refused", "b": outcome, "c": "refused"}
-    found = errors(run)
-    assert found["b"] is not None
-    assert found["b"].startswith(said)
-    for other in ("a", "c"):
-        assert str(found[other]).startswith("not started, because of b: ")
-        assert said in str(found[other])
+    golden.same(str(errors(run)[node]) for node in THREE)
     assert run.outcome == ("failed" if outcome == "failed" else "refused")
     assert [event for event in stage.log.events if event[0] != "connected"] == []
     assert stage.undo() == []
@@ -410,21 +406,20 @@ def full_cluster(code: str) -> ClusterState:
 
 
 async def test_what_the_cluster_reports_is_stored_and_what_harms_it_ends_the_run(
-    new_stage: Callable[..., Stage], monitored: Callable[..., None]
+    new_stage: Callable[..., Stage], monitored: Callable[..., None], golden: Golden
 ) -> None:
     monitored(replace(HEALTHY, health="HEALTH_WARN"), full_cluster("OSD_FULL"), HEALTHY)
     stage = new_stage(plan(target=RBD))
     run = await stage.run()
-    assert (run.outcome, run.error) == ("stopped", "the cluster is full: 1 of them is full")
+    assert run.outcome == "stopped"
+    golden.same(run.error)
     told = [event.health for event in stage.events if isinstance(event, ClusterSample)]
     assert told == ["HEALTH_OK", "HEALTH_WARN", "HEALTH_ERR", "HEALTH_OK"], "what it was like before comes first"
 
 
-@pytest.mark.parametrize(
-    ("flags", "error"), [("hashpspool", None), ("full", "pool bench became full during the run: see ceph health")]
-)
+@pytest.mark.parametrize(("flags", "outcome"), [("hashpspool", "ok"), ("full", "stopped")])
 async def test_a_pool_that_is_full_ends_the_runs_that_use_it(
-    new_stage: Callable[..., Stage], monitored: Callable[..., None], flags: str, error: str | None
+    new_stage: Callable[..., Stage], monitored: Callable[..., None], flags: str, outcome: Outcome, golden: Golden
 ) -> None:
     monitored(full_cluster("POOL_FULL"))
     stage = new_stage(plan(target=RBD))
@@ -434,8 +429,8 @@ async def test_a_pool_that_is_full_ends_the_runs_that_use_it(
     ]
     stage.hosts["a"].answer(lambda argv: "dump" in argv, json.dumps({"pools": pools}))
     run = await stage.run()
-    assert run.outcome == ("stopped" if error else "ok")
-    assert str(run.error).startswith(str(error))
+    assert run.outcome == outcome
+    golden.same(str(run.error))
 
 
 @pytest.mark.parametrize("error", [ClusterError("ceph ended on a again and again"), TransportError("a: lost")])
@@ -446,16 +441,15 @@ async def test_a_monitor_that_ends_leaves_the_run_alone(
     stage = new_stage(plan(target=RBD))
     run = await stage.run()
     assert run.outcome == "ok"
-    assert f"the cluster is not watched: {error}" in caplog.messages
+    assert any(message.endswith(f" watched: {error}") for message in caplog.messages)
 
 
-async def test_the_cause_comes_first_in_the_error_of_the_run(new_stage: Callable[..., Stage]) -> None:
+async def test_the_cause_comes_first_in_the_error_of_the_run(new_stage: Callable[..., Stage], golden: Golden) -> None:
     """What the user reads is why, not that the others were not started."""
     stage = new_stage()
     without_fio(stage.hosts["b"])
     run = await stage.run()
-    assert run.error is not None
-    assert "b: fio is not installed: apt-get install fio" in run.error
+    golden.same(run.error)
 
 
 # ---------------------------------------------------------------------------------------------- lost
@@ -532,12 +526,13 @@ async def test_a_node_that_is_lost_while_filling_is_not_measured_and_the_others_
     assert {node for node, _ in stage.bench.created} == {*THREE}, "it has to be removed"
 
 
-async def test_a_filling_that_falls_short_is_no_filling(new_stage: Callable[..., Stage]) -> None:
+async def test_a_filling_that_falls_short_is_no_filling(new_stage: Callable[..., Stage], golden: Golden) -> None:
     """fio ends with status 0 where a size was less than asked for."""
     stage = new_stage(plan(set=("size=129M",)))
     run = await stage.run()
     assert outcomes(run) == {"a": "failed", "b": "failed", "c": "failed"}
-    assert {*errors(run).values()} == {f"prefilling {FILE}: not all of it was written"}
+    (error,) = {*errors(run).values()}
+    golden.same(error)
     assert stage.log.of(f"started {PRESET}") == []
     assert stage.bench.prefilled == {}
 
@@ -660,10 +655,9 @@ async def test_a_node_that_stands_still_ends_the_run_and_is_named(
     stage.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
     run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("stopped", {"a": "ok", "b": "stopped", "c": "ok"})
-    assert str(errors(run)["b"]).startswith("stalled: no completion from b for ")
+    assert re.match(r"stalled: .*\bb\b", str(errors(run)["b"]))
     notices = [event.text for event in stage.events if isinstance(event, Notice)]
-    assert notices
-    assert notices[0].startswith("stalled: no completion from fio on b for ")
+    assert re.match(r"stalled: .*\bfio on b\b", notices[0])
 
 
 # ---------------------------------------------------------------------------------------------- the whole runner
@@ -796,7 +790,7 @@ def test_an_image_that_is_still_in_use_is_removed_when_it_is_free(desk: Callable
     assert this.log.of("busy") == ["a"]
     assert this.hosts["a"].there == {}
     (notice,) = this.notices()
-    assert "is still in use, waiting for the end of it (rbd: error: image still has watchers)" in notice
+    assert "(rbd: error: image still has watchers)" in notice
     assert left_behind(this.directory.parent) == []
 
 
@@ -811,7 +805,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     (problem,) = this.runner.close()
     assert this.runner.cleanup.leaves
     assert problem.startswith(f"b: rbd:bench/cephtui-{GUIDED}-b-")
-    assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
+    assert ": rbd: error: image still has watchers: cephtui cleanup " in problem
     (left,) = this.hosts["b"].there
     ((directory, undo),) = left_behind(this.directory.parent)
     assert (directory, undo.node, undo.target) == (this.directory, "b", left)
@@ -974,7 +968,7 @@ def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) 
     this.hosts["b"].tools = {}
     row = diagnosis(this.runner.nodes.reach(this.plan.hosts[1]).result(LONG))
     assert not row.ready
-    assert "fio is not installed: apt-get install fio" in row.problems
+    assert FIO_MISSES in row.problems
 
 
 @pytest.fixture
@@ -983,6 +977,7 @@ def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_module, "TOOLS", {name: TOOLS[name] for name in ("fio", "rados-bench")})
 
 
+FIO_IS_OLD = str(TOOLS["fio"].check_version("fio-2.1"))
 FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["fio"], TOOLS["rados-bench"]))
 
 
@@ -994,7 +989,7 @@ FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["f
         ({"fio": "fio-3.33"}, ("fio", "rados-bench"), [RADOS_MISSES], []),
         ({"rados-bench": "ceph version 16.2.15"}, (), [], [FIO_MISSES]),
         ({"rados-bench": "ceph version 16.2.15"}, ("fio",), [FIO_MISSES], []),
-        ({"fio": "fio-2.1"}, ("rados-bench",), [RADOS_MISSES], ["fio-2.1 is too old: install fio 3.1 or later"]),
+        ({"fio": "fio-2.1"}, ("rados-bench",), [RADOS_MISSES], [FIO_IS_OLD]),
         ({}, (), [FIO_MISSES, RADOS_MISSES], []),
         ({}, ("rados-bench",), [RADOS_MISSES], [FIO_MISSES]),
     ],
@@ -1004,7 +999,7 @@ def test_a_tool_is_missing_only_where_it_is_needed(
 ) -> None:
     row = diagnosis(NodeState(Node(name="b"), NodeEnvironment(tools=tools)), needed)
     assert ([*row.problems], row.ready) == (problems, not problems)
-    assert [text.partition(" (")[0] for text in row.lacking] == lacking
+    assert [*row.lacking] == lacking
 
 
 def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_not(two_tools: None) -> None:
