@@ -49,31 +49,28 @@ def test_what_is_not_given_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    "options",
     [
-        ({}, "write_weight: expected more than 0 for one of write_weight, read_weight, delete_weight, list_weight"),
-        (
-            {"objects": 10, "buckets": 10, "stop_with_ops": 10},
-            "stop_with_ops: 10 operations end before each of 100 objects had its own: expected 100 or more, or use",
-        ),
-        ({"stop_with_ops": 500, "runtime": 5}, "stop_with_ops: expected either this or runtime"),
-        ({"size_distribution": "random"}, r"size_max: expected more than size_min \(4M\) with random sizes"),
-        ({"size_max": "8M"}, "size_max: it is for size_distribution random"),
-        ({"size_distribution": "sequential"}, "size_distribution: expected one of constant, random"),
-        ({"size_min": "8G"}, "size_min: expected at most 5G"),
-        ({"size_min": "1G", "parallel_clients": 5}, "parallel_clients: expected at most 4 of such objects"),
-        ({"objects": 1000, "buckets": 1000}, "objects: expected at most 100,000 in all buckets together"),
-        ({"secret_key": "S"}, "secret_key: not allowed: the target decides it .*keys are never stored"),
-        ({"bucket_prefix": "a"}, "bucket_prefix: not allowed: cephtui decides which buckets there are"),
-        ({"workers": 2}, "workers: not allowed: each node has one worker"),
-        ({"existing_read_weight": 1}, "existing_read_weight: not allowed: the buckets are new"),
-        ({"stop_with_runtime": "60s"}, "stop_with_runtime: not allowed: use runtime"),
-        ({"read_wieght": 1}, "read_wieght: unknown option, did you mean read_weight"),
-        ({"parallel_clients": True}, "parallel_clients: expected a number, not true or false"),
+        {},
+        {"objects": 10, "buckets": 10, "stop_with_ops": 10},
+        {"stop_with_ops": 500, "runtime": 5},
+        {"size_distribution": "random"},
+        {"size_max": "8M"},
+        {"size_distribution": "sequential"},
+        {"size_min": "8G"},
+        {"size_min": "1G", "parallel_clients": 5},
+        {"objects": 1000, "buckets": 1000},
+        {"secret_key": "S"},
+        {"bucket_prefix": "a"},
+        {"workers": 2},
+        {"existing_read_weight": 1},
+        {"stop_with_runtime": "60s"},
+        {"read_wieght": 1},
+        {"parallel_clients": True},
     ],
 )
-def test_what_can_not_be_measured_is_refused_before_it_runs(options: dict[str, OptionValue], problem: str) -> None:
-    with pytest.raises(OptionError, match=f"^{problem}"):
+def test_what_can_not_be_measured_is_refused_before_it_runs(options: dict[str, OptionValue], golden: Golden) -> None:
+    with golden.raises(OptionError):
         check({**({"write_weight": 1} if options else {}), **options})
 
 
@@ -131,32 +128,24 @@ def test_what_is_prepared_takes_its_time() -> None:
     assert workload(objects=1000).prepare_seconds() == pytest.approx(5 + 500 * (0.01 + 65536 / 100e6), abs=0.1)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("gosbench 0.7 or later in /opt/gosbench", None),
-        (
-            "gosbench 0.6 or older in /opt/gosbench",
-            "gosbench 0.6 or older in /opt/gosbench is too old: install gosbench 0.7 or later (go",
-        ),
-        (None, "gosbench is not installed: go install github.com/mulbc/gosbench/server@latest"),
-    ],
-)
-def test_versions(text: str | None, problem: str | None) -> None:
-    found = GOSBENCH.check_version(text)
-    assert found is None if problem is None else (found or "").startswith(problem)
+def test_versions(golden: Golden) -> None:
+    assert GOSBENCH.check_version("gosbench 0.7 or later in /opt/gosbench") is None
+    for text in ("gosbench 0.6 or older in /opt/gosbench", None):
+        golden.same(GOSBENCH.check_version(text))
 
 
-def test_its_programs_are_found_by_their_usage(tmp_path: Path, golden: Golden) -> None:
+def test_its_programs_are_found_by_their_usage(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     for name in ("server", "worker"):
         (tmp_path / "other" / name).write_text("#!/bin/sh\necho another program\n")
         (tmp_path / "other" / name).chmod(0o755)
-    path = f"{tmp_path}/other:{Path(__file__).parent}/gosbench_stand_in:{os.environ['PATH']}"
+    stand_in = Path(__file__).parent / "gosbench_stand_in"
+    path = f"{tmp_path}/other:{stand_in}:{os.environ['PATH']}"
     asked = subprocess.run(
         GOSBENCH.version_argv, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path}
     )
-    golden.same(asked.stdout)
+    assert asked.stdout.endswith(f" {stand_in}\n")
+    assert GOSBENCH.check_version(asked.stdout.strip()) is None
 
 
 # ---------------------------------------------------------------------------------------------- output
@@ -196,10 +185,9 @@ def test_each_method_is_a_flow_with_the_totals_of_its_counters() -> None:
     assert [finding.code for finding in result.findings] == ["coarse"]
 
 
-def test_a_run_that_lasts_much_longer_than_asked_says_so() -> None:
+def test_a_run_that_lasts_much_longer_than_asked_says_so(golden: Golden) -> None:
     _, result = parsed("mixed", GosbenchParser(0, 1.0))
-    late = next(finding.text for finding in result.findings if finding.code == "overrun")
-    assert late.startswith("measured 4 s instead of 1 s: gosbench writes what DELETE has removed again")
+    golden.same(next(finding.text for finding in result.findings if finding.code == "overrun"))
 
 
 def test_seconds_are_seconds_and_the_preparation_has_its_own() -> None:
@@ -229,17 +217,15 @@ def test_latency_is_an_upper_bound() -> None:
     assert result.write.moments.mean == pytest.approx(spent / 1e3 / (result.write.ios or 1))
 
 
-def test_what_failed_is_no_operation_and_has_no_bytes() -> None:
+def test_what_failed_is_no_operation_and_has_no_bytes(golden: Golden) -> None:
     _, result = parsed("gateway-killed", GosbenchParser(64 * KIB, 6.0))
     assert result.read is not None
     assert result.write is not None
     assert (result.read.ios, result.write.ios) == (29, 26)
     assert (result.read.bytes, result.write.bytes) == (29 * 64 * KIB, 26 * 64 * KIB)
-    failed = [finding.text for finding in result.findings if finding.code == "failed-ops"]
-    assert failed[0].startswith("1,836 GET failed (98.4 %), they are in latency; the first error: ")
-    assert "PutObject" in failed[0] + failed[1]
+    golden.same(finding.text for finding in result.findings if finding.code == "failed-ops")
     _, unknown = parsed("gateway-killed", GosbenchParser(0, 6.0))
-    assert any("they are in latency and bandwidth" in finding.text for finding in unknown.findings)
+    golden.same(finding.text for finding in unknown.findings if finding.code == "failed-ops")
 
 
 def test_a_time_without_a_range_is_bounded_by_the_run() -> None:
