@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import shlex
 import shutil
 from collections.abc import Callable
@@ -57,22 +56,22 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("option", "value"),
     [
-        ("runtime", 0, "at most 7 days"),
-        ("interval", 0, "expected 0.001 to 5 seconds"),
-        ("interval", 6, "expected 0.001 to 5 seconds"),
-        ("size", "0", "expected a size above 0"),
-        ("work_size", "1k", "expected at least one request of 4k, got 1k"),
-        ("write", True, "cephtui has ioping read only"),
-        ("keep", True, "cephtui has ioping read only"),
-        ("cached", True, "cephtui measures direct, synchronous reads"),
-        ("warmup", 2, "it distorts the results"),
-        ("sise", "4k", "did you mean size?"),
+        ("runtime", 0),
+        ("interval", 0),
+        ("interval", 6),
+        ("size", "0"),
+        ("work_size", "1k"),
+        ("write", True),
+        ("keep", True),
+        ("cached", True),
+        ("warmup", 2),
+        ("sise", "4k"),
     ],
 )
-def test_what_is_refused(option: str, value: object, expected: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(expected)):
+def test_what_is_refused(option: str, value: object, golden: Golden) -> None:
+    with golden.raises(OptionError):
         check(**{option: value})
 
 
@@ -89,16 +88,10 @@ def test_the_region_is_whole_requests(golden: Golden) -> None:
         IOPING.bind(check()).jobs_and_size(1 << 10)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("ioping 1.3", None),
-        ("ioping 1.0", "ioping 1.0 is too old: install ioping 1.3 or later (apt-get install ioping)"),
-        (None, "ioping is not installed: apt-get install ioping"),
-    ],
-)
-def test_versions(text: str | None, problem: str | None) -> None:
-    assert IOPING.check_version(text) == problem
+def test_versions(golden: Golden) -> None:
+    assert IOPING.check_version("ioping 1.3") is None
+    for text in ("ioping 1.0", None):
+        golden.same(IOPING.check_version(text))
 
 
 # ---------------------------------------------------------------------------------------------- output
