@@ -193,23 +193,19 @@ def locked() -> FakeRunner:
     return runner
 
 
-async def test_secrets_that_nobody_has_are_asked_for_once(locked: FakeRunner) -> None:
+async def test_secrets_that_nobody_has_are_asked_for_once(locked: FakeRunner, golden: Golden) -> None:
     ask = Script(["canary-access", " canary-secret\n"])
     await launched(locked, ask)
     await launched(locked, ask)
     assert locked.vault.get("http://gw") == ("canary-access", "canary-secret")
-    assert [each.text for each in ask.questions] == [
-        f"{name} of http://gw (none in the config):" for name in ("access key", "secret key")
-    ]
+    golden.same(each.text for each in ask.questions)
     assert all(each.secret for each in ask.questions)
     assert "canary" not in f"{locked.plans!r} {locked.vault!r}"
 
 
-@pytest.mark.parametrize(
-    ("answers", "why"), [([], "pve1: not connected: access key of http://gw"), (["a", ""], "no secret key was typed")]
-)
-async def test_without_its_secrets_nothing_is_run(locked: FakeRunner, answers: list[str], why: str) -> None:
-    with pytest.raises(NotRun, match=why):
+@pytest.mark.parametrize("answers", [[], ["a", ""]])
+async def test_without_its_secrets_nothing_is_run(locked: FakeRunner, answers: list[str], golden: Golden) -> None:
+    with golden.raises(NotRun):
         await launched(locked, Script(answers))
     assert (locked.plans, locked.vault.get("http://gw")) == ([], None)
 
