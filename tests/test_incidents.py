@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -107,8 +106,8 @@ def test_quiet_runs_of_a_real_cluster_have_no_findings(demo: Path, golden: Golde
     assert [texts(found[number]) for number in numbers if number not in (changed, stood)] == [[]] * (len(numbers) - 2)
     golden.same(texts(found[changed]))
     (stall,) = found[stood]
-    assert re.match(r"\d s without a completion on any node from ", stall.text)
-    assert stall.text.endswith(": nothing that the cluster reported explains it")
+    assert stall.code == "stalled"
+    golden.same(stall.text)
 
 
 def test_a_healthy_quiet_run_has_none() -> None:
@@ -157,61 +156,53 @@ def test_what_begins_in_the_filling_and_goes_on_is(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "text"),
+    ("changes", "code"),
     [
-        ({"osds_up": 2, "osds_down": ("osd.2",)}, "osd-down", "osd.2 was down from 0:10 to 0:20"),
-        ({"osds_up": 1, "osds_down": None}, "osd-down", "2 of 3 OSDs were down from 0:10 to 0:20"),
-        ({"osds_in": 2, "osds_out": ("osd.1",)}, "osd-out", "osd.1 was out from 0:10 to 0:20"),
+        ({"osds_up": 2, "osds_down": ("osd.2",)}, "osd-down"),
+        ({"osds_up": 1, "osds_down": None}, "osd-down"),
+        ({"osds_in": 2, "osds_out": ("osd.1",)}, "osd-out"),
         (
             {"pg_states": {"active+clean": 24, "stale+active+clean": 9}},
             "pgs-mostly-inactive",
-            "up to 9 of 33 PGs were not active from 0:10 to 0:20: 9 stale+active+clean",
         ),
         (
             {"pg_states": {"active+clean": 30, "down": 1, "incomplete": 2}},
             "pgs-mostly-inactive",
-            "up to 3 of 33 PGs were not active from 0:10 to 0:20: 2 incomplete, 1 down",
         ),
         (
             {"pg_states": {"active+clean": 31, "active+remapped+backfilling": 2}, "misplaced_ratio": 0.125},
             "pgs",
-            "up to 2 of 33 PGs were not active+clean from 0:10 to 0:20: 12.5 % of the objects misplaced, "
-            "2 active+remapped+backfilling",
         ),
         (
             {"recovery_bandwidth_bytes": 100 << 20},
             "recovery",
-            "recovery of up to 100 MiB/s from 0:10 to 0:20",
         ),
         (
             {"pg_states": {"active+clean": 32, "active+clean+scrubbing+deep": 1}},
             "scrub",
-            "1 of 33 PGs was being deep-scrubbed from 0:10 to 0:20",
         ),
         (
             {"health": "HEALTH_ERR", "checks": {"PG_DAMAGED": "Possible data damage: 1 pg inconsistent"}},
             "health-speed",
-            "the cluster was HEALTH_ERR from 0:10 to 0:20: PG_DAMAGED (Possible data damage: 1 pg inconsistent)",
         ),
         (
             {"health": "HEALTH_WARN", "checks": {"RECENT_CRASH": "1 daemons have recently crashed"}},
             "health-other",
-            "the cluster was HEALTH_WARN from 0:10 to 0:20: RECENT_CRASH (1 daemons have recently crashed)",
         ),
         (
             {"health": "HEALTH_WARN", "checks": {"OSDMAP_FLAGS": "noscrub flag(s) set"}},
             "health-other",
-            "the cluster was HEALTH_WARN from 0:10 to 0:20: OSDMAP_FLAGS (noscrub flag(s) set)",
         ),
-        ({"health": "HEALTH_WARN"}, "health-speed", "the cluster was HEALTH_WARN from 0:10 to 0:20"),
-        ({"flags": ("noscrub",)}, "flag", "the cluster's flag noscrub was set from 0:10 to 0:20"),
-        ({"slow_ops": 7}, "slow-ops", "up to 7 operations were slow from 0:10 to 0:20"),
-        ({"monitors_in_quorum": 2}, "monitors", "1 of 3 monitors was out of quorum from 0:10 to 0:20"),
+        ({"health": "HEALTH_WARN"}, "health-speed"),
+        ({"flags": ("noscrub",)}, "flag"),
+        ({"slow_ops": 7}, "slow-ops"),
+        ({"monitors_in_quorum": 2}, "monitors"),
     ],
 )
-def test_what_the_cluster_says_is_found_with_its_time(changes: dict[str, object], code: str, text: str) -> None:
+def test_what_the_cluster_says_is_found_with_its_time(changes: dict[str, object], code: str, golden: Golden) -> None:
     (found,) = course({(10, 20): changes}).findings()
-    assert (found.code, found.text) == (code, text)
+    assert found.code == code
+    golden.same(found.text)
     assert (found.from_seconds, found.to_seconds) == (10.0, 20.0)
     assert found.label
 
@@ -226,12 +217,11 @@ def test_checks_that_cost_speed_are_told_apart_from_the_others() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind"), [("POOL_NO_REDUNDANCY", "health-other"), ("OSD_NEARFULL", "health-speed")])
-def test_a_check_that_becomes_graver_is_of_its_kind(code: str, kind: str) -> None:
+def test_a_check_that_becomes_graver_is_of_its_kind(code: str, kind: str, golden: Golden) -> None:
     warned = {"health": "HEALTH_WARN", "checks": {code: "so"}}
     found = course({(10, 20): {**warned, "health": "HEALTH_ERR"}}, before=warned).findings()
-    assert [(finding.code, finding.text) for finding in found] == [
-        (kind, "the cluster was HEALTH_ERR from 0:10 to 0:20")
-    ]
+    assert [finding.code for finding in found] == [kind]
+    golden.same(texts(found))
 
 
 def test_what_goes_on_to_the_end_says_so(golden: Golden) -> None:
@@ -256,7 +246,8 @@ def test_many_of_a_kind_are_one_finding(golden: Golden) -> None:
 
 def test_a_cluster_that_does_not_answer_is_found(golden: Golden) -> None:
     (found,) = course(silent=(10, 24)).findings()
-    assert (found.code, found.text) == ("cluster-silent", "the cluster did not answer from 0:10 to 0:24")
+    assert found.code == "cluster-silent"
+    golden.same(found.text)
     golden.same(texts(course(silent=(30, 99)).findings()))
     assert course(silent=(10, 16)).findings() == (), "one answer that is late is none"
 
@@ -317,17 +308,13 @@ def test_a_stall_is_told_with_its_cause(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "cause"),
-    [
-        ({"flags": ("pausewr",)}, "the cluster's flag pausewr was set from 0:12 to 0:16"),
-        ({"slow_ops": 3}, "up to 3 operations were slow from 0:12 to 0:16"),
-        ({"pg_states": {"peering": 33}}, "up to 33 of 33 PGs were not active from 0:12 to 0:16: 33 peering"),
-        ({"recovery_bandwidth_bytes": 1e6}, "nothing that the cluster reported explains it"),
-    ],
+    "changes",
+    [{"flags": ("pausewr",)}, {"slow_ops": 3}, {"pg_states": {"peering": 33}}, {"recovery_bandwidth_bytes": 1e6}],
 )
-def test_causes(changes: dict[str, object], cause: str) -> None:
+def test_causes(changes: dict[str, object], golden: Golden) -> None:
     found = course({(12, 16): changes}, {"a": BUSY * 11 + NOTHING * 4 + BUSY * 25}).findings()
-    assert f"4 s without a completion from 0:11 to 0:15: {cause}" in texts(found)
+    assert seconds_of(found) == [(11.0, 15.0)]
+    golden.same(finding.text for finding in found if finding.code == "stalled")
 
 
 def test_without_a_cluster_nothing_is_said_of_one(golden: Golden) -> None:
@@ -377,9 +364,9 @@ def test_slow_storage_has_natural_gaps() -> None:
 
 def test_a_stall_of_all_nodes_is_one_and_of_some_names_them(golden: Golden) -> None:
     three = dict.fromkeys(("a", "b", "c"), BUSY * 10 + NOTHING * 5 + BUSY * 25)
-    assert texts(course(ios=three).findings())[0].startswith("5 s without a completion on any node from 0:10 to 0:15")
+    golden.same(texts(course(ios=three).findings())[0])
     two = {**three, "c": BUSY * 40}
-    assert texts(course(ios=two).findings())[0].startswith("5 s without a completion on a, b from 0:10 to 0:15")
+    golden.same(texts(course(ios=two).findings())[0])
     apart = {**two, "b": BUSY * 20 + NOTHING * 5 + BUSY * 15}
     golden.same([text.partition(" from")[0] for text in texts(course(ios=apart).findings())])
 

@@ -88,16 +88,10 @@ def test_the_region_is_whole_requests(golden: Golden) -> None:
         IOPING.bind(check()).jobs_and_size(1 << 10)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("ioping 1.3", None),
-        ("ioping 1.0", "ioping 1.0 is too old: install ioping 1.3 or later (apt-get install ioping)"),
-        (None, "ioping is not installed: apt-get install ioping"),
-    ],
-)
-def test_versions(text: str | None, problem: str | None) -> None:
-    assert IOPING.check_version(text) == problem
+def test_versions(golden: Golden) -> None:
+    assert IOPING.check_version("ioping 1.3") is None
+    for text in ("ioping 1.0", None):
+        golden.same(IOPING.check_version(text))
 
 
 # ---------------------------------------------------------------------------------------------- output

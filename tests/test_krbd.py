@@ -17,6 +17,7 @@ from cephtui.nodes.vault import Vault
 from cephtui.targets import kind_of, parse_target
 from cephtui.targets.base import Layout, Removed, TargetFault, Use
 from cephtui.targets.krbd import KrbdFacts, guard, parse_facts, usable_features
+from tests.golden import Golden
 
 OWNER = "0123456789abcdef"
 IMAGE = "cephtui-5c84e3e6-pve1-ext4"
@@ -116,14 +117,14 @@ def test_the_features_are_those_of_the_kernel() -> None:
     assert parse_facts(THERE).identity == "5e8d 251:0 12"
 
 
-def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part() -> None:
+def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: Golden) -> None:
     target = parse_target("krbd:bench", owner_id="5c84e3e6")
     use = Use((PART,), writes=True, known=True, options={"direct": False}, destroy=())
 
     found = asyncio.run(target.inspect(FakeNode(), use))
 
     assert [finding.code for finding in found.findings] == ["krbd", "page-cache"]
-    assert "RBD client of Linux 6.8.12-4-pve" in found.findings[0].text
+    golden.same(finding.text for finding in found.findings)
     assert (found.to_create, found.identities) == ((PART,), {PART.spec: "5e8d 251:0 12"})
 
 

@@ -301,5 +301,5 @@ async def test_panels_are_switched_by_their_numbers(tmp_path: Path) -> None:
 
 async def test_before_the_first_run_the_screen_says_how_to_begin(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=1, size=SMALL) as (app, pilot):
-        await until(pilot, lambda: "Nothing has run yet" in screen_text(app))
-        assert all(word in screen_text(app) for word in ("enter runs it", "file:/mnt/bench/test", "cephtui demo"))
+        await until(pilot, lambda: "cephtui demo" in screen_text(app))
+        assert all(word in screen_text(app) for word in ("enter runs", "file:/mnt/bench/test"))

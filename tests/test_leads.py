@@ -183,7 +183,7 @@ WAYS: dict[str, Held] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["image", "l", "hard"])
-def test_a_file_that_anybody_has_open_is_not_given_up(disk: Path, way: str, name: str) -> None:
+def test_a_file_that_anybody_has_open_is_not_given_up(disk: Path, way: str, name: str, golden: Golden) -> None:
     (disk / "image").write_bytes(bytes(8192))
     (disk / "l").symlink_to("image")
     os.link(disk / "image", disk / "hard")
@@ -191,7 +191,8 @@ def test_a_file_that_anybody_has_open_is_not_given_up(disk: Path, way: str, name
         found = given_up(disk / name)
         assert found
         assert found.confirm is None
-        assert found.problem.startswith(f"{disk / name} is in use by "), found.problem
+        assert found.problem.startswith(f"{disk / name} ")
+        golden.same(found.remedy, "leads: a file that anybody has open")
     assert given_up(disk / name) is None
 
 

@@ -735,8 +735,8 @@ def test_the_notice_fills_the_terminal_exactly(busy: bool, size: tuple[int, int]
     assert len(lines) == size[1]
     if size[0] >= 60 and size[1] >= 2:
         text = "\n".join(lines)
-        assert f"80x24, this terminal has {size[0]}x{size[1]}." in text
-        assert ("run continues" in text, "press q to quit" in text) == (busy, not busy)
+        assert re.findall(r"\d+x\d+", text) == ["80x24", f"{size[0]}x{size[1]}"]
+        assert ("continues" in text, " q " in text) == (busy, not busy)
 
 
 def last_frame(wire: list[str]) -> str:
@@ -752,7 +752,7 @@ async def test_a_terminal_that_is_made_too_small_shows_the_notice_until_it_grows
         dialog = app.screen
         wire.clear()
         await pilot.resize_terminal(60, 15)
-        await until(pilot, lambda: "cephtui needs 80x24, this terminal has 60x15." in last_frame(wire))
+        await until(pilot, lambda: "60x15" in last_frame(wire))
         assert "sure" not in last_frame(wire)
         await pilot.press("escape", "t", "tab", "enter")
         await pilot.click(offset=(30, 7))
@@ -769,7 +769,7 @@ async def test_a_terminal_that_is_made_too_small_shows_the_notice_until_it_grows
 async def test_one_that_is_too_small_from_the_start_works_once_it_grows(wire: list[str]) -> None:
     app = Everything(Profile())
     async with app.run_test(size=(40, 5)) as pilot:
-        await until(pilot, lambda: "cephtui needs" in last_frame(wire))
+        await until(pilot, lambda: "80x24" in last_frame(wire))
         assert "option" not in last_frame(wire)
         for size in ((1, 1), (3, 2), (79, 70), (200, 50)):
             await pilot.resize_terminal(*size)
@@ -787,6 +787,6 @@ async def test_it_can_be_left_there(wire: list[str], pressed: str) -> None:
 async def test_but_not_while_a_run_goes_on(wire: list[str]) -> None:
     app = Everything(Profile(), busy=True)
     async with app.run_test(size=(60, 15)) as pilot:
-        await until(pilot, lambda: "the run continues" in last_frame(wire))
+        await until(pilot, lambda: "continues" in last_frame(wire))
         await pilot.press("q", "ctrl+q", "ctrl+c")
         assert not app._exit

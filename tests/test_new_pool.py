@@ -109,31 +109,27 @@ def test_it_is_made_with_its_number_of_pgs_fixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "problem"),
+    ("shape", "refused"),
     [
-        (Shape(size=2), None),
-        (Shape(size=3), "3 copies, no two of them on one host, and default has 2 of those: choose size=2"),
-        (Shape(size=2, rule="ssd"), None),
-        (Shape(size=3, rule="ssd"), "3 copies, no two of them on one osd, and default~ssd has 2 of those"),
-        (Shape(rule="nope"), "there is no CRUSH rule nope: choose one of: replicated_rule, ssd, ec"),
-        (Shape(ec="nope"), "there is no erasure code profile nope: choose one of: small, wide; or write k=N,m=N"),
-        (Shape(ec="small"), None),
-        (Shape(ec="wide"), "6 chunks, no two of them on one osd, and default has 3 of those: choose fewer chunks"),
-        (Shape(k=2, m=1, domain="osd"), None),
-        (Shape(k=2, m=1), "3 chunks, no two of them on one host, and default has 2 of those"),
-        (Shape(pg=400, size=2), "400 PGs of 2 would make 896 on 3 OSDs, more than the 750 that mon_max_pg_per_osd"),
-        (Shape(pg=327, size=2), None),
+        (Shape(size=2), False),
+        (Shape(size=3), True),
+        (Shape(size=2, rule="ssd"), False),
+        (Shape(size=3, rule="ssd"), True),
+        (Shape(rule="nope"), True),
+        (Shape(ec="nope"), True),
+        (Shape(ec="small"), False),
+        (Shape(ec="wide"), True),
+        (Shape(k=2, m=1, domain="osd"), False),
+        (Shape(k=2, m=1), True),
+        (Shape(pg=400, size=2), True),
+        (Shape(pg=327, size=2), False),
     ],
 )
-def test_what_would_never_be_clean_is_refused_with_the_next_step(
-    shape: Shape, problem: str | None, golden: Golden
-) -> None:
+def test_what_would_never_be_clean_is_refused_with_the_next_step(shape: Shape, refused: bool, golden: Golden) -> None:
     refusal = guard_shape(shape, MAP, RULES, TREE, 3, 250)
-    assert (refusal is None) == (problem is None), refusal
-    assert problem is None or (refusal and refusal.text.startswith(problem))
-    if shape.pg == 400:
-        assert refusal is not None
-        golden.same(refusal.remedy)
+    assert bool(refusal) == refused
+    if refusal:
+        golden.same(refusal.text)
 
 
 def test_what_could_not_be_asked_refuses_nothing() -> None:
@@ -210,13 +206,11 @@ def test_a_tool_uses_it_as_it_uses_any_pool(tool: str, part: str) -> None:
     assert target.for_tool(TOOLS[tool]).pool == target.new_pool.pool_name == POOL
 
 
-def test_what_overwrites_parts_of_objects_is_refused_in_an_erasure_coded_pool() -> None:
+def test_what_overwrites_parts_of_objects_is_refused_in_an_erasure_coded_pool(golden: Golden) -> None:
     target = parse_target("new-pool:k=2,m=1", owner_id=OWNER)
     assert target.check_tool(TOOLS["rados-bench"]) is None
     for tool in ("fio", "rbd-bench", "load-gen"):
-        assert "which an erasure-coded pool does not take: use --target new-pool:size=3" in str(
-            target.check_tool(TOOLS[tool])
-        )
+        golden.same(target.check_tool(TOOLS[tool]))
     assert target.check_tool(TOOLS["ioping"]) == TOOLS["ioping"].other_kinds
 
 
