@@ -13,7 +13,6 @@ from textual.app import App, ComposeResult
 from cephtui import units
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big, big, big_with_unit, fits
-from tests.golden import Golden
 
 LETTERS = "0123456789.,:;!?-+=_*/<>→()'#%" + '"' + string.ascii_uppercase + "hikmnsuµ"
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
@@ -203,7 +202,7 @@ async def test_the_widget_draws_at_its_size_and_again_when_that_changes() -> Non
         assert strips == big_with_unit("40.7k", "IOPS", 120, 50, ascii_only=False)
 
 
-async def test_the_widget_says_what_there_is_room_for(golden: Golden) -> None:
+async def test_the_widget_says_what_there_is_room_for() -> None:
     app = Host()
     async with app.run_test(size=(80, 5)) as pilot:
         app.query_one(Big).say("osd.1 frozen, no completion", "osd.1 frozen")
@@ -211,7 +210,7 @@ async def test_the_widget_says_what_there_is_room_for(golden: Golden) -> None:
         assert rendered(app) == big("OSD.1 FROZEN", 80, 5, ascii_only=False)
         await pilot.resize_terminal(40, 5)
         await pilot.pause()
-        golden.same(ink(rendered(app)))
+        assert ink(rendered(app)) == ["osd.1 frozen, no completion"]
         await pilot.resize_terminal(20, 5)
         await pilot.pause()
         assert ink(rendered(app)) == ["osd.1 frozen"]
