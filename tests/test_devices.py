@@ -90,13 +90,14 @@ def refusal(path: str, *destroy: str, span: int = SPAN) -> Refusal | None:
     return guard_device(path, inspect(path), span, destroy)
 
 
-def assert_refused(path: str, words: str) -> None:
-    """Whatever is typed."""
+def problem_of(path: str) -> str:
+    """Why it is refused, whatever is typed."""
     found = refusal(path, path, Path(path).name)
     assert found is not None
-    assert found.problem == f"{path} {words}"
+    assert found.problem.startswith(f"{path} ")
     assert found.remedy
     assert found.confirm is None
+    return found.problem
 
 
 def content(device: str) -> str:
@@ -129,27 +130,20 @@ def test_inspecting_changes_nothing(device: str) -> None:
     assert content(device) == before
 
 
-def test_a_link_to_a_device_is_the_device(device: str, tmp_path: Path) -> None:
+def test_a_link_to_a_device_is_the_device(device: str, tmp_path: Path, golden: Golden) -> None:
     link = tmp_path / "by id=x"
     link.symlink_to(device)
     assert inspect(str(link)).name == Path(device).name
     assert refusal(str(link), "by id=x") is None
     assert refusal(str(link), Path(device).name) is not None
     call("mkfs.ext4", "-q", device)
-    assert_refused(str(link), "contains an ext4 file system")
+    golden.same(problem_of(str(link)))
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (("mkfs.ext4", "-q"), "contains an ext4 file system"),
-        (("mkswap", "-q"), "is swap space"),
-        (("pvcreate", "-qq"), "is part of LVM (a physical volume)"),
-    ],
-)
-def test_a_signature_refuses(device: str, make: tuple[str, ...], words: str) -> None:
+@pytest.mark.parametrize("make", [("mkfs.ext4", "-q"), ("mkswap", "-q"), ("pvcreate", "-qq")])
+def test_a_signature_refuses(device: str, make: tuple[str, ...], golden: Golden) -> None:
     call(*make, device)
-    assert_refused(device, words)
+    golden.same(problem_of(device))
 
 
 def test_the_remedy_for_a_file_system_names_the_command(device: str, golden: Golden) -> None:
@@ -161,14 +155,14 @@ def test_the_remedy_for_a_file_system_names_the_command(device: str, golden: Gol
 
 @pytest.mark.parametrize("at", [0, 1 << 30])
 @pytest.mark.root
-def test_an_osd_is_known_by_any_of_its_labels(at: int, tmp_path: Path) -> None:
+def test_an_osd_is_known_by_any_of_its_labels(at: int, tmp_path: Path, golden: Golden) -> None:
     disk = tmp_path / "disk"
     with disk.open("wb") as file:
         file.truncate((1 << 30) + SIZE)
         file.seek(at)
         file.write(b"bluestore block device\n11111111-2222-3333-4444-555555555555\n")
     with attached(file=disk) as device:
-        assert_refused(device, "is a Ceph OSD's")
+        golden.same(problem_of(device))
 
 
 def test_an_osd_is_known_without_wipefs(device: str, tmp_path: Path) -> None:
@@ -177,9 +171,9 @@ def test_an_osd_is_known_without_wipefs(device: str, tmp_path: Path) -> None:
     assert facts.signatures == ("ceph_bluestore",)
 
 
-def test_a_partition_table_refuses(device: str) -> None:
+def test_a_partition_table_refuses(device: str, golden: Golden) -> None:
     make_partition(device)
-    assert_refused(device, "has a partition table")
+    golden.same(problem_of(device))
 
 
 @contextlib.contextmanager
@@ -207,7 +201,7 @@ def test_a_disk_with_partitions_is_refused_and_a_free_partition_is_not(device: s
     make_partition(device)
     with partitioned(device) as part:
         name = Path(device).name
-        assert_refused(device, f"has a partition table: {name}p1")
+        assert f"{name}p1" in problem_of(device)
         facts = inspect(part)
         assert (facts.name, facts.whole, facts.size) == (f"{name}p1", name, SIZE - MIB)
         assert refusal(part, f"{name}p1") is None
@@ -216,7 +210,7 @@ def test_a_disk_with_partitions_is_refused_and_a_free_partition_is_not(device: s
 def test_a_partition_is_refused_by_what_its_disk_is_used_for(device: str) -> None:
     make_partition(device)
     with partitioned(device) as part, Path(device).open("rb"):
-        assert_refused(part, f"is in use by {inspect(device).openers[0]}")
+        assert inspect(device).openers[0] in problem_of(part)
 
 
 def test_a_disk_is_refused_by_what_its_partition_is_used_for(device: str) -> None:
@@ -224,8 +218,8 @@ def test_a_disk_is_refused_by_what_its_partition_is_used_for(device: str) -> Non
     with partitioned(device) as part:
         call("mkfs.ext4", "-q", part)
         with mounted(part) as folder:
-            assert_refused(device, f"is mounted on {folder}")
-            assert_refused(part, f"is mounted on {folder}")
+            assert str(folder) in problem_of(device)
+            assert str(folder) in problem_of(part)
             assert inspect(device).claim == "busy"
 
 
@@ -234,10 +228,10 @@ def test_a_mounted_device_is_refused(device: str) -> None:
     with mounted(device) as folder:
         facts = inspect(device)
         assert (facts.mounts, facts.claim) == ((str(folder),), "busy")
-        assert_refused(device, f"is mounted on {folder}")
+        assert str(folder) in problem_of(device)
 
 
-def test_a_device_mounted_elsewhere_is_refused(device: str) -> None:
+def test_a_device_mounted_elsewhere_is_refused(device: str, golden: Golden) -> None:
     """In a mount namespace that the node's own shell does not see, and with its signature gone."""
     call("mkfs.ext4", "-q", device)
     folder = tempfile.mkdtemp(prefix="cephtui-disk-", dir="/var/tmp")
@@ -251,25 +245,25 @@ def test_a_device_mounted_elsewhere_is_refused(device: str) -> None:
         assert process.stdout.readline() == "up\n"
         facts = inspect(device)
         assert (facts.mounts, facts.claim) == ((), "busy")
-        assert_refused(device, "is in use by the system")
+        golden.same(problem_of(device))
         process.stdin.close()
     Path(folder).rmdir()
 
 
-def test_swap_in_use_is_refused(device: str) -> None:
+def test_swap_in_use_is_refused(device: str, golden: Golden) -> None:
     call("mkswap", "-q", device)
     call("swapon", device)
     try:
         assert inspect(device).claim == "busy"
-        assert_refused(device, "is used as swap space")
+        golden.same(problem_of(device))
     finally:
         call("swapoff", device)
 
 
 @pytest.mark.root
-def test_a_read_only_device_is_refused() -> None:
+def test_a_read_only_device_is_refused(golden: Golden) -> None:
     with attached("-r") as device:
-        assert_refused(device, "is read-only")
+        golden.same(problem_of(device))
 
 
 def test_a_device_that_a_program_has_open_is_refused(device: str) -> None:
@@ -281,15 +275,16 @@ def test_a_device_that_a_program_has_open_is_refused(device: str) -> None:
         (opener,) = facts.openers
         assert opener.endswith(f" ({os.getpid()})")
         assert facts.claim == "free"
-        assert_refused(device, f"is in use by {opener}")
+        assert opener in problem_of(device)
     assert inspect(device).openers == ()
 
 
 @pytest.mark.root
-def test_a_device_under_another_loop_device_is_refused(device: str) -> None:
+def test_a_device_under_another_loop_device_is_refused(device: str, golden: Golden) -> None:
     """The kernel neither claims it nor shows it as a holder."""
     with attached(file=Path(device)) as upper:
-        assert_refused(device, f"is held by {Path(upper).name} (LVM, RAID or another mapping)")
+        assert Path(upper).name in problem_of(device)
+        golden.same(problem_of(device))
         assert refusal(upper, upper) is None
     assert inspect(device).holders == ()
 
@@ -303,7 +298,7 @@ def test_a_device_that_is_too_small(device: str, golden: Golden) -> None:
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "directory", "dangling"])
-def test_what_is_no_device_is_refused(tmp_path: Path, kind: str) -> None:
+def test_what_is_no_device_is_refused(tmp_path: Path, kind: str, golden: Golden) -> None:
     path = tmp_path / "x"
     if kind == "file":
         path.write_text("x")
@@ -311,19 +306,14 @@ def test_what_is_no_device_is_refused(tmp_path: Path, kind: str) -> None:
         path.mkdir()
     elif kind == "dangling":
         path.symlink_to("nowhere")
-    words = {
-        "missing": f"there is no device {path}",
-        "file": f"{path} is a regular file, not a block device",
-        "directory": f"{path} is a directory, not a block device",
-        "dangling": f"{path} is a dangling link, not a block device",
-    }
     found = refusal(str(path), str(path), "x")
     assert found is not None
-    assert (found.problem, found.confirm) == (words[kind], None)
+    assert found.confirm is None
+    golden.same(found.problem)
 
 
-def test_a_character_device_is_refused() -> None:
-    assert_refused("/dev/null", "is a character special file, not a block device")
+def test_a_character_device_is_refused(golden: Golden) -> None:
+    golden.same(problem_of("/dev/null"))
 
 
 # ---------------------------------------------------------------------------------------------- what is not known
@@ -344,18 +334,14 @@ def without(folder: Path, *programs: str) -> dict[str, str]:
     return {"PATH": str(folder)}
 
 
-@pytest.mark.parametrize(
-    ("missing", "problem", "remedy"),
-    [
-        (("wipefs",), "can't tell what {} contains", "install wipefs (util-linux) on the node and check: wipefs {}"),
-        (("perl", "python3"), "can't tell whether {} is in use", "install perl or python3 on the node"),
-    ],
-)
+@pytest.mark.parametrize("missing", [("wipefs",), ("perl", "python3")])
 def test_what_can_not_be_found_out_is_refused(
-    device: str, tmp_path: Path, missing: tuple[str, ...], problem: str, remedy: str
+    device: str, tmp_path: Path, missing: tuple[str, ...], golden: Golden
 ) -> None:
-    facts = inspect(device, env=without(tmp_path, *missing))
-    assert guard_device(device, facts, SPAN, (device,)) == Refusal(problem.format(device), remedy.format(device))
+    found = guard_device(device, inspect(device, env=without(tmp_path, *missing)), SPAN, (device,))
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.text)
 
 
 def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path: Path) -> None:
@@ -366,17 +352,19 @@ def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path:
         assert inspect(device, env=environment).claim == "busy"
 
 
-def test_another_user_than_root_can_not_tell(device: str) -> None:
+def test_another_user_than_root_can_not_tell(device: str, golden: Golden) -> None:
     done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_argv(device)])
     facts = parse_device(done.stdout)
     assert (facts.root, facts.signatures, facts.claim) == (False, None, None)
     found = guard_device(device, facts, SPAN, (device,))
-    assert found == Refusal(f"can't tell who uses {device}", "run on the node as root, for example with prefix sudo -n")
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.text)
 
 
 @pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind device\n"])
-def test_an_answer_that_is_none(text: str) -> None:
-    with pytest.raises(ValueError, match="unexpected answer"):
+def test_an_answer_that_is_none(text: str, golden: Golden) -> None:
+    with golden.raises(ValueError):
         parse_device(text)
 
 
@@ -421,18 +409,18 @@ def test_a_mapped_image_is_known(device: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "problem"),
-    [
-        ({"pool_ns": "tenant"}, "{} is rbd/tenant/bench, in an RBD namespace"),
-        ({"current_snap": "before"}, "{} is the snapshot before of bench"),
-        ({"name": ""}, "can't tell which image {} is"),
-    ],
+    ("keys", "image"),
+    [({"pool_ns": "tenant"}, "rbd/tenant/bench"), ({"current_snap": "before"}, "bench"), ({"name": ""}, "")],
 )
-def test_a_mapped_image_that_is_refused(device: str, tmp_path: Path, keys: dict[str, str], problem: str) -> None:
+def test_a_mapped_image_that_is_refused(
+    device: str, tmp_path: Path, keys: dict[str, str], image: str, golden: Golden
+) -> None:
     facts = inspect(device, sysfs(tmp_path, device, **{**KEYS, **keys}))
     found = guard_device(device, facts, SPAN, (device,))
     assert found is not None
-    assert (found.problem, found.confirm) == (problem.format(device), None)
+    assert found.confirm is None
+    assert image in found.problem
+    golden.same(found.problem)
 
 
 def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path, golden: Golden) -> None:
@@ -464,34 +452,32 @@ FREE = DeviceFacts("device", "sdx", "8:1", 1 << 40, root=True, signatures=(), cl
 
 
 @pytest.mark.parametrize(
-    ("more", "problem"),
+    "more",
     [
-        ({"holders": ("dm-0",)}, f"{PATH} is held by dm-0 (LVM, RAID or another mapping)"),
-        ({"signatures": ("zfs_member",)}, f"{PATH} is part of a ZFS pool"),
-        ({"signatures": ("linux_raid_member",)}, f"{PATH} is part of a RAID array"),
-        ({"signatures": ("crypto_LUKS",)}, f"{PATH} is an encrypted (LUKS) device"),
-        ({"signatures": ("xfs", "zfs_member")}, f"{PATH} is part of a ZFS pool"),
-        ({"signatures": ("btrfs",)}, f"{PATH} contains a btrfs file system"),
-        ({"signatures": ("gpt", "PMBR")}, f"{PATH} has a partition table"),
-        ({"partitions": ("sdx1",)}, f"{PATH} has a partition table: sdx1"),
-        ({"claim": "busy"}, f"{PATH} is in use by the system"),
-        ({"claim": None}, f"can't tell whether {PATH} is in use"),
-        ({"name": None}, f"can't tell whether {PATH} is in use"),
-        ({"unreadable": ("/etc/pve/x.conf",)}, f"can't tell whose {PATH} is: /etc/pve/x.conf can't be read"),
-        ({"aliases": ("/dev/zvol/rpool/data/vm-100-disk-0",)}, f"{PATH} is vm-100-disk-0, by its name a guest's disk"),
-        ({"aliases": ("/dev/rbd/p/base-9-disk-0",)}, f"{PATH} is base-9-disk-0, by its name a guest's disk"),
-        ({"volume": "pve-vm--100--disk--0"}, f"{PATH} is vm-100-disk-0, by its name a guest's disk"),
-        (
-            {"volume": "pve-data_tmeta", "volume_uuid": f"LVM-{'a' * 64}-tmeta"},
-            f"{PATH} (pve-data_tmeta) is an internal part of an LVM volume",
-        ),
-        ({"name": "rbd3"}, f"can't tell which image {PATH} is"),
+        {"holders": ("dm-0",)},
+        {"signatures": ("zfs_member",)},
+        {"signatures": ("linux_raid_member",)},
+        {"signatures": ("crypto_LUKS",)},
+        {"signatures": ("xfs", "zfs_member")},
+        {"signatures": ("btrfs",)},
+        {"signatures": ("gpt", "PMBR")},
+        {"partitions": ("sdx1",)},
+        {"claim": "busy"},
+        {"claim": None},
+        {"name": None},
+        {"unreadable": ("/etc/pve/x.conf",)},
+        {"aliases": ("/dev/zvol/rpool/data/vm-100-disk-0",)},
+        {"aliases": ("/dev/rbd/p/base-9-disk-0",)},
+        {"volume": "pve-vm--100--disk--0"},
+        {"volume": "pve-data_tmeta", "volume_uuid": f"LVM-{'a' * 64}-tmeta"},
+        {"name": "rbd3"},
     ],
 )
-def test_what_the_guard_refuses(more: dict[str, Any], problem: str) -> None:
+def test_what_the_guard_refuses(more: dict[str, Any], golden: Golden) -> None:
     found = guard_device(PATH, replace(FREE, **more), SPAN, (PATH, "sdx"))
     assert found is not None
-    assert (found.problem, found.confirm) == (problem, None)
+    assert found.confirm is None
+    golden.same(found.problem)
     assert found.remedy
     assert "\n" not in found.text
 

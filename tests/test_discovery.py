@@ -46,8 +46,12 @@ async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Candidate], st
     return seen, problem
 
 
-def reasons(seen: dict[str, Candidate]) -> dict[str, str | None]:
-    return {spec: candidate.reason for spec, candidate in seen.items()}
+def refused(seen: dict[str, Candidate]) -> list[str]:
+    return sorted(spec for spec, candidate in seen.items() if candidate.reason)
+
+
+def reasons(seen: dict[str, Candidate]) -> list[str]:
+    return [f"{spec}: {seen[spec].reason}" for spec in refused(seen)]
 
 
 # ---------------------------------------------------------------------------------------------- pools
@@ -62,11 +66,10 @@ async def test_each_pool_is_offered_for_images_and_for_objects(golden: Golden) -
     assert len(shell.asked) == 9
     assert not any(spec.startswith("krbd:") for spec in seen)  # the recorded node has no such kernel
     assert {"rbd:rec", "pool:rec", "rbd:recquota", "pool:recquota", "rbd:recdata", "pool:recdata"} <= set(seen)
-    assert seen["rbd:rec"].text.startswith("new images, replicated x2, 16 PGs, autoscale on, room for ")
-    assert seen["rbd:rec"].text.endswith("GiB")
-    assert seen["pool:rec"].text.startswith("objects for rados bench, room for ")
-    refused = {spec: reason for spec, reason in reasons(seen).items() if reason}
-    assert refused == {"rbd:recdata": "pool recdata is erasure-coded: images can't live there"}
+    golden.same(seen["rbd:rec"].text)
+    golden.same(seen["pool:rec"].text)
+    assert refused(seen) == ["rbd:recdata"]
+    golden.same(seen["rbd:recdata"].reason)
     golden.same(seen["rbd:recdata"].remedy)
 
 
@@ -75,7 +78,7 @@ async def test_a_kernel_with_rbd_is_offered_the_pools_too(golden: Golden) -> Non
 
     seen, _ = await found(shell, "pools")
 
-    assert seen["krbd:rec"].text.startswith("new images mapped by the kernel, room for ")
+    golden.same(seen["krbd:rec"].text)
     golden.same(seen["krbd:recdata"].reason)
 
 
@@ -88,24 +91,19 @@ async def test_a_mounted_cephfs_is_offered(golden: Golden) -> None:
     golden.same(seen["cephfs:/mnt/pve/cephfs/cephtui"].text)
 
 
-async def test_osds_are_offered_together_and_by_class_and_host() -> None:
+async def test_osds_are_offered_together_and_by_class_and_host(golden: Golden) -> None:
     tree = ok({"nodes": [bucket for _, bucket in TREE]})
 
     seen, _ = await found(RecordedShell("healthy", ceph_osd_tree=tree), "pools")
 
     osds = {spec: candidate for spec, candidate in seen.items() if spec.startswith("osd:")}
-    assert {spec: candidate.reason for spec, candidate in osds.items()} == {
-        "osd:*": "osd.2 is down",
-        "osd:class=hdd": "osd.2 is down",
-        "osd:class=ssd": None,
-        "osd:host=pve1": None,
-        "osd:host=pve2": "osd.2 is down",
-    }
-    text = "the stores of 2 OSDs themselves (osd.0, osd.1), needs confirmation"
-    assert osds["osd:class=ssd"].text == text
+    assert set(osds) == {"osd:*", "osd:class=hdd", "osd:class=ssd", "osd:host=pve1", "osd:host=pve2"}
+    assert refused(osds) == ["osd:*", "osd:class=hdd", "osd:host=pve2"]
+    golden.same(reasons(osds))
+    golden.same(osds["osd:class=ssd"].text)
 
 
-async def test_gateways_and_endpoints_of_the_config_are_offered() -> None:
+async def test_gateways_and_endpoints_of_the_config_are_offered(golden: Golden) -> None:
     daemons = {
         "summary": "",
         "41": {"addr": "10.0.0.9:0/69", "metadata": {"frontend_config#0": "beast port=80 ssl_port=443"}},
@@ -119,13 +117,15 @@ async def test_gateways_and_endpoints_of_the_config_are_offered() -> None:
 
     seen, _ = await found(shell, "pools")
 
-    assert {spec: candidate.text for spec, candidate in seen.items() if spec.startswith("s3:")} == {
-        "s3:http://10.0.0.10:7480": "new buckets at an object gateway",
-        "s3:http://10.0.0.9:80": "new buckets at an object gateway",
-        "s3:http://10.0.0.9:8080": "new buckets at an object gateway",
-        "s3:https://10.0.0.9:443": "new buckets at an object gateway",
-        "s3:https://s3.example.net": "new buckets at an endpoint of your config",
-    }
+    services = sorted(spec for spec in seen if spec.startswith("s3:"))
+    assert services == [
+        "s3:http://10.0.0.10:7480",
+        "s3:http://10.0.0.9:80",
+        "s3:http://10.0.0.9:8080",
+        "s3:https://10.0.0.9:443",
+        "s3:https://s3.example.net",
+    ]
+    golden.same(seen[spec].text for spec in services)
 
 
 async def test_what_others_use_comes_last_and_says_so() -> None:
@@ -138,48 +138,48 @@ async def test_what_others_use_comes_last_and_says_so() -> None:
 
     assert list(seen)[-1] in ("pool:rec", "pool:device_health_metrics")
     assert list(seen).index("rbd:recquota") < list(seen).index("rbd:rec")
-    assert ", used by cephfs, " in seen["rbd:rec"].text
+    assert "cephfs" in seen["rbd:rec"].text
 
 
 @pytest.mark.parametrize(
-    ("state", "spec", "reason"),
-    [
-        ("full", "rbd:rec", "the cluster is full: it takes no writes"),
-        ("full", "pool:rec", "the cluster is full: it takes no writes"),
-        ("paused", "rbd:rec", "the cluster is paused (pauserd, pausewr)"),
-        ("quota-full", "pool:recquota", "pool recquota is full: its quota is used up"),
-        ("quota-full", "rbd:rec", None),
-    ],
+    ("state", "spec"),
+    [("full", "rbd:rec"), ("full", "pool:rec"), ("paused", "rbd:rec"), ("quota-full", "pool:recquota")],
 )
-async def test_a_pool_that_a_guard_refuses_says_why(state: str, spec: str, reason: str | None) -> None:
+async def test_a_pool_that_a_guard_refuses_says_why(state: str, spec: str, golden: Golden) -> None:
     seen, _ = await found(RecordedShell(state, "healthy"), "pools")
 
-    assert seen[spec].reason == reason
+    golden.same(seen[spec].reason)
 
 
-async def test_a_pool_whose_osds_are_nearly_full_is_refused() -> None:
+async def test_the_quota_of_a_pool_is_no_reason_for_another() -> None:
+    seen, _ = await found(RecordedShell("quota-full", "healthy"), "pools")
+
+    assert seen["rbd:rec"].reason is None
+
+
+async def test_a_pool_whose_osds_are_nearly_full_is_refused(golden: Golden) -> None:
     seen, _ = await found(RecordedShell("nearfull", "healthy"), "pools")
 
-    assert "above nearfull" in str(seen["rbd:rec"].reason)
-    assert "room for 0 B" in seen["rbd:rec"].text
+    assert "nearfull" in str(seen["rbd:rec"].reason)
+    golden.same(seen["rbd:rec"].text)
 
 
-async def test_a_key_that_may_not_ask_all_is_no_reason() -> None:
+async def test_a_key_that_may_not_ask_all_is_no_reason(golden: Golden) -> None:
     seen, problem = await found(RecordedShell("denied"), "pools")
 
     assert problem == ""
     assert seen["rbd:rec"].reason is None
-    assert "room for" in seen["rbd:rec"].text
+    golden.same(seen["rbd:rec"].text)
 
 
-async def test_free_space_that_is_not_told() -> None:
+async def test_free_space_that_is_not_told(golden: Golden) -> None:
     seen, _ = await found(RecordedShell("healthy", ceph_df=Completed(13, "", "Error EACCES: access denied")), "pools")
 
-    assert seen["rbd:rec"].text.endswith("free space unknown: no permission")
+    golden.same(seen["rbd:rec"].text)
     assert seen["rbd:rec"].reason is None
 
 
-async def test_pgs_that_serve_nobody() -> None:
+async def test_pgs_that_serve_nobody(golden: Golden) -> None:
     said = json.loads((RECORDINGS / "healthy" / "status.stdout").read_text())
     said["pgmap"]["pgs_by_state"] = [{"state_name": "down", "count": 1}, {"state_name": "active+clean", "count": 48}]
     pgs = json.loads((RECORDINGS / "healthy" / "pgs.stdout").read_text())
@@ -190,10 +190,11 @@ async def test_pgs_that_serve_nobody() -> None:
     unknown = RecordedShell("healthy", ceph_status=ok(said), ceph_pg_dump=Completed(13, "", "EACCES"))
     denied, _ = await found(unknown, "pools")
 
-    (refused,) = [candidate.reason for spec, candidate in seen.items() if spec.startswith("pool:") and candidate.reason]
-    assert refused.endswith("1 are not active (1 down)")
+    (pool,) = [spec for spec in refused(seen) if spec.startswith("pool:")]
+    golden.same(seen[pool].reason)
     assert (denied.pop(NEW).reason, denied.pop(PAIRS).reason) == (None, None)
-    assert all("the cephx caps deny asking of which pool" in str(candidate.reason) for candidate in denied.values())
+    assert refused(denied) == sorted(denied)
+    golden.same(reasons(denied))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,6 @@ async def test_why_a_cluster_can_not_be_asked(answer: Completed | TransportError
     seen, problem = await found(RecordedShell(ceph_status=answer, bash_access=ok("done\t\n")), "pools")
 
     assert [*seen] == [PAIRS]
-    assert problem.startswith("can't ask the cluster: ")
     golden.same(problem)
 
 
@@ -221,10 +221,11 @@ async def test_a_connection_that_is_lost_is_no_missing_program() -> None:
         await found(shell, "pools")
 
 
-async def test_a_cluster_without_pools() -> None:
+async def test_a_cluster_without_pools(golden: Golden) -> None:
     seen, problem = await found(RecordedShell("healthy", ceph_osd_dump=ok({"pools": []})), "pools")
 
-    assert ([*seen], problem) == ([PAIRS, NEW], "the cluster has no pool: ceph osd pool create NAME")
+    assert [*seen] == [PAIRS, NEW]
+    golden.same(problem)
 
 
 # ---------------------------------------------------------------------------------------------- images
@@ -241,20 +242,12 @@ async def test_images_are_listed_at_once_and_then_looked_at(golden: Golden) -> N
     assert problem == ""
     assert [candidate.spec for candidate in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
     assert {candidate.spec for candidate in listed} == {f"rbd:rec/{name}" for name in names}
-    assert reasons({candidate.spec: candidate for candidate in listed[-2:]}) == {
-        "rbd:rec/vm-100-disk-2": "image rec/vm-100-disk-2 is by its name a guest's disk",
-        "rbd:rec/vm-100-disk-10": "image rec/vm-100-disk-10 is by its name a guest's disk",
-    }
+    golden.same(str(candidate.reason) for candidate in listed[-2:])
+    assert all(candidate.reason for candidate in listed[-2:])
     assert shell.about("vm-100-disk-2") == []
-    assert reasons(looked) == {
-        "rbd:rec/plain": None,
-        "rbd:rec/child": None,
-        "rbd:rec/ec": None,
-        "rbd:rec/snapped": "image rec/snapped has snapshots: before",
-        "rbd:rec/parent": "image rec/parent has clones: rec/child",
-        "rbd:rec/mirrored": "image rec/mirrored is mirrored (snapshot): all that is written goes to its copy",
-        "rbd:rec/none": "there is no image rec/none",
-    }
+    assert sorted(looked) == sorted(f"rbd:rec/{name}" for name in names[2:])
+    assert refused(looked) == ["rbd:rec/mirrored", "rbd:rec/none", "rbd:rec/parent", "rbd:rec/snapped"]
+    golden.same(reasons(looked))
     golden.same(looked["rbd:rec/plain"].text)
     golden.same(looked["rbd:rec/child"].text)
     golden.same(looked["rbd:rec/ec"].text)
@@ -267,11 +260,11 @@ async def test_an_image_that_is_open_or_a_guests_is_refused(golden: Golden) -> N
 
     (in_use,), (guests,) = [(await found(shell, "rbd:rec"))[0].values() for shell in (watched, named)]
 
-    assert str(in_use.reason).startswith("image rec/plain is in use by ")
+    golden.same(in_use.reason)
     golden.same(guests.reason)
 
 
-async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
+async def test_no_more_images_are_looked_at_than_is_bearable(golden: Golden) -> None:
     info = {"name": "x", "id": "1", "size": 1 << 30}
     many = [f"image{number}" for number in range(INSPECTED_MOST + 10)]
     answers = {"rbd_info": ok(info), "rbd_status": ok({"watchers": []}), "rbd_snap": ok([])}
@@ -280,7 +273,9 @@ async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
     seen, _ = await found(shell, "rbd:rec")
 
     assert len(seen) == len(many)
-    assert [spec for spec, candidate in seen.items() if candidate.text == "image, not inspected"] == [
+    last = seen[f"rbd:rec/{many[-1]}"].text
+    golden.same(last)
+    assert [spec for spec, candidate in seen.items() if candidate.text == last] == [
         f"rbd:rec/{name}" for name in many[INSPECTED_MOST:]
     ]
     assert shell.most_at_once <= 3 * INSPECTED_AT_ONCE  # an image takes three commands side by side
@@ -288,18 +283,15 @@ async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (ok([]), "pool rec has no images"),
-        (
-            Completed(1, "", "rbd: list: (1) Operation not permitted"),
-            "can't list the images of pool rec: no permission",
-        ),
-        (ok({}), "can't list the images of pool rec: unexpected answer: '{}'"),
-    ],
+    "answer",
+    [ok([]), Completed(1, "", "rbd: list: (1) Operation not permitted"), ok({})],
+    ids=["none", "denied", "odd"],
 )
-async def test_a_pool_without_images_to_show(answer: Completed, said: str) -> None:
-    assert await found(RecordedShell(rbd_ls=answer), "rbd:rec") == ({}, said)
+async def test_a_pool_without_images_to_show(answer: Completed, golden: Golden) -> None:
+    seen, problem = await found(RecordedShell(rbd_ls=answer), "rbd:rec")
+
+    assert seen == {}
+    golden.same(problem)
 
 
 async def test_an_image_that_can_not_be_named_or_understood(golden: Golden) -> None:
@@ -308,7 +300,7 @@ async def test_an_image_that_can_not_be_named_or_understood(golden: Golden) -> N
     seen, _ = await found(shell, "rbd:rec")
 
     golden.same(seen["rbd:rec/a b"].reason)
-    assert str(seen["rbd:rec/plain"].reason).startswith("can't inspect image rec/plain: unexpected answer")
+    golden.same(seen["rbd:rec/plain"].reason)
 
 
 async def test_a_search_that_is_cancelled_asks_nothing_more() -> None:
@@ -339,9 +331,9 @@ async def test_a_connection_that_breaks_ends_the_search() -> None:
         await found(shell, "rbd:rec")
 
 
-def test_a_list_of_images() -> None:
+def test_a_list_of_images(golden: Golden) -> None:
     assert images.parse_list('["a","b"]') == ("a", "b")
-    with pytest.raises(ValueError, match=r"^unexpected answer"):
+    with golden.raises(ValueError):
         images.parse_list('{"a": 1}')
 
 
@@ -355,7 +347,7 @@ def listed(*devices_: tuple[str, str]) -> Completed:
     )
 
 
-async def test_devices_in_use_are_told_without_opening_them() -> None:
+async def test_devices_in_use_are_told_without_opening_them(golden: Golden) -> None:
     busy = listed(
         ("sda", "partition\tsda1\n"),
         ("sdb", "holder\tdm-0\n"),
@@ -368,17 +360,12 @@ async def test_devices_in_use_are_told_without_opening_them() -> None:
 
     assert problem == ""
     assert len(shell.asked) == 1
-    assert reasons(seen) == {
-        "device:/dev/mapper/pve-vm--100--disk--0": "/dev/mapper/pve-vm--100--disk--0 is vm-100-disk-0, "
-        "by its name a guest's disk",
-        "device:/dev/sda": "/dev/sda has a partition table: sda1",
-        "device:/dev/sdb": "/dev/sdb is held by dm-0 (LVM, RAID or another mapping)",
-        "device:/dev/sdc": "/dev/sdc is read-only",
-    }
+    assert refused(seen) == sorted(seen)
+    golden.same(reasons(seen))
     assert seen["device:/dev/sda"].text == "1.00 GiB"
 
 
-async def test_devices_that_seem_free_are_looked_at() -> None:
+async def test_devices_that_seem_free_are_looked_at(golden: Golden) -> None:
     shell = RecordedShell(bash_devices=listed(("sdb10", ""), ("sdb2", "backing\t/var/disk\n"), ("rbd0", "")))
     shell.instead["bash_device"] = ok(FREE)
     claimed = RecordedShell(bash_devices=listed(("sdb", "")), bash_device=ok(FREE.replace("free", "busy")))
@@ -387,17 +374,17 @@ async def test_devices_that_seem_free_are_looked_at() -> None:
     seen, _ = await found(shell, "devices")
 
     assert list(seen) == ["device:/dev/rbd0", "device:/dev/sdb2", "device:/dev/sdb10"]
-    assert reasons(seen) == dict.fromkeys(seen)
-    assert seen["device:/dev/sdb2"].text == "1.00 GiB on /var/disk, needs confirmation"
-    assert reasons((await found(claimed, "devices"))[0]) == {"device:/dev/sdb": "/dev/sdb is in use by the system"}
-    assert str((await found(broken, "devices"))[0]["device:/dev/sdb"].reason).startswith("can't inspect /dev/sdb")
+    assert refused(seen) == []
+    golden.same(seen["device:/dev/sdb2"].text)
+    for shell in (claimed, broken):
+        golden.same((await found(shell, "devices"))[0]["device:/dev/sdb"].reason)
 
 
-async def test_a_node_without_devices() -> None:
-    failed = Completed(1, "", "bash: oops")
-
-    assert await found(RecordedShell(bash_devices=ok("")), "devices") == ({}, "there are no block devices")
-    assert await found(RecordedShell(bash_devices=failed), "devices") == ({}, "can't list the devices: bash: oops")
+async def test_a_node_without_devices(golden: Golden) -> None:
+    for answer in (ok(""), Completed(1, "", "bash: oops")):
+        seen, problem = await found(RecordedShell(bash_devices=answer), "devices")
+        assert seen == {}
+        golden.same(problem)
 
 
 def test_the_list_of_this_machines_devices() -> None:
@@ -467,7 +454,7 @@ def test_an_ssh_configuration_without_end_is_read_for_a_while_only(home: Path) -
     assert config.ssh_hosts(str(home / ".ssh" / "large")) == ("large",)
 
 
-def test_known_nodes(home: Path) -> None:
+def test_known_nodes(home: Path, golden: Golden) -> None:
     (home / "ssh_config").write_text("Host pve1 web\n")
     (home / "config.toml").write_text(
         'ssh_config = "ssh_config"\n'
@@ -476,14 +463,16 @@ def test_known_nodes(home: Path) -> None:
     )
     loaded = config.load(home / "config.toml", required=True)
 
-    assert [(node.name, node.text, node.members) for node in discovery.known_nodes(loaded)] == [
-        ("local", "this machine", ()),
-        ("pve1", "root@pve1.example.net:2222, behind sudo -n", ()),
-        ("pve2", "pve2", ()),
-        ("pve", "group: pve1, pve2", ("pve1", "pve2")),
-        ("web", "from the SSH configuration", ()),
+    known = discovery.known_nodes(loaded)
+    assert [(node.name, node.members) for node in known] == [
+        ("local", ()),
+        ("pve1", ()),
+        ("pve2", ()),
+        ("pve", ("pve1", "pve2")),
+        ("web", ()),
     ]
-    assert all(loaded.choose([node.name]) for node in discovery.known_nodes(loaded))
+    golden.same(node.text for node in known)
+    assert all(loaded.choose([node.name]) for node in known)
 
 
 def test_without_any_configuration_there_is_this_machine(home: Path) -> None:
