@@ -178,7 +178,7 @@ def test_nodes_that_can_not_be_used_are_named_first(golden: Golden) -> None:
 # ---------------------------------------------------------------------------------------------- plans
 
 
-def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
+def test_a_plan_lists_commands_writes_and_how_long_it_takes(golden: Golden) -> None:
     plan = planned("read-iops", "write-iops", nodes=("a", "b"), repeat=2)
     drawn = text_of(draw_plan(plan))
     headings = [line for line in drawn.splitlines() if line[0].isdigit()]
@@ -192,8 +192,8 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
     of_all = "depth 64, jobs 1, 20 s, size=64M, working set 128 MiB, file:/mnt/bench/test"
     assert all(of_all in heading for heading in headings)
     assert drawn.count("   b$ fio --name=read-iops ") >= 2
-    assert line_of(drawn, "takes about").endswith("to prefill the target (at 200 MB/s)")
-    assert "the session grows by about " in drawn
+    assert "200 MB/s" in line_of(drawn, "takes about")
+    golden.same([line_of(drawn, "takes about"), line_of(drawn, "session grows")])
     assert "pool " not in drawn
 
 
@@ -404,7 +404,7 @@ def test_a_run_in_full_has_every_figure() -> None:
     assert [line.split()[0] for line in drawn.splitlines() if line][-1] == "IOPS", "its course over time"
 
 
-def test_a_run_of_several_nodes_has_a_row_for_each() -> None:
+def test_a_run_of_several_nodes_has_a_row_for_each(golden: Golden) -> None:
     whole = recorded()
     (one,) = whole.nodes
     results = tuple(
@@ -415,7 +415,7 @@ def test_a_run_of_several_nodes_has_a_row_for_each() -> None:
     drawn = text_of(draw_run(run))
     rows = [line.split() for line in drawn.splitlines() if line.split()[-1:] in (["ok"], ["lost"])]
     assert [row[-5:] for row in rows[1:]] == [["2.00", "ms", "20.5", "s", "ok"], ["2.00", "ms", "20.5", "s", "lost"]]
-    assert "#1 2 nodes began within 4.00 ms, the first done after 20.5 s, the last after 20.5 s" in drawn
+    golden.same(line_of(drawn, "nodes began"))
 
 
 def test_jobs_and_marks_of_a_run_are_shown() -> None:
@@ -433,7 +433,7 @@ def test_jobs_and_marks_of_a_run_are_shown() -> None:
     assert "another run's" not in drawn
 
 
-def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
+def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known(golden: Golden) -> None:
     cluster = ClusterEnvironment(
         ceph_version="16.2.15",
         health="HEALTH_OK",
@@ -452,20 +452,7 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
         no_permission=("ceph pg ls", "ceph config get osd osd_op_queue"),
     )
     line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=600), "HEALTH_OK;")
-    assert line.removeprefix("cluster").strip().split("; ") == [
-        "ceph 16.2.15",
-        "HEALTH_OK",
-        "3/3 OSDs up, 2 in",
-        "2 hdd, 1 ssd",
-        "PGs: 32 active+clean",
-        "pool: size 3, type replicated",
-        "OSD queue mclock_scheduler",
-        "mclock profile balanced",
-        "image features: layering, exclusive-lock",
-        "options in ceph config: 1,201, pool settings: 1 (listed with --json)",
-        "ceph pg ls: denied by the cephx caps",
-        "ceph config get osd osd_op_queue: denied by the cephx caps, needs mon 'allow r'",
-    ]
+    golden.same(line.removeprefix("cluster").strip().split("; "))
 
 
 def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:
@@ -488,7 +475,7 @@ def test_a_users_text_is_no_markup() -> None:
     assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
-def test_missing_tools_of_a_node_stand_below_the_table() -> None:
+def test_missing_tools_of_a_node_stand_below_the_table(golden: Golden) -> None:
     row = NodeRow(
         node="a",
         ready=True,
@@ -500,11 +487,8 @@ def test_missing_tools_of_a_node_stand_below_the_table() -> None:
     )
     drawn = text_of(draw_nodes([row])).splitlines()
     assert drawn[1].split() == ["a", "ready", "2.00", "ms", "Debian", "-", "HEALTH_OK"]
-    assert [line.rstrip() for line in drawn[2:]] == [
-        "",
-        "a: no fio: apt-get install fio",
-        "a: where it is needed: no ioping: apt-get install ioping",
-    ]
+    assert not drawn[2].strip()
+    golden.same(line.rstrip() for line in drawn[3:])
 
 
 def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
@@ -613,8 +597,8 @@ def test_differences_that_do_not_fit_stand_at_the_end() -> None:
     right = recorded(run=2, options={f"option{number}": -number - 1 for number in range(9)})
     whole = text_of(draw_comparison(Side((left,)), Side((right,))))
     short = text_of(draw_comparison(Side((left,)), Side((right,)), most_differences=3))
-    assert "more differences, at the end" not in whole
-    assert "and 6 more differences, at the end" in short
+    assert "6 more" not in whole
+    assert "6 more" in short
     assert short.index("option2") < short.index("bandwidth") < short.index("option  option3")
     assert all(f"option{number}" in short for number in range(9))
 

@@ -245,7 +245,7 @@ def test_keys_in_the_config_are_read_if_nobody_else_can_read_it(tmp_path: Path, 
     assert "canary" not in f"{error.value} {found!r} {found.s3!r} {vault!r}"
 
 
-def test_keys_are_read_from_files_that_nobody_else_can_read(tmp_path: Path) -> None:
+def test_keys_are_read_from_files_that_nobody_else_can_read(tmp_path: Path, golden: Golden) -> None:
     files = {name: tmp_path / name for name in ("access", "secret")}
     lines = ["[s3.prod]", 'endpoint = "gw:7480"', *(f'{name}_key_file = "{path}"' for name, path in files.items())]
     for (name, path), key in zip(files.items(), KEYS, strict=True):
@@ -253,13 +253,13 @@ def test_keys_are_read_from_files_that_nobody_else_can_read(tmp_path: Path) -> N
         path.chmod(0o644)
         assert name in key
     vault = keys.vault(configured(tmp_path, "\n".join(lines)).s3)
-    with pytest.raises(VaultError, match="access: others can read it: chmod 600"):
+    with golden.raises(VaultError):
         vault.named(GATEWAY)
     for path in files.values():
         path.chmod(0o600)
     assert vault.named(GATEWAY) == KEYS
     files["secret"].write_text("two\nlines canary")
-    with pytest.raises(VaultError, match="expected as secret key up to 128 characters without blanks") as error:
+    with golden.raises(VaultError) as error:
         vault.named(GATEWAY)
     assert "canary" not in str(error.value)
 
@@ -305,7 +305,7 @@ def test_a_section_that_can_not_be_used_is_named_without_its_keys(tmp_path: Path
 
 
 @pytest.mark.parametrize("begins", ["", "bench"])
-async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_others(begins: str) -> None:
+async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_others(begins: str, golden: Golden) -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": ["precious"], "cephtui-x": ["y"]})
     found = target(bucket=begins)
     assert parse_target(found.spec, owner_id=found.owner_id) == found
@@ -316,13 +316,14 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
     shell.buckets |= {f"{place.bucket_prefix}{number:012}": ["1", "2", "3"] for number in range(2)}
     refused = (await found.inspect(shell, use_of(found))).refusal
     assert refused
-    assert "already" in refused.text
+    assert place.bucket_prefix in refused.text
 
     kind = kind_of(part.spec)
     assert kind
     name = part.spec.partition(":")[2]
     others = await kind.remove(shell, name, "session.other")
-    assert (others.status, others.text) == ("not ours", "its 3 buckets do not carry the mark of its session")
+    assert others.status == "not ours"
+    golden.same(others.text)
     assert len(shell.buckets) == 5
     assert (await kind.remove(shell, name, OWNER)).status == "done"
     assert shell.buckets == {"data": ["precious"], "cephtui-x": ["y"]}
@@ -331,14 +332,12 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
 
 
 @pytest.mark.parametrize("begins", ["", "bench"])
-async def test_a_user_is_removed_that_carries_its_session(begins: str) -> None:
+async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: Golden) -> None:
     shell, found = Gateways(), target(own_users=True, bucket=begins)
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     (cause,) = (await found.inspect(shell, use_of(found))).causes.items()
-    assert cause == (
-        "QuotaExceeded",
-        "the run's own user may write 1.00 GiB, so that the pool can't become full: give a shorter run",
-    )
+    assert cause[0] == "QuotaExceeded"
+    golden.same(cause[1])
     assert await found.create(shell, part, OWNER) == part.spec
     assert [*shell.people] == [place.bucket_prefix.removeprefix(f"{begins}-").removesuffix("-")]
     assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
@@ -398,8 +397,8 @@ async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_
     removed = await kind.remove(shell, part.spec.partition(":")[2], OWNER)
     assert removed.status == status, removed
     if status == "failed":
-        wanted = f"still lists objects of bucket {bucket} that were deleted: look at it with radosgw-admin bucket"
-        assert wanted in removed.text
+        assert bucket in removed.text
+        assert "radosgw-admin bucket" in removed.text
 
 
 def test_curls_config_keeps_every_character() -> None:
@@ -463,11 +462,11 @@ async def test_what_radosgw_admin_prints_is_in_no_error(printed: str, golden: Go
         await users.create(failed, "cephtui-x", OWNER, 1)
 
 
-def test_without_keys_a_removal_says_what_is_missing() -> None:
+def test_without_keys_a_removal_says_what_is_missing(golden: Golden) -> None:
     kind = kind_of("s3:x")
     assert kind
     name = f"{GATEWAY}/cephtui-1a2b3c4d-0000aaaa-68d0a03f-"
     assert (kind.service(name), kind.secrets) == (GATEWAY, keys.NAMES)
     removed = asyncio.run(kind.remove(Gateways(), name, OWNER))
     assert removed.status == "failed"
-    assert removed.text.startswith("the keys of http://gw:7480 are not known: none are in [s3.NAME] of the config")
+    golden.same(removed.text)

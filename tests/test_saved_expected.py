@@ -103,7 +103,7 @@ def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> No
     assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
 
 
-PASS = "PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %"
+PASS = "PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 %"
 
 
 @pytest.mark.parametrize("words", [("show", SESSION), ("show", f"{SESSION}/1"), ("show", SESSION, "--table")])
@@ -130,11 +130,13 @@ def test_markdown_has_a_row_for_each(root: Path, words: tuple[str, ...]) -> None
     assert "| write-iops | tuning/2 | 5,000 IOPS | 4,000 IOPS | - | 0.0 % | FAIL |" in text
 
 
-def test_a_report_says_above_all_how_many_are_reached(root: Path) -> None:
+def test_a_report_says_above_all_how_many_are_reached(root: Path, golden: Golden) -> None:
     save(root, [promised(1, 8006, "write iops>=8k", "iops>=9k", "read iops>=1")])
     text = call("report", SESSION)
-    assert "**1 run: 1 of 3 expected figures reached, 1 not reached, 1 without a verdict**" in text
-    assert "<title>tuning: write-iops: not met" in call("report", SESSION, "--format", "html", "-o", "-")
+    golden.same(next(line for line in text.splitlines() if line.startswith("**1 run: ")))
+    page = call("report", SESSION, "--format", "html", "-o", "-")
+    assert "<title>tuning: write-iops: " in page
+    golden.same(page.partition("<title>")[2].partition("</title>")[0])
 
 
 def test_a_workbook_has_numbers(root: Path, tmp_path: Path) -> None:
@@ -176,17 +178,18 @@ def test_alike_steps_are_told_apart_by_their_runs(root: Path) -> None:
 # ---------------------------------------------------------------------------------------------- volumes
 
 
-def test_volumes_have_their_table_again(root: Path) -> None:
+def test_volumes_have_their_table_again(root: Path, golden: Golden) -> None:
     save(root, [of_volume(1, 8006, "read", "a"), of_volume(2, 4000, "write", "b")])
-    assert [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]] == [
+    *lines, last = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
+    assert lines == [
         "volume class depth promised read write 75/25 seconds >= 90 %",
         "disk1 NVME 64 8,000 PASS 8,006 FAIL 4,000 - 0.0 %",
-        "0 of 1 volumes reach what is promised",
     ]
+    golden.same(last)
     assert "| disk1 | NVME | 64 | 8,000 | PASS 8,006 | FAIL 4,000 | - | 0.0 % |" in call("report", SESSION)
 
 
-def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Path) -> None:
+def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Path, golden: Golden) -> None:
     runs = [of_volume(1, 8006, "read", "a")]
     cells = [
         Cell(
@@ -197,12 +200,12 @@ def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Pa
         for batch, name, part in (("a", "disk1", "read"), ("b", "disk1", "write"), ("c", "disk2", "read"))
     ]  # fmt: skip
     save(root, runs, Ordered(at=STARTED, cells=tuple(cells)))
-    lines = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
+    *lines, last = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
     assert lines == [
         "disk1 NVME 64 8,000 PASS 8,006 - - 100 %",
         "disk2 NVME 64 - - - - -",
-        "0 of 2 volumes reach what is promised",
     ]
+    golden.same(last)
 
 
 def test_of_one_run_of_a_volume_no_table_is_shown(root: Path, golden: Golden) -> None:
@@ -263,16 +266,18 @@ def test_what_was_said_is_kept_as_it_was_said_once(root: Path) -> None:
     assert store.read_verdicts(directory) == []
 
 
-def test_where_another_word_was_given_before_it_is_said(root: Path) -> None:
+def test_where_another_word_was_given_before_it_is_said(root: Path, golden: Golden) -> None:
     directory = save(root, [promised(1, 8006, "iops>=8k")])
     (now,) = judge_expected(directory, store.read_runs(directory)[0], STARTED)
     keep_given([now.model_copy(update={"word": "FAIL", "answer": "not met"})], directory)
-    assert call("show", SESSION).rstrip().endswith("100 % of seconds >= 90 %, given as FAIL before")
+    golden.same(call("show", SESSION).splitlines()[-1])
     assert events(call("show", SESSION, "--json"))[0]["given"] == "FAIL"
     assert "| PASS, given as FAIL before |" in call("report", SESSION)
 
 
-def test_a_session_that_can_not_be_written_is_judged_all_the_same(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_can_not_be_written_is_judged_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     save(root, [wrote(1, 8006)])
 
     def refuse(path: Path, lines: Sequence[Expected]) -> None:
@@ -281,7 +286,8 @@ def test_a_session_that_can_not_be_written_is_judged_all_the_same(root: Path, mo
     monkeypatch.setattr("cephtui.sessions.expected.append_lines", refuse)
     done = CliRunner().invoke(cli, ["check", SESSION, "--expect", "iops>=8k"], standalone_mode=False)
     assert (done.return_value, done.stdout.split()[0]) == (0, "PASS")
-    assert "was not kept in session tuning: Read-only file system" in done.stderr
+    assert "Read-only file system" in done.stderr
+    golden.same(done.stderr)
 
 
 def test_lines_that_are_no_expectations_are_left_out(root: Path) -> None:
@@ -291,17 +297,17 @@ def test_lines_that_are_no_expectations_are_left_out(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    "words",
     [
-        (("fast",), "--expect: expected [read|write|flush|commit] FIGURE>=NUMBER"),
-        (("iops>=1", "--require", "5"), "--require is not for --expect"),
-        (("iops>=1", "--mark", "1"), "--mark is not for --expect"),
-        (("iops>=1", "--preset", "write-iops"), "saved runs are judged without --preset"),
-        (("iops>=1", "other"), "--expect is of SESSION or SESSION/RUN: name one"),
+        ("fast",),
+        ("iops>=1", "--require", "5"),
+        ("iops>=1", "--mark", "1"),
+        ("iops>=1", "--preset", "write-iops"),
+        ("iops>=1", "other"),
     ],
 )
-def test_what_does_not_go_with_it_is_refused(root: Path, words: tuple[str, ...], why: str) -> None:
+def test_what_does_not_go_with_it_is_refused(root: Path, words: tuple[str, ...], golden: Golden) -> None:
     save(root, [wrote(1, 8006)])
     done = CliRunner().invoke(cli, ["check", SESSION, "--expect", *words])
     assert done.exit_code == 2
-    assert why in " ".join(done.output.split())
+    golden.same(done.output.splitlines()[-1])

@@ -44,16 +44,16 @@ def test_this_machine_is_let_in_by_its_names_and_through_a_tunnel(host: str) -> 
 
 
 @pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example:8000", "", "[", "192.0.2.1:8000"])
-def test_another_name_is_refused(host: str) -> None:
-    assert "the Host of the request" in problem(Gate("127.0.0.1", None), host, f"http://{host}", is_socket=True)
+def test_another_name_is_refused(host: str, golden: Golden) -> None:
+    golden.same(problem(Gate("127.0.0.1", None), host, f"http://{host}", is_socket=True))
 
 
 @pytest.mark.parametrize(
     "origin",
     [None, "null", "http://evil.example", "http://127.0.0.1:3000", "http://localhost:8000", "https://127.0.0.1:8000"],
 )
-def test_the_socket_of_another_page_is_refused(origin: str | None) -> None:
-    assert "the Origin of the request" in problem(Gate("127.0.0.1", None), "127.0.0.1:8000", origin, is_socket=True)
+def test_the_socket_of_another_page_is_refused(origin: str | None, golden: Golden) -> None:
+    golden.same(problem(Gate("127.0.0.1", None), "127.0.0.1:8000", origin, is_socket=True))
 
 
 def test_an_address_is_reached_by_itself_and_by_the_names_of_this_machine() -> None:
@@ -205,14 +205,14 @@ async def test_a_terminal_is_no_larger_than_a_screen(tmp_path: Path) -> None:
         assert await wrote(file) == "500 1"
 
 
-async def test_there_are_only_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_there_are_only_so_many_pages(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     monkeypatch.setattr(serving, "_MOST", 1)
     async with served(f"{STARTS}sys.stdin.read()") as client:
         first = await client.ws_connect("/ws", headers=origin(client))
         for path in ("/", "/ws"):
             answer = await client.get(path, headers=origin(client))
             assert answer.status == 503
-            assert "pages are open, which is the most" in await answer.text()
+            golden.same(await answer.text())
         await first.close()
 
         async def is_open() -> bool:
@@ -306,37 +306,39 @@ def refusal(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    "words",
     [
-        (
-            "--host 192.0.2.1",
-            "--host 192.0.2.1: others can reach this address; --public allows it, with one-time links",
-        ),
-        ("--host pve1 demo", "--host pve1: others can reach this address; --public allows it, with one-time links"),
-        ("--interactive --public", "--interactive serves this machine only: leave out --public and --host"),
-        ("--interactive --host 0.0.0.0", "--interactive serves this machine only: leave out --public and --host"),
-        ("--interactive demo", "--interactive serves the console and not demo; its options stand behind --"),
-        ("--interactive run x", "--interactive serves the console and not run; its options stand behind --"),
-        ("run write-iops", "'run write-iops': expected demo, watch SESSION or replay SESSION/RUN"),
-        ("-- --target rbd:x", "'--target rbd:x': expected demo, watch SESSION or replay SESSION/RUN"),
-        ("watch", "'watch': expected demo, watch SESSION or replay SESSION/RUN"),
-        ("watch nothing", "no session 'nothing': cephtui sessions lists them"),
-        ("replay demo/99", "session demo has no run 99: cephtui show demo"),
+        "--host 192.0.2.1",
+        "--host pve1 demo",
+        "--interactive --public",
+        "--interactive --host 0.0.0.0",
+        "--interactive demo",
+        "--interactive run x",
+        "run write-iops",
+        "-- --target rbd:x",
+        "watch",
+        "watch nothing",
+        "replay demo/99",
     ],
 )
-def test_what_is_refused(at_home: Path, words: str, why: str) -> None:
-    assert refusal(*shlex.split(words)) == (2, why)
+def test_what_is_refused(at_home: Path, words: str, golden: Golden) -> None:
+    code, line = refusal(*shlex.split(words))
+    assert code == 2
+    golden.same(line)
 
 
-def test_a_port_in_use_is_one_line() -> None:
+def test_a_port_in_use_is_one_line(golden: Golden) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert refusal("--port", str(port)) == (3, f"port {port} of 127.0.0.1 is in use: choose another with --port")
+        code, line = refusal("--port", str(port))
+        assert (code, str(port) in line) == (3, True)
+        golden.same(line)
 
 
-def test_an_address_of_another_machine_is_one_line() -> None:
+def test_an_address_of_another_machine_is_one_line(golden: Golden) -> None:
     code, line = refusal("--public", "--host", "192.0.2.1")
-    assert (code, line.startswith("can't serve on 192.0.2.1, port 8000: ")) == (3, True)
+    assert code == 3
+    golden.same(line.partition(": ")[0])
 
 
 @pytest.mark.parametrize("missing", ["textual_serve", "aiohttp"])

@@ -35,7 +35,6 @@ from tests.golden import Golden
 
 USER, PASSWORD = "tester", "a pass word"
 CHECK = "check the user, and the key that IdentityFile names"
-LOST = r"^n1: the connection was lost$"
 FOREVER = "while :; do sleep 0.1; done"
 StartServer = Callable[..., Awaitable["Server"]]
 
@@ -395,7 +394,9 @@ def test_asyncssh_is_not_imported_for_the_consoles_own_machine() -> None:
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
-async def test_an_unknown_host_key_is_asked_for_stored_and_then_known(start_server: StartServer, home: Path) -> None:
+async def test_an_unknown_host_key_is_asked_for_stored_and_then_known(
+    start_server: StartServer, home: Path, golden: Golden
+) -> None:
     server = await start_server(keys=[new_key("user")])
     identity = add_key(home)
     shutil.copytree(home / ".ssh", home / "keys")
@@ -405,13 +406,10 @@ async def test_an_unknown_host_key_is_asked_for_stored_and_then_known(start_serv
     node = node_of(server, ssh_config=str(config))
     question = await ask(node)
     fingerprint = HostKey("ssh-ed25519", server.host_keys[0].public_data).fingerprint
-    assert question == Question(
-        node="n1",
-        key=f"hostkey:{fingerprint}",
-        text=f"The authenticity of [127.0.0.1]:{server.port} can't be established: ssh-ed25519 key {fingerprint}. "
-        f"Accept and add it to {home}/.ssh/known_hosts?",
-        secret=False,
-    )
+    assert (question.node, question.key, question.secret) == ("n1", f"hostkey:{fingerprint}", False)
+    assert f"[127.0.0.1]:{server.port}" in question.text
+    assert f"{home}/.ssh/known_hosts" in question.text
+    golden.same(question.text.replace(str(server.port), "PORT").replace(fingerprint, "KEY"))
     assert not (home / ".ssh").exists()
     await check(server, {question.key: "yes"}, ssh_config=str(config))
     stored = home / ".ssh" / "known_hosts"
@@ -428,11 +426,12 @@ async def test_the_fingerprint_is_the_one_that_ssh_keygen_prints(tmp_path: Path)
     assert HostKey("ssh-ed25519", key.public_data).fingerprint == printed.split()[1]
 
 
-async def test_a_host_key_that_is_not_accepted(start_server: StartServer, home: Path) -> None:
+async def test_a_host_key_that_is_not_accepted(start_server: StartServer, home: Path, golden: Golden) -> None:
     server = await start_server(keys=[new_key("user")])
     add_key(home)
     question = await ask(node_of(server))
-    assert "its host key was not accepted" in await refused(node_of(server), {question.key: "no"})
+    text = await refused(node_of(server), {question.key: "no"})
+    golden.same(text.replace(question.key.removeprefix("hostkey:"), "KEY"))
     assert not (home / ".ssh" / "known_hosts").exists()
 
 
@@ -445,7 +444,7 @@ async def test_only_the_accepted_fingerprint_is_accepted(start_server: StartServ
 
 @pytest.mark.parametrize("answers", [{}, {"yes": "yes"}, "its own"])
 async def test_a_changed_host_key_is_never_accepted(
-    start_server: StartServer, home: Path, answers: Mapping[str, str] | str
+    start_server: StartServer, home: Path, answers: Mapping[str, str] | str, golden: Golden
 ) -> None:
     server = await start_server(keys=[new_key("user")])
     add_key(home)
@@ -454,7 +453,7 @@ async def test_a_changed_host_key_is_never_accepted(
     old, new = (HostKey("ssh-ed25519", key.public_data).fingerprint for key in (new_key("other"), new_key("host")))
     given = {f"hostkey:{new}": "yes"} if isinstance(answers, str) else answers
     text = await refused(node_of(server), given)
-    assert f"host key has CHANGED: expected ssh-ed25519 {old}, got ssh-ed25519 {new}" in text
+    golden.same(text.replace(str(server.port), "PORT").replace(old, "OLD").replace(new, "NEW"))
     assert f"ssh-keygen -R '[127.0.0.1]:{server.port}'" in text
     assert known.read_bytes() == before
     assert not server.users
@@ -472,9 +471,9 @@ async def test_a_changed_host_key_in_other_files_than_the_default(server: Server
     )
 
 
-async def test_a_revoked_host_key_is_refused_even_where_it_is_known(server: Server, home: Path) -> None:
+async def test_a_revoked_host_key_is_refused_even_where_it_is_known(server: Server, home: Path, golden: Golden) -> None:
     know(home, server, hosts="*", marker="@revoked")
-    assert "the host key can't be trusted: Host key is revoked" in await refused(node_of(server))
+    golden.same(await refused(node_of(server)))
     assert not server.users
 
 
@@ -494,7 +493,7 @@ async def test_a_key_of_another_type_is_a_changed_one(start_server: StartServer,
     server = await start_server(keys=[new_key("user")])
     add_key(home)
     know(home, server, key=new_key("host", "ssh-rsa"))
-    assert "host key has CHANGED: expected ssh-rsa SHA256:" in await refused(node_of(server))
+    assert HostKey("ssh-rsa", new_key("host", "ssh-rsa").public_data).fingerprint in await refused(node_of(server))
 
 
 async def test_hashed_entries_are_found(server: Server, home: Path) -> None:
@@ -586,7 +585,7 @@ async def test_the_files_and_the_alias_of_ssh_config(start_server: StartServer, 
         home, f"Host n\n HostName 127.0.0.1\n HostKeyAlias The-Node\n UserKnownHostsFile ~/kh-%k {tmp_path}/second\n"
     )
     question = await ask(node_of(server, host="n"))
-    assert f"Accept and add it to {home}/kh-The-Node?" in question.text
+    assert f"{home}/kh-The-Node" in question.text
     await check(server, {question.key: "yes"}, host="n")
     assert (home / "kh-The-Node").read_text() == f"the-node {text_of(server.host_keys[0])}\n"
     (home / "kh-The-Node").rename(tmp_path / "second")
@@ -607,10 +606,10 @@ async def test_a_certificate_of_a_known_authority(start_server: StartServer, hom
     await check(server)
 
 
-async def test_a_certificate_for_another_host(start_server: StartServer, home: Path) -> None:
+async def test_a_certificate_for_another_host(start_server: StartServer, home: Path, golden: Golden) -> None:
     server = await certified(start_server, new_key("authority"), name="elsewhere")
     know(home, server, hosts="*", key=new_key("authority"), marker="@cert-authority")
-    assert "the host key can't be trusted" in await refused(node_of(server))
+    golden.same(await refused(node_of(server)))
 
 
 async def test_a_certificate_of_a_revoked_authority(start_server: StartServer, home: Path) -> None:
@@ -665,35 +664,36 @@ async def test_a_server_that_hangs_up_in_the_middle(server: Server, golden: Gold
     golden.same(await refused(node_of(server)))
 
 
-async def test_a_named_key_that_is_not_there(server: Server, home: Path) -> None:
+async def test_a_named_key_that_is_not_there(server: Server, home: Path, golden: Golden) -> None:
     configure(home, "IdentityFile ~/nothing\n")
-    assert f"({home}/nothing is not there)" in await refused(node_of(server))
+    text = await refused(node_of(server))
+    assert f"{home}/nothing" in text
+    golden.same(text)
 
 
 async def test_a_password(start_server: StartServer, home: Path, golden: Golden) -> None:
     server = await start_server(password=PASSWORD)
     know(home, server)
     question = await ask(node_of(server))
-    assert question == Question("n1", f"password:{USER}@127.0.0.1", f"Password for {USER}@127.0.0.1:", secret=True)
+    assert question == Question("n1", f"password:{USER}@127.0.0.1", question.text, secret=True)
     again = await ask(node_of(server), {question.key: "wrong"})
-    assert again == Question("n1", question.key, f"That was wrong. {question.text}", secret=True)
+    assert again == Question("n1", question.key, again.text, secret=True)
+    golden.same([question.text, again.text])
     await check(server, {question.key: PASSWORD})
     assert server.passwords == ["wrong", PASSWORD]
     golden.same(await refused(node_of(server), {question.key: ""}))
     server.expired = True
-    assert "password of tester@127.0.0.1 has expired: change it" in await refused(
-        node_of(server), {question.key: PASSWORD}
-    )
+    golden.same(await refused(node_of(server), {question.key: PASSWORD}))
 
 
-async def test_what_the_server_asks_for(start_server: StartServer, home: Path) -> None:
+async def test_what_the_server_asks_for(start_server: StartServer, home: Path, golden: Golden) -> None:
     server = await start_server(prompts={"Password: ": PASSWORD, "\x1b[31mCode:": "123"})
     know(home, server)
     first = await ask(node_of(server))
     assert (first.text, first.secret) == (f"{USER}@127.0.0.1: Password:", True)
     second = await ask(node_of(server), {first.key: PASSWORD})
     assert second.text == f"{USER}@127.0.0.1: \\x1b[31mCode:"
-    assert (await ask(node_of(server), {first.key: PASSWORD, second.key: "0"})).text.startswith("That was wrong.")
+    golden.same((await ask(node_of(server), {first.key: PASSWORD, second.key: "0"})).text)
     await check(server, {first.key: PASSWORD, second.key: "123"})
 
 
@@ -714,27 +714,28 @@ async def test_a_password_where_keyboard_interactive_asks_nothing(
 
     key = f"password:{USER}@127.0.0.1"
     question = await tried({})
-    assert (question.key, question.text) == (key, f"Password for {USER}@127.0.0.1:")
-    golden.same((await tried({key: "wrong"})).text)
+    assert question.key == key
+    golden.same([question.text, (await tried({key: "wrong"})).text])
     connection = await tried({key: PASSWORD})
     assert isinstance(connection, SshConnection)
     await connection.close()
     assert server.challenges == 1
     server.password, server.keys = None, [new_key("somebody")]
     configure(home, "IdentityFile ~/nothing\n")
-    text = await refused(node_of(server))
-    assert "tried keyboard-interactive (the server asks nothing)" in text
+    golden.same(await refused(node_of(server)))
     assert server.passwords[-2:] == ["wrong", PASSWORD]
 
 
-async def test_a_code_is_asked_for_again_after_a_wrong_password(start_server: StartServer, home: Path) -> None:
+async def test_a_code_is_asked_for_again_after_a_wrong_password(
+    start_server: StartServer, home: Path, golden: Golden
+) -> None:
     server = await start_server(prompts={"Password: ": PASSWORD}, further=[{}, {"Code: ": "123"}])
     know(home, server)
     password, code = f"prompt:{USER}@127.0.0.1:Password:", f"prompt:{USER}@127.0.0.1:Code:"
     assert (await ask(node_of(server), {password: PASSWORD})).key == code
     again = await ask(node_of(server), {password: PASSWORD, code: "000"})
     assert (again.key, again.refused) == (password, (code,))
-    assert again.text.startswith("That was wrong. ")
+    golden.same(again.text)
     server.tries_left = 1
     assert await ask(node_of(server), {password: PASSWORD, code: "000"}) == again
     server.tries_left = 10
@@ -770,8 +771,9 @@ async def test_a_passphrase(start_server: StartServer, home: Path, public: bool,
     if not public:
         path.with_suffix(".pub").unlink()
     question = await ask(node_of(server))
-    assert question == Question("n1", str(path), f"Passphrase for the key {path}:", secret=True)
-    golden.same((await ask(node_of(server), {question.key: "wrong"})).text)
+    assert question == Question("n1", str(path), question.text, secret=True)
+    assert str(path) in question.text
+    golden.same([question.text, (await ask(node_of(server), {question.key: "wrong"})).text])
     await check(server, {question.key: "sesame"})
 
 
@@ -831,7 +833,7 @@ async def test_a_key_of_the_agent(
 
 
 async def test_identities_only_leaves_the_agents_other_keys_alone(
-    start_server: StartServer, home: Path, agent: Callable[[Path], None]
+    start_server: StartServer, home: Path, agent: Callable[[Path], None], golden: Golden
 ) -> None:
     server = await start_server(keys=[new_key("user")])
     know(home, server)
@@ -841,7 +843,7 @@ async def test_identities_only_leaves_the_agents_other_keys_alone(
     agent(wanted)
     wanted.unlink()
     configure(home, "IdentityFile ~/.ssh/one\nIdentitiesOnly yes\n")
-    assert "tried publickey (1 key of the agent)" in await refused(node_of(server))
+    golden.same(await refused(node_of(server)))
     configure(home, "IdentityFile ~/.ssh/wanted.pub\nIdentitiesOnly yes\n")
     await check(server)
 
@@ -853,7 +855,7 @@ async def test_keys_of_the_agent_and_of_files_that_are_not_wanted(
         agent(add_key(home, name, name))
     add_key(home, "stranger")
     text = await refused(node_of(server))
-    assert f"publickey ({home}/.ssh/id_ed25519, 2 keys of the agent)" in text
+    assert f"publickey ({home}/.ssh/id_ed25519, 2 keys" in text
     golden.same(text)
 
 
@@ -865,14 +867,14 @@ async def test_an_agent_that_is_gone(server: Server, monkeypatch: pytest.MonkeyP
 # ---------------------------------------------------------------------- the way there
 
 
-async def test_ssh_config_and_what_the_node_says_against_it(server: Server, home: Path) -> None:
+async def test_ssh_config_and_what_the_node_says_against_it(server: Server, home: Path, golden: Golden) -> None:
     configure(home, f"Host n1 other\n HostName 127.0.0.1\n Port {server.port}\n User {USER}\n")
     node = Node(name="n1", host="n1")
     connection = await ssh.connect(node, {})
     assert isinstance(connection, SshConnection)
     await connection.close()
-    assert "connection refused by 127.0.0.1 port 1" in await refused(Node(name="n1", host="n1", port=1))
-    assert "permission denied for somebody" in await refused(Node(name="n1", host="n1", user="somebody"))
+    golden.same(await refused(Node(name="n1", host="n1", port=1)))
+    golden.same(await refused(Node(name="n1", host="n1", user="somebody")))
 
 
 async def test_a_config_that_runs_a_command(server: Server, home: Path) -> None:
@@ -881,11 +883,11 @@ async def test_a_config_that_runs_a_command(server: Server, home: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Port x\n", "Match what ever\n", "User 'x\n"])
-async def test_a_config_that_cant_be_understood(home: Path, text: str) -> None:
+async def test_a_config_that_cant_be_understood(home: Path, text: str, golden: Golden) -> None:
     configure(home, f"Host *\n{text}")
     problem = await refused(Node(name="n1", host="n1"))
-    assert problem.startswith("n1: can't understand the SSH configuration: ")
     assert f"{home}/.ssh/config line 2" in problem
+    golden.same(problem)
 
 
 async def test_a_config_that_is_not_there(golden: Golden) -> None:
@@ -940,13 +942,13 @@ async def test_a_login_may_take_longer_than_the_way_to_it(server: Server, monkey
     assert len(limits) == 1
 
 
-async def test_a_login_that_does_not_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_login_that_does_not_end(server: Server, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     monkeypatch.setattr(attempt, "LOGIN_SECONDS", 0.0)
     monkeypatch.setattr(route, "LOGIN_SECONDS", 0.0)
-    assert "timed out: not logged in within 0 s" in await refused(node_of(server))
+    golden.same(await refused(node_of(server)))
 
 
-async def test_a_server_that_is_none() -> None:
+async def test_a_server_that_is_none(golden: Golden) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
@@ -954,7 +956,7 @@ async def test_a_server_that_is_none() -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     async with server:
         node = Node(name="n1", host="127.0.0.1", port=server.sockets[0].getsockname()[1])
-        assert "the server hangs up before the login" in await refused(node)
+        golden.same(await refused(node))
 
 
 async def test_a_server_that_hangs_up_on_the_first_is_asked_again(
@@ -980,7 +982,7 @@ async def test_a_server_that_always_hangs_up(
 
 
 async def test_nodes_that_are_waited_for_keep_no_other_from_connecting(
-    all_connections: Connections, server: Server
+    all_connections: Connections, server: Server, golden: Golden
 ) -> None:
     async with Cable(1).plugged() as cable:
         cable.refuse = 1000
@@ -988,7 +990,7 @@ async def test_nodes_that_are_waited_for_keep_no_other_from_connecting(
         waiting = [asyncio.create_task(all_connections.shell(node_of(cable, name=name))) for name in names]
         while len(all_connections.waits) < len(names):
             await asyncio.sleep(0.01)
-        assert all_connections.waits[0].endswith(": the server hangs up before the login: trying again for 130 s")
+        golden.same(all_connections.waits[0])
         await all_connections.shell(node_of(server))
         assert not any(task.done() for task in waiting)
         for task in waiting:
@@ -1037,11 +1039,11 @@ async def test_a_proxy_command(server: Server, home: Path, tmp_path: Path) -> No
         ("no-such-command", "not found"),
     ],
 )
-async def test_a_proxy_command_that_fails(home: Path, command: str, reason: str) -> None:
+async def test_a_proxy_command_that_fails(home: Path, command: str, reason: str, golden: Golden) -> None:
     configure(home, f"ProxyCommand {command}\n")
     text = await refused(Node(name="n1", host="n1"))
-    assert text.startswith("n1: the ProxyCommand failed: ")
     assert reason in text
+    golden.same(text.split(": ")[:2])
 
 
 @pytest.mark.parametrize(
@@ -1088,15 +1090,10 @@ async def test_jump_hosts(server: Server, start_server: StartServer, home: Path)
     )
     node = Node(name="n1", host="last")
     answers: dict[str, str] = {}
-    asked = []
     while isinstance(reached := await ssh.connect(node, answers), Question):
-        asked.append(reached.text.split(":")[0])
         answers[reached.key] = PASSWORD if reached.secret else "yes"
-    assert asked == [
-        "The authenticity of [127.0.0.1]",
-        "The authenticity of [127.0.0.1]",
-        f"Password for {USER}@127.0.0.1",
-    ]
+    shown = [HostKey("ssh-ed25519", new_key(name).public_data).fingerprint for name in ("first", "second")]
+    assert [*answers] == [*(f"hostkey:{fingerprint}" for fingerprint in shown), f"password:{USER}@127.0.0.1"]
     assert isinstance(reached, SshConnection)
     assert (await reached.run(["echo", "through"])).stdout == "through\n"
     assert not first.commands
@@ -1119,13 +1116,14 @@ async def test_a_jump_host_with_a_changed_key(server: Server, start_server: Star
     know(home, jump, key=new_key("other"))
     configure(home, f"Host last\n HostName 127.0.0.1\n Port {server.port}\n ProxyJump 127.0.0.1:{jump.port}\n")
     text = await refused(Node(name="n1", host="last", user=USER))
-    assert text.startswith("n1: jump host 127.0.0.1: host key has CHANGED")
+    assert text.startswith("n1: jump host 127.0.0.1: ")
+    assert HostKey("ssh-ed25519", new_key("other").public_data).fingerprint in text
 
 
-async def test_a_jump_host_that_cant_reach_the_node(server: Server, home: Path) -> None:
+async def test_a_jump_host_that_cant_reach_the_node(server: Server, home: Path, golden: Golden) -> None:
     configure(home, f"Host last\n HostName 127.0.0.1\n Port 1\n ProxyJump {USER}@127.0.0.1:{server.port}\n")
     text = await refused(Node(name="n1", host="last", user=USER))
-    assert text.startswith("n1: the jump host can't reach 127.0.0.1 port 1: ")
+    golden.same(text.split(": ")[:2])
     await gone(server)
 
 
@@ -1243,20 +1241,20 @@ async def test_a_login_script_that_prints_without_end(
     await connection.close()
     server.before = f"exec timeout 1.5 yes 'good morning' {stream}"
     text = await refused(node_of(server))
-    assert text.startswith(("n1: can't run commands there: ", "n1: not ready to run anything"))
+    assert text.startswith("n1: ")
     assert len(text) < 500
 
 
-async def test_a_short_command_without_a_connection(connected: SshConnection, server: Server) -> None:
+async def test_a_short_command_without_a_connection(connected: SshConnection, server: Server, golden: Golden) -> None:
     running = asyncio.create_task(connected.run(["sleep", "1"]))
     await asyncio.sleep(0.2)
     server.drop()
-    with pytest.raises(TransportError, match=LOST):
+    with golden.raises(TransportError):
         await running
     assert connected.closed
-    with pytest.raises(TransportError, match=LOST):
+    with golden.raises(TransportError):
         await connected.run(["true"])
-    with pytest.raises(TransportError, match=LOST):
+    with golden.raises(TransportError):
         await start(connected, "true")
 
 
@@ -1389,7 +1387,9 @@ async def test_a_lost_connection_is_no_status(connected: SshConnection, server: 
 
 
 @pytest.mark.timing
-async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_link_is_a_lost_connection(
+    server: Server, home: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     monkeypatch.setattr(attempt, "KEEPALIVE_SECONDS", 0.2)
     async with Cable(server.port).plugged() as cable:
         know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
@@ -1400,7 +1400,7 @@ async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, mo
         cable.cut()
         assert (await outcome(process, release=False))[0] is None
         assert time.monotonic() - started < 2
-        with pytest.raises(TransportError, match=LOST):
+        with golden.raises(TransportError):
             await connection.run(["true"])
         await connection.close()
 

@@ -198,10 +198,11 @@ def test_the_overview_has_a_bound(root: Path) -> None:
 # ---------------------------------------------------------------------------------------------- lost and torn
 
 
-def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path) -> None:
+def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path, golden: Golden) -> None:
     directory = write_session(root, "killed", outcome=None)
     run = store.read_run(directory, 1)
-    assert (run.outcome, run.error) == ("lost", "the console ended during the run")
+    assert run.outcome == "lost"
+    golden.same(run.error)
     assert len(list(store.read_samples(directory, 1))) == 10
     assert store.read_overview(directory, 1) is None
     assert store.read_history(directory, 1).total("iops").values() == [100.0] * 5
@@ -340,16 +341,16 @@ def make_text(path: Path) -> None:
     [
         ("session.json", drop, "No such file or directory"),
         ("session.json", make_directory, "Is a directory"),
-        ("session.json", make_text, "not readable"),
+        ("session.json", make_text, ""),
         ("session.json", make_older_time, "created_at: Input should have timezone info"),
         ("001/run.json", drop, "No such file or directory"),
         ("001/run.json", make_directory, "Is a directory"),
-        ("001/run.json", make_text, "not readable"),
+        ("001/run.json", make_text, ""),
         ("001/run.json", make_older_time, "started_at: Input should have timezone info"),
     ],
 )
 def test_a_broken_session_is_listed_with_its_reason(
-    root: Path, name: str, harm: Callable[[Path], None], said: str
+    root: Path, name: str, harm: Callable[[Path], None], said: str, golden: Golden
 ) -> None:
     write_session(root, "healthy")
     directory = write_session(root, "broken")
@@ -357,6 +358,7 @@ def test_a_broken_session_is_listed_with_its_reason(
     rows = {row.session: row for row in list_sessions(root)}
     assert rows["broken"].error is not None
     assert rows["broken"].error.startswith(f"{directory / name}: {said}")
+    golden.same(rows["broken"].error)
     assert (rows["healthy"].error, rows["healthy"].runs) == (None, 1)
     with pytest.raises(StoreError, match=name):
         read_everything(directory)
@@ -383,15 +385,15 @@ def test_a_broken_line_in_the_middle_is_named_with_its_number(root: Path, golden
 
 
 @pytest.mark.parametrize("name", ["session.json", "001/run.json", "001/overview.json"])
-def test_a_newer_version_is_refused_by_name(root: Path, name: str) -> None:
+def test_a_newer_version_is_refused_by_name(root: Path, name: str, golden: Golden) -> None:
     write_session(root, "other")
     path = write_session(root, "newer") / name
     content = json.loads(path.read_text()) | {"schema_version": SCHEMA_VERSION + 1, "series": "in another shape"}
     path.write_text(json.dumps(content))
-    with pytest.raises(StoreError) as error:
+    with golden.raises(StoreError) as error:
         read_everything(path.parents[name.count("/")])
-    wanted = f"{path}: written by a newer cephtui (schema {SCHEMA_VERSION + 1}): update cephtui to read it"
-    assert str(error.value) == wanted
+    assert str(error.value).startswith(f"{path}: ")
+    assert f"schema {SCHEMA_VERSION + 1}" in str(error.value)
     assert len(list_sessions(root)) == 2
     if name == "session.json":
         with pytest.raises(StoreError, match="update cephtui"):
@@ -638,12 +640,12 @@ def test_the_index_of_many_small_pieces_is_bounded_too(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in (session.directory / "001" / "raw").iterdir()) <= 10_000
 
 
-def test_raw_output_leaves_room_for_the_samples(tmp_path: Path) -> None:
+def test_raw_output_leaves_room_for_the_samples(tmp_path: Path, golden: Golden) -> None:
     session = SessionWriter.open(tmp_path, "small")
     free = shutil.disk_usage(tmp_path).free
     writer = session.start_run(run_of("small"), RawLimits(spare_bytes=2 * free))
     writer.raw("n1", "stdout", b"x", 1.0)
     writer.sample(sample_of(1))
-    assert writer.findings()[0].text.startswith("raw output stored only in part: of n1.stdout the first 0 B of 1 B")
+    golden.same(writer.findings()[0].text)
     session.close()
     assert len(list(store.read_samples(session.directory, 1))) == 1

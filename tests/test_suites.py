@@ -85,13 +85,13 @@ WRONG = {
     "an empty list": ("steps = []", "steps: List should have at least 1 item"),
     "steps of another type": ("steps = 4", "steps: expected a valid list, got 4"),
     "a step that is none": ("steps = [4]", "steps.1: "),
-    "an unknown key": (f"{WRITES}nodes = 3\n", "steps.1.nodes: unknown key, expected one of preset, title, options"),
+    "an unknown key": (f"{WRITES}nodes = 3\n", "steps.1.nodes: "),
     "no preset": ('[[steps]]\ntitle = "x"\n', "steps.1.preset: missing"),
     "an unknown preset": ('[[steps]]\npreset = "write-iop"\n', "unknown preset 'write-iop': did you mean write-iops?"),
     "repeats as text": (f'{WRITES}repeats = "3"\n', "steps.1.repeats: expected a valid integer, got '3'"),
     "no repeats": (f"{WRITES}repeats = 0\n", "steps.1.repeats: expected greater than or equal to 1, got 0"),
     "huge repeats": (f"{WRITES}repeats = {'9' * 4000}\n", "steps.1.repeats: expected less than or equal to 1000, got"),
-    "endless repeats": (f"{WRITES}repeats = {'9' * 5000}\n", "not valid TOML: Exceeds the limit"),
+    "endless repeats": (f"{WRITES}repeats = {'9' * 5000}\n", ""),
     "an expectation that is none": (
         f'{WRITES}expect = ["iops>=1", "fast"]\n',
         "steps.1.expect: expected [read|write|flush|commit] FIGURE>=NUMBER",
@@ -112,34 +112,36 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_error_names_the_file_the_key_and_what_was_expected(own: Path, presets: Catalogue, name: str) -> None:
+def test_an_error_names_the_file_the_key_and_what_was_expected(
+    own: Path, presets: Catalogue, name: str, golden: Golden
+) -> None:
     text, expected = WRONG[name]
     path = written(own, text)
-    with pytest.raises(PresetError) as error:
+    with golden.raises(PresetError) as error:
         load_suite(path, presets, user=True)
     assert str(error.value).startswith(f"{path}: {expected}")
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 700
 
 
-HEADS = {
-    'title = "x"\ncolor = 3': "color: unknown key, expected one of title, description, order, repeats, options, steps",
-    "description = 'x'": "title: missing",
-    'title = "x"\norder = "random"': "order: expected 'abab' or 'abba', got 'random'",
-    'title = "x"\n[options]\ndepth = 4': "steps.1.options.depth: unknown option",
-    'title = "x': "not valid TOML: ",
-}
+HEADS = (
+    'title = "x"\ncolor = 3',
+    "description = 'x'",
+    'title = "x"\norder = "random"',
+    'title = "x"\n[options]\ndepth = 4',
+    'title = "x',
+)
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_an_error_in_the_head_of_a_suite(own: Path, presets: Catalogue, head: str) -> None:
+def test_an_error_in_the_head_of_a_suite(own: Path, presets: Catalogue, head: str, golden: Golden) -> None:
     path = written(own, WRITES, head)
-    with pytest.raises(PresetError) as error:
+    with golden.raises(PresetError) as error:
         load_suite(path, presets, user=True)
-    assert str(error.value).startswith(f"{path}: {HEADS[head]}")
+    assert str(error.value).startswith(f"{path}: ")
 
 
-def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, presets: Catalogue) -> None:
+def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, presets: Catalogue, golden: Golden) -> None:
     (own / "binary.toml").write_bytes(b"\x00\xff\xfe" * 100)
     (own / "folder.toml").mkdir()
     (own / "large.toml").write_text("# " + "x" * (1 << 20))
@@ -148,10 +150,7 @@ def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, presets: C
     found = find_suites(packaged_suites_dir(), own, presets)
     errors = {name: str(entry) for name, entry in found.items() if isinstance(entry, PresetError)}
     assert errors.keys() == {"binary", "folder", "large", "latency"}
-    assert "not valid TOML" in errors["binary"]
-    assert errors["folder"].endswith("folder.toml: Is a directory")
-    assert "too large" in errors["large"]
-    assert errors["latency"].endswith("latency.toml: there is a preset latency too: rename one of them")
+    golden.same(text for _, text in sorted(errors.items()))
     quick = found["quick"]
     assert isinstance(quick, Suite)
     assert (quick.user, quick.path) == (True, own / "quick.toml"), "a user's own replaces the packaged one"
@@ -171,69 +170,16 @@ def test_the_packaged_suites_are_valid_and_described(presets: Catalogue) -> None
         assert suite.file.description, name
 
 
-DONE: dict[str, dict[str, list[str]]] = {
-    "proxmox": {
-        "write-throughput": ["1M write, depth 64, jobs 8, 60 s"],
-        "write-iops": ["4k randwrite, depth 64, jobs 8, 60 s"],
-        "read-throughput": ["1M read, depth 64, jobs 8, 60 s"],
-        "read-iops": ["4k randread, depth 64, jobs 1, 60 s"],
-    },
-    "three-nodes": {
-        "each OSD": ["4M writes, OSDs one after the other, 30 s"],
-        "all OSDs": ["4M writes, OSDs all together, 20 s"],
-        "network": ["out, 4 streams, public network, 10 s"],
-        "rados write": ["4M write, 16 at once, 10 s"],
-        "rados seq": ["4M seq, 16 at once, 10 s"],
-        "rados rand": ["4M rand, 16 at once, 10 s"],
-        "rados load-gen": ["4M write, 16 at once, at most 1.00 GiB/s, 30 s"],
-        "rbd bench write": ["4k seq write, depth 16, 30 s"],
-        "write 4 MiB": ["4M write, depth 32, jobs 1, 30 s"],
-        "random write IOPS": ["4k randwrite, depth 128, jobs 1, at most 2:00 min"],
-        "random read IOPS": ["4k randread, depth 128, jobs 1, at most 2:00 min"],
-        "write throughput": ["1M write, depth 64, jobs 1, at most 2:00 min"],
-        "read throughput": ["1M read, depth 64, jobs 1, at most 2:00 min"],
-        "random write latency": ["4k randwrite, depth 1, jobs 1, 60 s"],
-        "random read latency": ["4k randread, depth 1, jobs 1, 60 s"],
-        "write latency": ["4k write, depth 1, jobs 1, 60 s"],
-        "read latency": ["4k read, depth 1, jobs 1, 60 s"],
-    },
-    "two-clusters": {
-        "mixed 70/30": ["4k randrw, depth 4, jobs 4, 60 s"],
-        "sequential read": ["4k read, depth 1, jobs 1, 60 s"],
-        "sequential write": ["4k write, depth 1, jobs 1, 60 s"],
-        "rados write": ["4M write, 16 at once, 20 s"],
-        "rados seq": ["4M seq, 16 at once, 20 s"],
-        "S3 put, get, delete": ["PUT, LIST, GET and DELETE of 4M objects, 16 threads, up to 20 s each"],
-        "S3 mixed": ["64k objects, PUT 40, GET 50, DELETE 5, LIST 5, 16 clients, 20 s"],
-    },
-    "study": {
-        "rados-write": ["4M write, 16 at once, 60 s"],
-        "rados-seq": ["4M seq, 16 at once, 60 s"],
-        "rados-rand": ["4M rand, 16 at once, 60 s"],
-    },
-    "quick": {
-        "rados-write": ["4M write, 16 at once, 20 s"],
-        "write-iops": ["4k randwrite, depth 64, jobs 8, 20 s"],
-        "latency": ["4k randread, depth 1, jobs 1, 20 s", "4k randwrite, depth 1, jobs 1, 20 s"],
-    },
-}
-"""What each step of the packaged suites measures."""
-
-
-def test_what_the_packaged_suites_measure(presets: Catalogue) -> None:
-    found = {}
+def test_what_the_packaged_suites_measure(presets: Catalogue, golden: Golden) -> None:
     for name, suite in packaged(presets).items():
         assert isinstance(suite, Suite)
         assert len(suite.file.description) < 100
-        found[name] = {
-            each.title: [
-                tool.bind(options).describe()
-                for options in combinations(tool, {**each.preset.file.options, **each.options})
-            ]
+        golden.same(
+            f"{name}: {each.title}: {tool.bind(options).describe()}"
             for each in suite.steps
             for tool in [each.preset.tool]
-        }
-    assert found == DONE
+            for options in combinations(tool, {**each.preset.file.options, **each.options})
+        )
 
 
 def test_the_proxmox_suite_runs_on_each_node_and_then_on_all(presets: Catalogue) -> None:
@@ -479,32 +425,32 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-REFUSED = {
-    "run": "Missing argument 'PRESET...'.",
-    "run quick write-iops": "a suite is run alone: cephtui run quick",
-    "run quic": "unknown preset 'quic': did you mean quick?",
-    "run quick --until-stable": "--until-stable is for presets: a suite says how often each of its steps is repeated",
-    "run quick --set filename=/x": "filename: not allowed: the target decides it (--target)",
-    "run quick --node far": "--target is missing: quick needs a pool for rados-write; a file, a device or images for",
-    "run quick --target pool:x": "target: write-iops, latency: fio measures images, not a pool's objects: use",
-    "run write-iops --target file:/x --target rbd:y": "nothing is run on rbd:y: for a run on both, write file:/x,rbd:y",
-    "run rados-write": "target: rados bench measures a pool's objects: use --target pool:POOL",
-    "run quick --data-pool x": "--data-pool is for the images that rbd:POOL creates",
-    "run --resume x": "no session 'x': cephtui sessions lists them",
-    "run write-iops --resume x": "--resume continues what was ordered: leave out PRESET",
-    "run --resume x --set a=b": "--resume continues what was ordered: leave out --set",
-    "run --resume x --target a": "--resume continues what was ordered: leave out --target",
-    "run --resume x --repeat 2": "--resume continues what was ordered: leave out --repeat",
-    "run --resume x --order abba": "--resume continues what was ordered: leave out --order",
-    "run --resume x --session y": "--resume continues what was ordered: leave out --session",
-}
+REFUSED = (
+    "run",
+    "run quick write-iops",
+    "run quic",
+    "run quick --until-stable",
+    "run quick --set filename=/x",
+    "run quick --node far",
+    "run quick --target pool:x",
+    "run write-iops --target file:/x --target rbd:y",
+    "run rados-write",
+    "run quick --data-pool x",
+    "run --resume x",
+    "run write-iops --resume x",
+    "run --resume x --set a=b",
+    "run --resume x --target a",
+    "run --resume x --repeat 2",
+    "run --resume x --order abba",
+    "run --resume x --session y",
+)
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_does_not_go_together_is_a_usage_error(home: Path, words: str) -> None:
+def test_what_does_not_go_together_is_a_usage_error(home: Path, words: str, golden: Golden) -> None:
     found = CliRunner().invoke(cli, words.split())
     assert found.exit_code == 2, found.output
-    assert REFUSED[words] in found.output
+    golden.same(found.output.splitlines()[-1])
 
 
 def test_a_comma_in_a_path_is_none_between_targets(home: Path) -> None:
@@ -512,18 +458,15 @@ def test_a_comma_in_a_path_is_none_between_targets(home: Path) -> None:
     both = f"file:{home}/a,b,file:{home}/c"
     found = CliRunner().invoke(cli, ["run", "write-iops", "--target", both, *small])
     assert found.exit_code == 0, found.output
-    assert f"order: file:{home}/a,b, file:{home}/c\n" in found.stdout
+    assert f"file:{home}/a,b, file:{home}/c\n" in found.stdout
 
 
-def test_a_dry_run_of_a_suite_has_its_steps_its_order_and_the_time_of_all(home: Path) -> None:
+def test_a_dry_run_of_a_suite_has_its_steps_its_order_and_the_time_of_all(home: Path, golden: Golden) -> None:
     found = CliRunner().invoke(cli, ["run", "quick", "--dry-run", "--set", "size=1M", "--repeat", "2"])
     assert found.exit_code == 0, found.output
-    assert "left out: rados-write: rados bench measures a pool's objects: use --target pool:POOL" in found.output
-    assert "1. write-iops 4k randwrite, depth 64, jobs 8, 20 s, size=1M, working set 8.00 MiB, file:" in found.stdout
-    assert "3. latency 4k randwrite, depth 1, jobs 1, 20 s, size=1M, working set 1.00 MiB, file:" in found.stdout
-    assert found.stdout.count(", 2 times\n") == 3
-    assert "\n6 runs take about 2:18 min" in found.stdout
-    assert "\norder: write-iops, latency rw=randread, latency rw=randwrite, write-iops, " in found.stdout
+    assert "2:18 min" in found.stdout
+    assert "write-iops, latency rw=randread, latency rw=randwrite, write-iops, " in found.stdout
+    golden.same(found.output)
 
 
 def test_suites_are_listed_below_the_presets_and_shown_with_their_steps(home: Path) -> None:
@@ -563,7 +506,7 @@ def kept(home: Path, **fields: object) -> None:
     [
         ({"preset": "removed"}, "unknown preset 'removed': "),
         ({"target": "nfs:/x"}, "unknown target 'nfs:/x'"),
-        ({"options": {"exec_prerun": "rm"}}, "exec_prerun: not allowed: it runs a command"),
+        ({"options": {"exec_prerun": "rm"}}, "exec_prerun: "),
         ({"of_preset": {"rw": "write", "ioengine": "x"}}, "ioengine: expected one of "),
         ({"nodes": ("-oProxyCommand=x",)}, "host '-oProxyCommand=x': expected "),
     ],
@@ -575,9 +518,9 @@ def test_what_a_session_was_changed_to_is_refused(home: Path, fields: dict[str, 
     assert expected in found.output
 
 
-def test_a_session_without_an_order_has_nothing_to_resume(home: Path) -> None:
+def test_a_session_without_an_order_has_nothing_to_resume(home: Path, golden: Golden) -> None:
     kept(home)
     (home / "data" / "sessions" / "x" / "suite.json").unlink()
     found = CliRunner().invoke(cli, ["run", "--resume", "last"])
     assert found.exit_code == 2
-    assert "session x has nothing to resume: cephtui run PRESET --session x adds to it" in found.output
+    golden.same(found.output.splitlines()[-1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -179,16 +178,17 @@ def test_a_point_is_compared_with_the_depth_below_it() -> None:
 @pytest.mark.parametrize(
     ("factor", "said_of_it"),
     [
-        (0.8, "-20 % IOPS at the same depths the second time (95 %: -20 .. -20): it was filling up or throttling"),
-        (1.3, "+30 % IOPS at the same depths the second time (95 %: +30 .. +30): it was warming up"),
+        (0.8, "-20 % IOPS"),
+        (1.3, "+30 % IOPS"),
         (0.95, ""),
     ],
 )
-def test_what_is_not_the_same_on_the_way_back_is_said(factor: float, said_of_it: str) -> None:
+def test_what_is_not_the_same_on_the_way_back_is_said(factor: float, said_of_it: str, golden: Golden) -> None:
     up = [(depth, 100.0 * depth) for depth in (1, 2, 4)]
     line = again_line(points(*up, *((depth, factor * rate) for depth, rate in reversed(up))))
     assert line.startswith(said_of_it)
     assert bool(line) == bool(said_of_it)
+    golden.same(line)
 
 
 def test_chance_is_not_taken_for_a_drift() -> None:
@@ -204,31 +204,32 @@ def test_what_was_offered_and_not_reached_is_said(golden: Golden) -> None:
 # ------------------------------------------------------------------ before it begins
 
 
-def test_how_long_it_may_take_is_said() -> None:
+def test_how_long_it_may_take_is_said(golden: Golden) -> None:
     line = sweep_line([request("write-iops")], confirm=True)
-    assert line.startswith("sweep: depth 1, 2, 4, ... until the curve is flat, at most 256, and back, then at 80 % of ")
-    assert f"at most {runs_most() + 1} runs (about " in line
+    assert f"{runs_most() + 1} runs" in line
+    golden.same(line)
 
 
 def test_the_depth_goes_no_further_than_the_tool_allows() -> None:
     assert depth_most(request("write-iops")) == 256
 
 
-REFUSED: Sequence[tuple[str, str]] = [
-    ("write-iops --confirm", "--confirm belongs to --sweep-depth auto"),
-    ("write-iops --sweep-depth auto --repeat 3", "decides how often and in which order it runs: leave out --repeat"),
-    ("write-iops --sweep-depth auto --until-stable", "leave out --until-stable"),
-    ("write-iops --sweep-depth auto --expect iops>=5", "leave out --expect"),
-    ("write-iops --sweep-depth auto --set iodepth=4", "chooses the depths: leave out --set iodepth"),
-    ("write-iops --sweep-depth auto --set bs=4k,64k", "one value of each other option, and write-iops is a sweep"),
-    ("mixed-75-25 --sweep-depth auto --confirm", "fio paces reads and writes apart"),
-    ("rados-write --target pool:x --sweep-depth auto --confirm", "rados bench can't offer a fixed rate"),
-    ("quick --target rbd:x --target pool:x --sweep-depth auto", "--sweep-depth is for presets"),
-    ("write-iops --resume last --sweep-depth auto", "--resume continues what was ordered: leave out PRESET"),
+REFUSED = [
+    "write-iops --confirm",
+    "write-iops --sweep-depth auto --repeat 3",
+    "write-iops --sweep-depth auto --until-stable",
+    "write-iops --sweep-depth auto --expect iops>=5",
+    "write-iops --sweep-depth auto --set iodepth=4",
+    "write-iops --sweep-depth auto --set bs=4k,64k",
+    "mixed-75-25 --sweep-depth auto --confirm",
+    "rados-write --target pool:x --sweep-depth auto --confirm",
+    "quick --target rbd:x --target pool:x --sweep-depth auto",
+    "write-iops --resume last --sweep-depth auto",
 ]
 
 
-@pytest.mark.parametrize(("words", "text"), REFUSED)
-def test_what_does_not_go_together_is_a_usage_error(words: str, text: str) -> None:
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_does_not_go_together_is_a_usage_error(words: str, golden: Golden) -> None:
     found = CliRunner().invoke(cli, ["run", "--dry-run", *words.split()])
-    assert (found.exit_code, text in " ".join(found.output.split())) == (2, True), found.output
+    assert found.exit_code == 2, found.output
+    golden.same(found.output.splitlines()[-1])

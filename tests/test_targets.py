@@ -137,35 +137,35 @@ def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("device:/tmp/x", "expected a path below /dev; for a file use file:/tmp/x"),
-        ("device:/dev/", "expected a path below /dev"),
-        ("krbd:bench+btrfs", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
-        ("krbd:bench+", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
-        ("krbd:bench/image", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
-        ("rbd:bench/space/image", "fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE"),
-        ("rbd:bench/", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("rbd:/image", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("rbd:bench@snap", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("rbd:bench/image@snap", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("rbd:a b", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("rbd:bench\x00", "expected rbd:POOL or rbd:POOL/IMAGE"),
-        ("pool:bench/image", "expected the name of a pool; cephtui makes a namespace of its own in it"),
-        ("pool:a\nb", "expected the name of a pool"),
+        "device:/tmp/x",
+        "device:/dev/",
+        "krbd:bench+btrfs",
+        "krbd:bench+",
+        "krbd:bench/image",
+        "rbd:bench/space/image",
+        "rbd:bench/",
+        "rbd:/image",
+        "rbd:bench@snap",
+        "rbd:bench/image@snap",
+        "rbd:a b",
+        "rbd:bench\x00",
+        "pool:bench/image",
+        "pool:a\nb",
     ],
 )
-def test_what_a_scheme_can_not_mean_is_refused(text: str, said: str) -> None:
-    with pytest.raises(TargetError) as error:
+def test_what_a_scheme_can_not_mean_is_refused(text: str, golden: Golden) -> None:
+    with golden.raises(TargetError) as error:
         parse_target(text)
-    assert str(error.value).startswith(f"target {text!r}: {said}")
+    assert str(error.value).startswith(f"target {text!r}: ")
 
 
-def test_images_are_named_by_who_makes_them_and_not_made_up() -> None:
+def test_images_are_named_by_who_makes_them_and_not_made_up(golden: Golden) -> None:
     layout = Layout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
     _, parts = parse_target("rbd:bench", owner_id="me").lay_out(Node(name="pve1"), layout)
     assert [part.spec for part in parts] == ["rbd:bench/cephtui-me-pve1-0", "rbd:bench/cephtui-me-pve1-1"]
-    with pytest.raises(AssertionError, match=r"can't be named"):
+    with golden.raises(AssertionError):
         parse_target("rbd:bench").lay_out(Node(name="pve1"), layout)
 
 
@@ -283,22 +283,26 @@ KINDS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_file_is_named_and_refused(tmp_path: Path, kind: str) -> None:
+def test_what_is_no_file_is_named_and_refused(tmp_path: Path, kind: str, golden: Golden) -> None:
     path = tmp_path / "x"
     KINDS[kind](path)
     assert inspect(path).kind == kind
     found = refusal(path, "x", str(path))
-    assert found == Refusal(f"{path} is a {kind}", "choose the path of a new file")
+    assert found is not None
+    assert found == Refusal(found.problem, found.remedy)
+    assert str(path) in found.problem
+    assert kind in found.problem
+    golden.same(found.text)
     assert create(path).returncode != 0
     remove(path)
     assert path.is_symlink() or path.exists()
 
 
-def test_a_device_is_refused() -> None:
+def test_a_device_is_refused(golden: Golden) -> None:
     assert inspect("/dev/null").kind == "character special file"
     found = refusal("/dev/null", "null", "/dev/null")
     assert found is not None
-    assert "is a character special file" in found.text
+    golden.same(found.text)
 
 
 @pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind missing\n"])
@@ -395,13 +399,15 @@ def test_a_dangling_link_makes_no_file(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
+def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path, golden: Golden) -> None:
     with ours.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert inspect(ours).busy
-        assert refusal(ours) == Refusal(f"{ours} is in use by another run", "wait for its end or choose another file")
-        removed = remove(ours)
-        assert (removed.returncode, removed.stderr) == (75, f"{ours} is in use by another run\n")
+        refused, removed = refusal(ours), remove(ours)
+        assert refused is not None
+        assert refused == Refusal(refused.problem, refused.remedy)
+        assert (removed.returncode, removed.stderr) == (75, f"{refused.problem}\n")
+        golden.same(refused.text)
         assert ours.exists()
     assert not inspect(ours).busy
     assert refusal(ours) is None
@@ -577,15 +583,17 @@ def test_a_foreign_file_must_be_given_up_by_its_name(foreign: Path, golden: Gold
         assert refusal(foreign, other) == found
 
 
-def test_a_missing_directory_is_named() -> None:
+def test_a_missing_directory_is_named(golden: Golden) -> None:
     found = guard(FileFacts("missing"))
-    assert found == Refusal(f"{PATH}: there is no directory /mnt/bench", "create it or choose another")
+    assert found is not None
+    assert found == Refusal(found.problem, found.remedy)
+    golden.same(found.text)
 
 
-def test_what_can_not_be_written_is_named() -> None:
+def test_what_can_not_be_written_is_named(golden: Golden) -> None:
     found = guard(FileFacts("missing", directory=True))
     assert found is not None
-    assert found.text.startswith(f"{PATH} can't be written: check its permissions")
+    golden.same(found.text)
 
 
 def facts_with(free: int, total: int, allocated: int = 0) -> FileFacts:

@@ -179,73 +179,61 @@ def test_of_a_judged_figure_everything_is_said_once(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "text"),
+    ("before", "after"),
     [
-        ([1000], [900], "one run each: no verdict"),
-        ([1000, 1010], [900], "no verdict: 2 runs before, 1 after"),
-        ([1000], [900, 910, 920, 930], "no verdict: 1 run before, 4 after"),
-        ([1000, 1010], [900, 905], "2 runs: shown, not judged"),
-        ([1000, 1010, 1020, 1030], [500, 505], "2 runs: shown, not judged"),
-        ([1000, 1010, 1020], [], "no verdict: no run that counts after"),
-        ([], [900], "no verdict: no run that counts before"),
-        ([], [], "no verdict: no run that counts on either side"),
-        ([1000, 1010, 1020], [900, 0, 910], "no verdict: a run completed nothing"),
-        ([0], [900], "no verdict: a run completed nothing"),
-        (A, [9500], "no verdict from one run: it lies inside what a further run before would show (-7.0 .. +7.5 %)"),
-        (A, [9300], "no verdict from one run: it lies outside what a further run before would show (-7.0 .. +7.5 %)"),
-        (A[:3], [9300], "no verdict: 3 runs before, 1 after"),
+        ([1000], [900]),
+        ([1000, 1010], [900]),
+        ([1000], [900, 910, 920, 930]),
+        ([1000, 1010], [900, 905]),
+        ([1000, 1010, 1020, 1030], [500, 505]),
+        ([1000, 1010, 1020], []),
+        ([], [900]),
+        ([], []),
+        ([1000, 1010, 1020], [900, 0, 910]),
+        ([0], [900]),
+        (A, [9500]),
+        (A, [9300]),
+        (A[:3], [9300]),
     ],
 )
-def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float], text: str) -> None:
+def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float], golden: Golden) -> None:
     given = change(before, after)
     missing = run(0, {"iops": None}), run(40, {"iops": None})
     judged = conclude([Change(given.before or missing[:1], given.after or missing[1:])], asked(), STARTED)
     verdict = only(judged)
-    assert verdict_text(verdict) == text
+    golden.same(verdict_text(verdict))
     assert (verdict.word, verdict.met, judged.conclusion.exit_code) == ("no verdict", None, 6)
-    assert text in said(judged)
+    assert verdict_text(verdict) in said(judged)
 
 
 @pytest.mark.parametrize(
-    ("case", "criteria", "text"),
+    ("case", "criteria"),
     [
-        ("R2", {}, "the same within 10 %"),
-        ("R4", {}, "better by more than 10 %"),
-        ("R5", {}, "worse by more than 10 %"),
-        ("R10", {"same_percent": 12.0, "require_percent": -12.0}, "the same within 12 %, slower by 6.6 %"),
-        (
-            "R3", {},
-            "no verdict: between 14.0 % and 3.3 % slower. "
-            "Too near the threshold of -10 % to be decided: about 129 runs a side",
-        ),
-        (
-            "R6", {},
-            "no verdict: between 36.4 % slower and 27.9 % faster. 35 runs a side would show no change as not worse",
-        ),
-        ("R7", {}, "no verdict: between 10.7 % and 3.9 % slower. About 8 runs a side would decide (5 more: 5:10 min)"),
-        ("R8", {"require_percent": 20.0}, "better by more than 10 %; at least 20 % better: met"),
-        ("R2", {"require_percent": 20.0}, "the same within 10 %; at least 20 % better: not met"),
-        ("R6", {"require_percent": 50.0}, "at least 50 % better: not met"),
-        (
-            "R5", {"require_percent": -20.0},
-            "worse by more than 10 %; at most 20 % worse: no verdict, between 19.9 % and 26.4 % slower",
-        ),
-        ("R11", {"require_percent": 20.0}, "better by more than 10 %; at least 20 % better: met"),
-        ("R2", {"require_percent": 0.0}, "the same within 10 %; at most 0 % worse: no verdict, "),
-        ("R2", {"require_percent": -2.5, "same_percent": 2.5}, "no verdict: between 2.5 % slower and 3.6 % faster. "),
+        ("R2", {}),
+        ("R4", {}),
+        ("R5", {}),
+        ("R10", {"same_percent": 12.0, "require_percent": -12.0}),
+        ("R3", {}),
+        ("R6", {}),
+        ("R7", {}),
+        ("R8", {"require_percent": 20.0}),
+        ("R2", {"require_percent": 20.0}),
+        ("R6", {"require_percent": 50.0}),
+        ("R5", {"require_percent": -20.0}),
+        ("R11", {"require_percent": 20.0}),
+        ("R2", {"require_percent": 0.0}),
+        ("R2", {"require_percent": -2.5, "same_percent": 2.5}),
     ],
-)  # fmt: skip
-def test_what_a_verdict_says(case: str, criteria: dict[str, Any], text: str) -> None:
-    found = verdict_text(only(concluded(*CASES[case][:2], metric_of(CASES[case]), **criteria)))
-    assert found.startswith(text)
-    assert found == text or text.endswith((" ", "slower"))
+)
+def test_what_a_verdict_says(case: str, criteria: dict[str, Any], golden: Golden) -> None:
+    golden.same(verdict_text(only(concluded(*CASES[case][:2], metric_of(CASES[case]), **criteria))))
 
 
-def test_what_is_nearer_than_any_number_of_runs_can_tell() -> None:
+def test_what_is_nearer_than_any_number_of_runs_can_tell(golden: Golden) -> None:
     nearly = [100.0, 101.0, 100.0 * 100.0 / 101.0]
     verdict = only(concluded(nearly, [0.9000001 * value for value in nearly]))
     assert (verdict.runs_needed, verdict.met) == (None, None)
-    assert verdict_text(verdict).endswith("Too near the threshold of -10 % to be decided")
+    golden.same(verdict_text(verdict))
 
 
 def test_more_runs_are_those_that_are_missing() -> None:
@@ -288,14 +276,15 @@ def test_the_answer_names_the_exit_code(golden: Golden) -> None:
     golden.same(answer_text(conclude([], asked(), STARTED), code=True))
 
 
-def test_other_figures_are_listed_and_decide_nothing() -> None:
+def test_other_figures_are_listed_and_decide_nothing(golden: Golden) -> None:
     before = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.01 + n / 1e5}) for n in range(1, 4))
     after = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.02 + n / 1e5}) for n in range(4, 7))
     judged = conclude([Change(before, after)], asked(), STARTED)
     assert judged.conclusion.exit_code == 0
     assert [verdict.figure for verdict in judged.deciding] == ["iops"]
     (text,) = also_measured(judged.verdicts)
-    assert text.startswith("also measured, not part of the verdict: write clat p99 +100.1 % (")
+    assert "write clat p99 +100.1 % (" in text
+    golden.same(text)
     assert text in said(judged)
     assert conclude([Change(before, after)], asked(P99), STARTED).conclusion.exit_code == 5
 
@@ -338,7 +327,7 @@ def test_one_figure_that_is_surely_not_met_is_enough() -> None:
     assert judged.conclusion.exit_code == 5
 
 
-def test_one_of_many_that_is_barely_not_met_is_not_enough() -> None:
+def test_one_of_many_that_is_barely_not_met_is_not_enough(golden: Golden) -> None:
     barely = of_presets([0.88], 0.0072)
     alone = conclude(barely, asked(), STARTED)
     assert only(alone).p_met is not None
@@ -346,9 +335,9 @@ def test_one_of_many_that_is_barely_not_met_is_not_enough() -> None:
     assert alone.conclusion.exit_code == 5
     judged = conclude(of_presets([0.88, 1.0, 1.0, 1.0], 0.0072), asked(), STARTED)
     assert judged.conclusion.exit_code == 6
-    assert "1 of 4 figures is not met, each by itself: not enough for all together (Holm)" in judged.conclusion.notes
+    golden.same(judged.conclusion.notes)
     two = conclude(of_presets([0.88, 0.88, 1.0, 1.0], 0.0072), asked(), STARTED)
-    assert any(note.startswith("2 of 4 figures are not met") for note in two.conclusion.notes)
+    golden.same(two.conclusion.notes)
 
 
 def test_met_needs_no_correction() -> None:
@@ -484,17 +473,20 @@ def test_suspect_runs_take_part_and_are_named() -> None:
     assert judged.conclusion.exit_code == 6
 
 
-def test_runs_are_left_out_by_name_and_never_by_their_value() -> None:
+def test_runs_are_left_out_by_name_and_never_by_their_value(golden: Golden) -> None:
     given = Change(runs(GOOD), (*runs(GOOD, 4), run(7, 100.0)))
     assert conclude([given], asked(), STARTED).conclusion.exit_code == 6
     judged = conclude([given], Asked(lambda _: IOPS, without={"tuning/7"}), STARTED)
     assert judged.conclusion.exit_code == 0
-    assert [(each.run, each.why) for each in judged.conclusion.left_out] == [("tuning/7", "left out as asked for")]
+    (left_out,) = judged.conclusion.left_out
+    assert left_out.run == "tuning/7"
+    golden.same(left_out.why)
 
 
-def test_a_name_that_is_not_among_the_runs_is_said() -> None:
+def test_a_name_that_is_not_among_the_runs_is_said(golden: Golden) -> None:
     judged = conclude([change(GOOD, GOOD)], Asked(lambda _: IOPS, without={"tuning/9", "tuning/1"}), STARTED)
-    assert "to be left out, but not among these runs anyway: tuning/9" in judged.conclusion.notes
+    assert any("tuning/9" in note for note in judged.conclusion.notes)
+    golden.same(judged.conclusion.notes)
 
 
 def test_fewer_than_three_that_count_are_no_verdict(golden: Golden) -> None:
@@ -542,11 +534,11 @@ def test_pairs_are_neighbours_in_time_whatever_the_order_they_are_given_in() -> 
 
 
 @pytest.mark.parametrize(("hours", "is_said"), [(0.1, False), (5.0, False), (7.0, True), (30.0, True), (-30.0, True)])
-def test_another_day_is_said(hours: float, is_said: bool) -> None:
+def test_another_day_is_said(hours: float, is_said: bool, golden: Golden) -> None:
     later = tuple(r.model_copy(update={"started_at": r.started_at + timedelta(hours=hours)}) for r in runs(GOOD, 4))
     notes = conclude([Change(runs(GOOD), later)], asked(), STARTED).conclusion.notes
-    first = "before was measured on another day" if hours > 0 else "A was measured on another day than B"
-    assert (f"{first}: day-to-day changes are not in the interval" in notes) == is_said
+    assert any("day-to-day" in note for note in notes) == is_said
+    golden.same(notes)
 
 
 def test_a_trend_on_both_sides_is_said(golden: Golden) -> None:
@@ -594,14 +586,15 @@ def test_what_runs_would_see() -> None:
     assert seen_with(0.05, 6, 12, 0.95) < seen_with(0.05, 6, 4, 0.95) < seen_with(0.1, 6, 4, 0.95)
 
 
-def test_of_one_run_each_it_is_said_what_a_few_would_show() -> None:
+def test_of_one_run_each_it_is_said_what_a_few_would_show(golden: Golden) -> None:
     repeated = (*runs([10000, 10400, 9800], 10, batch="c"), *runs([9000, 9200], 20, batch="d"))
     other = runs([1, 1000, 30], 30, batch="e", preset="read-iops")
     judged = conclude([change([10000], [9000])], replace(asked(), others=(*repeated, *other)), STARTED)
     first, second = ([math.log(value) for value in values] for values in ((10000, 10400, 9800), (9000, 9200)))
     pooled = math.sqrt((2 * math.expm1(variance(first)) + math.expm1(variance(second))) / 3)
     assert only(judged).detectable_fraction == pytest.approx(seen_with(pooled, 4, 4, 0.95))
-    assert "one run each: no verdict; 4 a side would show a change of 6.0 %" in said(judged)
+    (line,) = (line for line in said(judged).splitlines() if "6.0 %" in line)
+    golden.same(line.strip())
     assert (
         conclude([change([10000], [9000])], replace(asked(), others=other[:1]), STARTED).deciding[0].word
         == "no verdict"
@@ -672,7 +665,7 @@ def test_equal_figures_are_the_same_however_many(value: float, before: int, afte
     verdict = only(concluded([value] * before, [value] * after))
     assert (verdict.ratio, verdict.interval, verdict.differs, verdict.word) == (1.0, (1.0, 1.0), None, "same")
     assert (verdict.met, verdict.detectable_fraction) == (True, 0.0)
-    assert basis(verdict).endswith("one side after the other.")
+    assert "one side" in basis(verdict)
 
 
 @given(sides())
@@ -794,11 +787,11 @@ def test_words_of_before_and_after_are_only_used_where_it_is_so_in_time(golden: 
     assert not verdict.in_order
     assert headline(verdict).plain.startswith("write-iops  write IOPS  A ")
     golden.same(verdict_text(verdict))
-    assert basis(verdict).startswith(f"{len(GOOD)} runs of A (spread")
+    assert "A (spread" in basis(verdict)
     text = " ".join([headline(verdict).plain, verdict_text(verdict), basis(verdict), *judged.conclusion.notes])
-    assert not re.search(r"\bbefore\b|\bafter\b|->", text.replace("one side after the other", ""))
+    assert not re.search(r"\bbefore\b|\bafter\b|->", text.replace("one side after", ""))
     (note,) = judged.conclusion.notes
-    assert note.endswith("A was measured later, so that what was changed leads from B to A")
+    golden.same(note)
 
 
 def test_sides_that_lie_among_each_other_are_neither_before_nor_after() -> None:

@@ -152,7 +152,7 @@ def with_cluster(version: str, size: int) -> dict[str, Any]:
     return {"cluster": ClusterEnvironment(ceph_version=version, pool={"size": size})}
 
 
-def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many() -> None:
+def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(golden: Golden) -> None:
     left = session("a", point(1, **with_cluster("16", 3)), point(1, preset="x", **with_cluster("16", 3)))
     right = session("b", point(1, **with_cluster("19", 3)), point(1, preset="x", **with_cluster("19", 2)))
     found = versus(left, right)
@@ -162,7 +162,8 @@ def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(
     ]
     text = said(found)
     assert text.count("ceph") == 1
-    assert "pool size (1 of 2 pairs) 3  2" in text
+    (line,) = (line for line in text.splitlines() if "pool size" in line)
+    golden.same(line.strip())
     assert concluded(left, right).conclusion.changed == ("cluster ceph 16 -> 19", "cluster pool size 3 -> 2")
 
 
@@ -230,8 +231,8 @@ def test_why_a_comparison_was_not_judged(golden: Golden) -> None:
         for each in right.runs
     ]
     judged = concluded(left, WholeSession(stopped))
-    golden.same(judged.conclusion.notes[:3])
-    assert judged.conclusion.notes[3].startswith("p2: all runs of one side were left out: b/6, ")
+    golden.same(judged.conclusion.notes[:4])
+    assert "b/6, " in judged.conclusion.notes[3]
 
 
 def test_nothing_is_better_or_worse_that_is_not_shown_to_differ() -> None:
@@ -248,12 +249,14 @@ def test_time_between_two_clusters_is_no_change() -> None:
     assert not any("an hour" in note or "another day" in note for note in notes)
 
 
-def test_marks_between_runs_that_count_together_are_said() -> None:
+def test_marks_between_runs_that_count_together_are_said(golden: Golden) -> None:
     left, right = of_presets([(SAME.before, SAME.after)])
     mark = Mark(at=left.runs[2].started_at, text="size 2")
     found = versus(WholeSession(left.runs, [mark]), WholeSession(right.runs, [mark]))
     notes = conclude_versus(found, Asked(lambda _: IOPS), STARTED).conclusion.notes
-    assert [note.split(" has marks")[0] for note in notes if "has marks" in note] == ["a"]
+    (note,) = (note for note in notes if "marks" in note)
+    assert note.startswith("a ")
+    golden.same(note)
 
 
 # ---------------------------------------------------------------------------------------------- printed
@@ -352,10 +355,12 @@ def test_check_of_two_sessions_takes_what_is_required(home: Path) -> None:
     assert cephtui("check", "a", "b", "--without", "1,2,3").return_value == 6
 
 
-def test_compare_of_two_sessions_in_each_format(home: Path) -> None:
+def test_compare_of_two_sessions_in_each_format(home: Path, golden: Golden) -> None:
     save(home, *of_presets([(SLOWER.before, SLOWER.after), (SAME.before, SAME.after)]))
     table = cephtui("compare", "a", "b").stdout
-    assert "after Holm over 2 comparisons: 0 faster, 1 slower, 1 not shown to differ" in table
+    (line,) = (line for line in table.splitlines() if "Holm" in line)
+    assert "0 faster, 1 slower, 1 " in line
+    golden.same(line.strip())
     assert "exit" not in table
     lines = [json.loads(line) for line in cephtui("compare", "a", "b", "--json").stdout.splitlines()]
     assert [line["event"] for line in lines if line["event"] != "difference"][-1] == "conclusion"
@@ -374,9 +379,8 @@ def test_a_run_and_a_session_are_two_runs_as_ever(home: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["compare", "check"])
-def test_two_sessions_that_can_not_be_compared_have_a_next_step(home: Path, verb: str) -> None:
+def test_two_sessions_that_can_not_be_compared_have_a_next_step(home: Path, verb: str, golden: Golden) -> None:
     left, _ = of_presets([((1000,), (1100,))])
     save(home, left, session("b", point(1000, preset="other")))
-    assert "name two of its runs: cephtui compare a/1 a/2" in str(cephtui(verb, "a", "a").exception)
-    assert "have no preset with the same options" in str(cephtui(verb, "a", "b").exception)
-    assert "no session 'c'" in str(cephtui(verb, "a", "c").exception)
+    assert "cephtui compare a/1 a/2" in str(cephtui(verb, "a", "a").exception)
+    golden.same(str(cephtui(verb, "a", other).exception) for other in "abc")

@@ -274,7 +274,7 @@ def drawn(*rows: Row, **runs: Any) -> list[str]:
     return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
 
 
-def test_a_row_for_each_volume() -> None:
+def test_a_row_for_each_volume(golden: Golden) -> None:
     both = measured(9, read=flow(360_120, 60.0, iops=6002), write=flow(120_120, 60.0, iops=2002))
     parts: dict[VolumePart, Expected] = {
         "read": found("iops>=8000", read=flow(480_360, 60.0)),
@@ -286,42 +286,43 @@ def test_a_row_for_each_volume() -> None:
         Row("disk2", "", "64 x 8 jobs", {"read": found("iops>=500", (30, 60), read=flow(24_000, 60.0))}),
         **{"tuning/9": both},
     )
-    assert lines == [
+    assert lines[:-1] == [
         "volume class depth promised read write 75/25 seconds >= 90 %",
         "pve1:vm-101-d1 NVME 64 8,000 PASS 8,006 PASS 8,011 PASS 8,004 (6,002 + 2,002) 100 %",
         "disk2 64 x 8 jobs 500 FAIL 400 - - 50.0 %",
-        "1 of 2 volumes reach what is promised",
     ]
+    golden.same(lines[-1])
 
 
-def test_why_a_volume_is_invalid_stands_below() -> None:
+def test_why_a_volume_is_invalid_stands_below(golden: Golden) -> None:
     lines = drawn(Row("disk1", "", "64", {"read": found("iops>=5", outcome="failed", error="no such image")}))
-    assert lines[1:] == [
+    assert lines[1:-1] == [
         "disk1 64 5 INVALID - - -",
         "disk1 read: tuning/1: failed: no such image",
-        "0 of 1 volumes reach what is promised",
     ]
+    golden.same(lines[-1])
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    "words",
     [
-        ((), "name a FILE of volumes, or --volume TARGET=IOPS"),
-        (("--volume", "file:/x"), "nothing is promised of file:/x, and no limit is set for its clients"),
-        (("--volume", "file:/x=5", "--volume", "file:/x=6"), "volume file:/x is given twice"),
-        (("--volume", "rbd:bench=5", "--jobs", "8"), "name one as rbd:POOL/IMAGE"),
-        (("--volume", "file:/x=5", "--jobs", "1"), "1 is not in the range 2 to 1000"),
-        (("--volume", "file:/x=5", "--node", "a", "--node", "b"), "it is measured from one node: name it in the file"),
-        (("--volume", "file:/x=fast"), "expected TARGET=IOPS"),
-        (("--volume", "what=5"), "unknown target 'what'"),
-        (("--volume", "pool:bench=5"), "fio measures images"),
+        (),
+        ("--volume", "file:/x"),
+        ("--volume", "file:/x=5", "--volume", "file:/x=6"),
+        ("--volume", "rbd:bench=5", "--jobs", "8"),
+        ("--volume", "file:/x=5", "--jobs", "1"),
+        ("--volume", "file:/x=5", "--node", "a", "--node", "b"),
+        ("--volume", "file:/x=fast"),
+        ("--volume", "what=5"),
+        ("--volume", "pool:bench=5"),
     ],
     ids=str,
 )
 def test_what_can_not_be_measured_is_a_usage_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], error: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], golden: Golden
 ) -> None:
     for name in ("CEPHTUI_DATA_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     done = CliRunner().invoke(cli, ["provisioned", *words])
-    assert (done.exit_code, error in " ".join(done.output.split())) == (2, True), done.output
+    assert done.exit_code == 2, done.output
+    golden.same(done.output.splitlines()[-1])
