@@ -58,7 +58,8 @@ async def page(browser: Browser, demo: Serving) -> AsyncIterator[Tab]:
     tab = await browser.tab()
     await tab.open(demo.url)
     await tab.reads("osd.1 frozen")
-    await tab.press(" ")
+    is_over = "plays again" in await tab.text()  # on a machine that took so long to show it
+    await tab.press("  " if is_over else " ")
     await tab.reads("paused")
     yield tab
 
