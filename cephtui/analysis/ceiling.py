@@ -142,9 +142,8 @@ def _limits_set(run: Run) -> Iterator[Ceiling]:
 
 def _rate_options(run: Run, load: Load) -> str:
     """``rate_iops=50 x 8 jobs x 3 nodes``: of what the rate is made."""
-    options = " ".join(f"{name}={run.options[name]}" for name in load.rate.options)
     nodes, jobs = len(node_names(run)), load.jobs
-    return f"{options}{f' x {jobs} jobs' * (jobs > 1)}{f' x {nodes} nodes' * (nodes > 1)}"
+    return f"{load.rate.named(run.options)}{f' x {jobs} jobs' * (jobs > 1)}{f' x {nodes} nodes' * (nodes > 1)}"
 
 
 def _image_limits(run: Run) -> Iterator[Ceiling]:

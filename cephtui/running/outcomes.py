@@ -203,9 +203,8 @@ def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
     )
     if not any(most and each >= _HELD * most for most, each in done):
         return None
-    options = " ".join(f"{name}={step.options[name]}" for name in rate.options)
     is_preset = rate.is_needed and not set(rate.options) & set(step.edited)
-    return (RATE_LIMITED if is_preset else RATE_SET).found(options=options)
+    return (RATE_LIMITED if is_preset else RATE_SET).found(options=rate.named(step.options))
 
 
 def once_each(findings: list[Finding]) -> tuple[Finding, ...]:

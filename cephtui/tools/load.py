@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from cephtui.frozen import dataclass
+from cephtui.models.base import OptionValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,10 @@ class Rate:
     """Those that set it."""
     is_needed: bool = False
     """Whether the tool runs at no other than a given rate, so that a preset has to have one."""
+
+    def named(self, options: Mapping[str, OptionValue]) -> str:
+        """``rate_iops=50``: what sets it, of these options."""
+        return " ".join(f"{name}={options[name]}" for name in self.options)
 
 
 @dataclass(frozen=True, slots=True)
