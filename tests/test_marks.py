@@ -259,10 +259,11 @@ def test_a_mark_worded_after_the_end_of_its_run_explains_what_began_after_it(tmp
         session.start_run(run).finish(run.model_copy(update={"outcome": "ok", "findings": (stalled,)}))
     bench = Bench(session, published.append, stall_seconds=2.0)
     mark = Mark(at=datetime(2026, 1, 2, tzinfo=UTC), run=1, elapsed_seconds=15.5, text="osd.1 frozen")
-    assert bench.keep_mark(mark) == mark
+    of_no_run = Mark(at=mark.at, run=3, elapsed_seconds=15.5, text="the run is gone")
+    assert [bench.keep_mark(each) for each in (mark, of_no_run)] == [mark, of_no_run]
     session.close()
 
-    assert published == store.read_marks(tmp_path / "tuning") == [mark]
+    assert published == store.read_marks(tmp_path / "tuning") == [mark, of_no_run]
     explained, other = (store.read_run(tmp_path / "tuning", number).findings for number in (1, 2))
     assert [finding.values.get("mark") for finding in explained] == ["osd.1 frozen"]
     assert other == (stalled,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import field
@@ -75,13 +76,11 @@ class Bench:
         return mark
 
     def _explain(self, mark: Mark) -> None:
-        """A mark may be worded after the end of its run, whose findings are kept by then.
-
-        Raises OSError and StoreError.
-        """
+        """A mark may be worded after the end of its run, whose findings are kept by then; raises OSError."""
         if mark.run is None or mark.elapsed_seconds is None:
             return
-        run = read_run(self.session.directory, mark.run)
-        explained = with_mark(run, mark.elapsed_seconds, mark.text)
-        if explained != run:
-            self.session.amend(explained)
+        with contextlib.suppress(StoreError):  # what can't be read any more stays as it is; the mark is kept
+            run = read_run(self.session.directory, mark.run)
+            explained = with_mark(run, mark.elapsed_seconds, mark.text)
+            if explained != run:
+                self.session.amend(explained)
