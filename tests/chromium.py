@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,14 @@ COUNT_COLORS = """
 """
 
 
+async def _waited_for(holds: Callable[[], Awaitable[Any]]) -> Any:
+    """What a condition gives once that is true; what it gave last where it does not come true."""
+    clock = FairClock()
+    while not (value := await holds()) and clock.seconds() < SECONDS:
+        await asyncio.sleep(0.1)
+    return value
+
+
 class PageLeft(Exception):
     """What was asked of a page has no answer: another one took its place."""
 
@@ -103,12 +111,13 @@ class Tab:
 
     async def until(self, holds: Callable[[], Any]) -> Any:
         """Wait for a condition."""
-        clock = FairClock()
-        while clock.seconds() < SECONDS:
+
+        async def of_this_page() -> Any:
             with contextlib.suppress(PageLeft):
-                if value := await holds():
-                    return value
-            await asyncio.sleep(0.1)
+                return await holds()
+
+        if value := await _waited_for(of_this_page):
+            return value
         raise AssertionError(f"waited in vain; the page shows:\n{await self.text()}")
 
     async def reads(self, words: str) -> str:
@@ -171,11 +180,11 @@ class Browser:
         return answer["result"]
 
     async def _answer(self, asked: asyncio.Future[Any], method: str) -> Any:
-        clock = FairClock()
-        while clock.seconds() < SECONDS:
-            if (await asyncio.wait([asked], timeout=0.25))[0]:
-                return asked.result()
-        raise AssertionError(f"no answer within {SECONDS:.0f} s: {method}")
+        async def has_come() -> object:
+            return (await asyncio.wait([asked], timeout=0.25))[0]
+
+        assert await _waited_for(has_come), f"no answer within {SECONDS:.0f} s: {method}"
+        return asked.result()
 
     async def tab(self, *, apart: bool = False) -> Tab:
         """A new one; ``apart`` is like another browser, without the cookies of this one."""
@@ -239,9 +248,12 @@ async def chromium(resolve: str = "") -> AsyncIterator[Browser]:
 
 async def _endpoint(file: Path) -> str:
     """Where the protocol is spoken, which the browser writes down."""
-    clock = FairClock()
-    while not (file.exists() and len(lines := file.read_text().splitlines()) == 2):
-        assert clock.seconds() < SECONDS, "the browser has not started"
-        await asyncio.sleep(0.1)
+
+    async def written() -> list[str]:
+        lines = file.read_text().splitlines() if file.exists() else []
+        return lines if len(lines) == 2 else []
+
+    lines = await _waited_for(written)
+    assert lines, "the browser has not started"
     port, path = lines
     return f"ws://127.0.0.1:{port}{path}"
