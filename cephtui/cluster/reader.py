@@ -41,7 +41,6 @@ from cephtui.nodes.transport import Completed, TransportError
 _FORMAT = ("-f", "json")
 _SEE_ACCESS = "start cephtui with the right --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
-_FETCH_SECONDS = 40.0
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 log = logging.getLogger(__name__)
@@ -73,7 +72,6 @@ class Query(Generic[T_co]):
     image: str = ""
     """``pool/image`` where it is about one."""
     name: str = ""
-    timeout_seconds: float = 30.0
 
     @property
     def label(self) -> str:
@@ -157,7 +155,7 @@ def image_children(pool: str, image: str) -> Query[tuple[str, ...]]:
 def image_is_sparse(pool: str, image: str) -> Query[bool]:
     """Whether parts of an image were never written."""
     argv = images.usage_argv(pool, image)
-    return _of_image(pool, image, argv, images.parse_is_thin, timeout_seconds=60.0)
+    return _of_image(pool, image, argv, images.parse_is_thin)
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:
@@ -167,12 +165,10 @@ def image_limits(pool: str, image: str | None) -> Query[Limits]:
     return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
 
 
-def _of_image(
-    pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T], timeout_seconds: float = 30.0
-) -> Query[T]:
+def _of_image(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:
     spec = f"{pool}/{image}"
     failure, remedy = f"can't inspect image {spec}", "start cephtui with the right --ceph-id and --ceph-keyring"
-    return Query(argv, parse, failure, remedy, spec, timeout_seconds=timeout_seconds)
+    return Query(argv, parse, failure, remedy, spec)
 
 
 # ---------------------------------------------------------------------------------------------- the reader
@@ -196,7 +192,7 @@ class ClusterReader:
         Where that does not work, ``ask`` runs ``ceph`` for each of them, which reports best why.
         """
         commands = [query.argv for query in queries]
-        done = await self.shell.ceph(ceph_commands.script_argv(commands), timeout_seconds=_FETCH_SECONDS)
+        done = await self.shell.ceph(ceph_commands.script_argv(commands))
         if done.status == ceph_commands.TIMED_OUT:
             self._fetched |= dict.fromkeys(commands, done)
             return
@@ -216,7 +212,7 @@ class ClusterReader:
             await self.fetch(query)
         answer = self._fetched.pop(query.argv, None)
         if answer is None:
-            answer = await self.shell.ceph(query.argv, timeout_seconds=query.timeout_seconds)
+            answer = await self.shell.ceph(query.argv)
         if answer.status != 0:
             raise _error(query, answer)
         try:
