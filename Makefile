@@ -62,6 +62,7 @@ format: setup ## format the code and fix what ruff can fix
 	$(BIN)/ruff format
 
 golden: setup ## write tests/golden.txt again, which has the wording of what users read
+	rm -f tests/golden.txt
 	$(BIN)/python -m pytest -q -n 0 --golden tests/test_*.py
 
 screenshots: setup screenshot-tools ## draw the screenshots of the documentation again

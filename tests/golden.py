@@ -1,6 +1,7 @@
 """What users read, word for word, in one file: a test has its texts by their places in it, ``golden.txt`` the wording.
 
-``make golden`` writes the file again from what the program says now, so that a better word costs one line of it.
+``make golden`` writes the file again from what the program says now, so that a better word costs one line of it;
+``pytest --golden`` of some modules writes their texts into it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class File:
     def __init__(self, path: Path = PATH, *, writes: bool = False) -> None:
         """With ``writes`` every text is taken as it is, and kept by ``save``."""
         self._path, self._writes = path, writes
-        self._known = {} if writes else _read(path)
+        self._known = _read(path) if path.exists() else {}
         self._said: dict[str, str] = {}
 
     def same(self, name: str, text: str) -> None:
@@ -42,9 +43,10 @@ class File:
             assert text == self._known.get(name), f"{name} has other words: see make golden"
 
     def save(self) -> None:
-        """Write all that were said, by name."""
+        """Write all that were said, and those that stand there already, by name."""
         if self._writes:
-            self._path.write_text("".join(_entry(name, self._said[name]) for name in sorted(self._said)), "utf-8")
+            texts = self._known | self._said
+            self._path.write_text("".join(_entry(name, texts[name]) for name in sorted(texts)), "utf-8")
 
 
 class Golden:

@@ -301,6 +301,17 @@ def test_images_are_read_past_every_cache(target: str) -> None:
     assert "--direct=0" not in step.nodes[0].argv
 
 
+@pytest.mark.parametrize("target", ["rbd:bench", "rbd:bench/disk"])
+@pytest.mark.parametrize("option", ["fdatasync=1", "sync=sync", "sync=dsync"])
+def test_an_image_is_flushed_by_fsync_alone(target: str, option: str, golden: Golden) -> None:
+    with golden.raises(OptionError) as refused:
+        plan_on(target, "write-iops", set=(option,))
+    assert refused.value.option == option.partition("=")[0]
+    assert "fsync" in str(refused.value)
+    for accepted in ("fdatasync=0", "sync=none", "fsync=1"):
+        assert plan_on(target, "write-iops", set=(accepted,)).steps
+
+
 def test_an_existing_image_is_one_job_with_the_depth_of_all() -> None:
     (step,) = plan_on("rbd:bench/vm", "write-iops").steps
     (node,) = step.nodes

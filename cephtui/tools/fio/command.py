@@ -67,9 +67,17 @@ class FioWorkload(Workload):
         return jobs, size - size % unit if size >= unit else size - size % block
 
     def fit(self, kind: Kind) -> Self:
-        """librbd has a cache of its own without ``direct``; jobs that share an image fight for its lock."""
+        """librbd has a cache of its own without ``direct``; jobs that share an image fight for its lock.
+
+        An image is no file (fio 3.33, engines/rbd.c): nothing is opened with O_SYNC, and of what commits only fsync
+        is a flush. Raises OptionError for the others.
+        """
         if kind not in ("rbd", "image"):
             return self
+        if self.options.get("fdatasync"):
+            raise OptionError("fdatasync", "fio's rbd engine has none: fsync flushes an image")
+        if self.options.get("sync", "none") != "none":
+            raise OptionError("sync", "fio's rbd engine ignores it: fsync=1 flushes an image after each write")
         fitted = {**self.options, "ioengine": "rbd", "direct": True}
         if kind == "image":
             fitted["iodepth"] = int(self.options["iodepth"]) * int(self.options["numjobs"])
