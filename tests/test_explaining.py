@@ -7,7 +7,7 @@ import pytest
 from cephtui.analysis.explaining import explanation, mark_of, with_mark
 from cephtui.analysis.incidents import Course
 from cephtui.models import Finding, Interval, Mark, Sample
-from cephtui.models.findings.cluster import FLAG, OSD_DOWN, SCRUB
+from cephtui.models.findings.cluster import FLAG, OSD_DOWN, PGS_INACTIVE, SCRUB
 from cephtui.models.findings.measurement import STALLED
 from tests.measured import STARTED
 from tests.measured import run as measured
@@ -47,6 +47,34 @@ def test_the_likeliest_of_what_was_reported_beside_it_explains_it() -> None:
     assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == {"cause": flag.text}
     assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == {"unexplained": True}
     assert explanation(15.0, 19.0, [], [scrub], is_asked=False) == {}, "the cluster was not asked"
+
+
+PEERING = PGS_INACTIVE.found((300.0, 304.0), pgs=4, of=32)
+
+
+@pytest.mark.parametrize("flag", ["noout", "noscrub", "nodeep-scrub", "norebalance"])
+def test_a_flag_that_leaves_clients_alone_explains_nothing(flag: str) -> None:
+    beside = FLAG.found((299.0, 310.0), flag=flag)
+    assert explanation(300.0, 304.0, [], [beside], is_asked=True) == {"unexplained": True}
+    assert explanation(300.0, 304.0, [], [beside, PEERING], is_asked=True) == {"cause": PEERING.text}
+
+
+@pytest.mark.parametrize("flags", [("noout set", "noscrub set"), ("noout set", "pauserd set")])
+def test_of_many_flags_one_that_holds_clients_explains(flags: tuple[str, ...]) -> None:
+    beside = FLAG.found((299.0, 310.0), flag="noout", things=flags, number=2)
+    explains = "pauserd set" in flags
+    assert ("cause" in explanation(300.0, 304.0, [], [beside], is_asked=True)) == explains
+
+
+def test_an_osd_that_is_down_explains_what_is_beside_its_going_or_its_return() -> None:
+    down = OSD_DOWN.found((16.0, 305.0), osd="osd.1")
+    assert explanation(10.0, 18.0, [], [down], is_asked=True) == {"cause": down.text}
+    assert explanation(300.0, 304.0, [], [down, PEERING], is_asked=True) == {"cause": down.text}
+    assert explanation(150.0, 154.0, [], [down], is_asked=True) == {"unexplained": True}
+    to_the_end = OSD_DOWN.found((16.0, 305.0), osd="osd.1", to_the_end=True)
+    assert explanation(300.0, 304.0, [], [to_the_end, PEERING], is_asked=True) == {"cause": PEERING.text}
+    flapping = OSD_DOWN.found((16.0, 305.0), osd="osd.1", times=9)
+    assert explanation(150.0, 154.0, [], [flapping], is_asked=True) == {"cause": flapping.text}
 
 
 @pytest.mark.parametrize("early", [(), ((1.0, "cache off"),), (FROZEN,)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from cephtui.ceph.health import holds_clients
 from cephtui.models import Finding, Run
 from cephtui.models.findings.cluster import (
     CLUSTER_SILENT,
@@ -36,7 +37,7 @@ def explanation(
     ``cause`` that the cluster reported beside it. Where there is neither it is ``unexplained``, if the cluster was
     asked.
     """
-    beside = [event for event in events if event.code in _CAUSES and _is_beside(event, begun, over)]
+    beside = [event for event in events if _can_stop_io(event) and _is_beside(event, begun, over)]
     known = _noted(mark_of(begun, marks))
     if beside:
         known["cause"] = min(beside, key=cause_rank).text
@@ -68,5 +69,27 @@ def cause_rank(finding: Finding) -> int:
     return _CAUSES.index(finding.code) if finding.code in _CAUSES else len(_CAUSES)
 
 
+def _can_stop_io(event: Finding) -> bool:
+    """Of the flags only those that hold clients back: noout and noscrub are about what the cluster does by itself."""
+    values = event.values or {}
+    flags = [thing.removesuffix(" set") for thing in _listed(values.get("things"))] or [str(values.get("flag"))]
+    return event.code in _CAUSES and (event.code != FLAG.code or any(map(holds_clients, flags)))
+
+
+def _listed(things: Value | None) -> list[str]:
+    return [str(each) for each in things] if isinstance(things, (tuple, list)) else []
+
+
 def _is_beside(event: Finding, begun: float, over: float) -> bool:
+    """With an OSD that is down I/O goes on as soon as its PGs have peered: what counts is when it went and came."""
+    comes_and_goes = {"times", "things"} & (event.values or {}).keys()
+    if event.code == OSD_DOWN.code and not comes_and_goes:
+        return any(at - _LAG_SECONDS <= over and begun <= at + _LAG_SECONDS for at in _turns(event))
     return (event.from_seconds or 0.0) - _LAG_SECONDS <= over and begun <= (event.to_seconds or 0.0)
+
+
+def _turns(event: Finding) -> Iterator[float]:
+    """When something began and was over, as far as that was seen."""
+    yield event.from_seconds or 0.0
+    if not (event.values or {}).get("to_the_end"):
+        yield event.to_seconds or 0.0

@@ -74,6 +74,11 @@ _IDLE_FLAGS = _codes(
 OSD that fails stays up, and what is asked of it waits."""
 
 
+def holds_clients(flag: str) -> bool:
+    """Whether a flag of the whole cluster can keep clients from their data; one that is not known can."""
+    return flag not in _IDLE_FLAGS
+
+
 def costs_speed(code: str, flags: Collection[str] = ()) -> bool:
     """Whether a health check limits what a benchmark measures; one that is not known does.
 
