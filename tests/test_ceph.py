@@ -259,6 +259,19 @@ def test_degraded_objects_are_found() -> None:
     assert by_code["recovery"].values["degraded_ratio"] == found.degraded_ratio
 
 
+def test_an_osd_that_is_down_and_out_is_one_that_is_out() -> None:
+    """Its data is on the others by now: Ceph itself reports HEALTH_OK."""
+    gone = ClusterState("HEALTH_OK", osds=12, osds_up=11, osds_in=11, osds_down=("osd.3",), pgs=8)
+    assert cluster.findings(gone) == (OSDS.found(osds=1, of=12),)
+    check = HealthCheck("OSD_DOWN", "HEALTH_WARN", "1 osds down", 1)
+    both = replace(gone, health="HEALTH_WARN", checks=(check,), osds_up=10, osds_down=("osd.3", "osd.7"))
+    assert OSD_DOWN.found(osds=1, of=12) in cluster.findings(both)
+    assert OSDS.found(osds=1, of=12) in cluster.findings(both)
+    muted = replace(both, health="HEALTH_OK", checks=(replace(check, muted=True),), osds_in=12, osds_up=11)
+    muted = replace(muted, osds_down=("osd.7",))
+    assert cluster.findings(muted) == (OSD_DOWN.found(osds=1, of=12, details=("osd.7",)),)
+
+
 def test_pgs_whose_osds_are_gone_serve_nobody() -> None:
     """They are only remembered as active."""
     found = state("osd-down")

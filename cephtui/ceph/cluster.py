@@ -266,9 +266,11 @@ def _health(state: ClusterState) -> Iterator[Finding]:
 
 
 def _osds(state: ClusterState) -> Iterator[Finding]:
+    """One that is down and out lacks nothing any more but itself: the check OSD_DOWN is about those that are in."""
     down, out = state.osds - state.osds_up, state.osds - state.osds_in
-    if down > 0:
-        yield OSD_DOWN.found(osds=down, of=state.osds, details=tuple(state.osds_down or ()) or None)
+    if (down_and_in := min(down, _count(state, "OSD_DOWN"))) > 0:
+        names = state.osds_down or ()
+        yield OSD_DOWN.found(osds=down_and_in, of=state.osds, details=names if len(names) == down_and_in else None)
     if out > 0:
         yield OSDS.found(osds=out, of=state.osds)
 

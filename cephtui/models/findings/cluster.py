@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cephtui.models.findings.kind import FindingKind, Values, says, worded
+from cephtui.models.findings.kind import FindingKind, Value, Values, says, worded
 from cephtui.units import clock, percent
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
@@ -65,9 +65,11 @@ def _osds(word: str) -> Callable[[Values], str]:
 
 
 def _osd_label(word: str) -> Callable[[Values], str]:
-    return lambda values: (
-        f"{values['osd']} {word}" if "osd" in values else f"{values.get('osds', '')} OSD {word}".strip()
-    )
+    return lambda values: f"{values['osd']} {word}" if "osd" in values else _counted_osds(values.get("osds"), word)
+
+
+def _counted_osds(number: Value | None, word: str) -> str:
+    return f"{number or ''} OSD{'s' * (number not in (None, 1))} {word}".strip()
 
 
 _HEALTHY = _course(says("the cluster was {status}"))
@@ -85,7 +87,7 @@ HEALTH_OTHER = FindingKind(
 _MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."
 OSDS = FindingKind(
     "osds", "note", "cluster", "OSDs out",
-    lambda values: f"{_osds('out')(values)}: the others do their work",
+    lambda values: f"{_osds('out')(values)}: the others do {'its' if values['osds'] == 1 else 'their'} work",
     why="The figures are those of the OSDs that are in.",
     cure="compare with runs that have as many OSDs in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
 )  # fmt: skip
