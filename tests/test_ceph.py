@@ -22,7 +22,7 @@ from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import OsdLatency, PoolRates
 from cephtui.models import PoolActivity
-from cephtui.models.findings.cluster import OSD_DOWN, OSDS, PGS, PGS_SPLIT, SCRUB
+from cephtui.models.findings.cluster import OSD_DOWN, OSDS, PGS, PGS_SPLIT, SCRUB, SNAPTRIM
 from tests.golden import Golden
 from tests.known import known
 
@@ -300,20 +300,29 @@ def test_which_pgs_serve(name: str, works: bool) -> None:
     assert cluster.serves(name) == works
 
 
-def test_scrubbing_counts_as_clean_and_is_a_finding() -> None:
+def test_what_a_clean_pg_does_besides_is_a_finding_of_its_own() -> None:
     states = {
         "active+clean": 5,
         "active+clean+scrubbing": 1,
         "active+clean+scrubbing+deep": 2,
         "active+clean+snaptrim": 1,
+        "active+clean+snaptrim_wait": 4,
+        "active+clean+inconsistent": 1,
+        "active+clean+remapped": 1,
     }
-    found = ClusterState("HEALTH_OK", pgs=9, pg_states=states)
+    found = ClusterState("HEALTH_OK", pgs=15, pg_states=states)
     assert found.scrubbing_pgs == 3
-    assert found.unclean == {"active+clean+snaptrim": 1}
     assert cluster.findings(found) == (
-        PGS.found(pgs=1, of=9, details=("1 active+clean+snaptrim",)),
-        SCRUB.found(pgs=3, of=9),
+        PGS.found(pgs=1, of=15, details=("1 active+clean+remapped",)),
+        SCRUB.found(pgs=3, of=15),
+        SNAPTRIM.found(pgs=1, of=15),
     )
+
+
+def test_the_rate_of_a_recovery_before_a_run_is_not_said_to_be_of_the_run() -> None:
+    (found,) = cluster.findings(ClusterState("HEALTH_OK", recovery_bytes=64e6))
+    assert found.code == "recovery"
+    assert "run" not in found.text
 
 
 def test_muted_checks_are_not_told() -> None:

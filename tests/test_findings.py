@@ -31,7 +31,7 @@ LEVELS = {
         *("caches", "cluster-silent", "coarse", "errors", "errors-counted", "failed-ops", "file-system-cache"),
         *("first-byte", "health-speed", "in-flight", "left-changed", "no-seconds", "node-ended", "not-settled"),
         *("osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited"),
-        *("recovery", "scrub", "short", "slow-ops", "stalled", "stuck", "unreadable", "unverified"),
+        *("recovery", "scrub", "short", "slow-ops", "snaptrim", "stalled", "stuck", "unreadable", "unverified"),
     },
     "invalidates": {
         *("holes", "incomplete", "librbd-cache", "memory", "page-cache", "pgs-mostly-inactive", "thin"),

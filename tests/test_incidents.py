@@ -197,6 +197,7 @@ def test_what_begins_in_the_filling_and_goes_on_is(golden: Golden) -> None:
         ({"flags": ("noscrub",)}, "flag"),
         ({"slow_ops": 7}, "slow-ops"),
         ({"monitors_in_quorum": 2}, "monitors"),
+        ({"pg_states": {"active+clean": 24, "active+clean+snaptrim": 2, "active+clean+snaptrim_wait": 7}}, "snaptrim"),
     ],
 )
 def test_what_the_cluster_says_is_found_with_its_time(changes: dict[str, object], code: str, golden: Golden) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from cephtui import units
-from cephtui.ceph.cluster import is_clean, scrubs, serves
+from cephtui.ceph.cluster import is_clean, scrubs, serves, trims
 from cephtui.ceph.health import by_effect
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
@@ -24,6 +24,7 @@ from cephtui.models.findings.cluster import (
     RECOVERY,
     SCRUB,
     SLOW_OPS,
+    SNAPTRIM,
 )
 from cephtui.models.findings.kind import FindingKind, Value
 
@@ -90,7 +91,7 @@ def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind:
 
 
 def _pgs(sample: ClusterSample) -> Iterator[Signal]:
-    """PGs that are inactive, that lack copies or have them elsewhere, and that are being scrubbed."""
+    """PGs that are inactive, that lack copies or have them elsewhere, that are being scrubbed, that trim snapshots."""
     number = sum(sample.pg_states.values())
     # a PG that is being created is of a new pool, which nothing is read from or written to yet
     states = {state: count for state, count in sample.pg_states.items() if "creating" not in state.split("+")}
@@ -107,6 +108,8 @@ def _pgs(sample: ClusterSample) -> Iterator[Signal]:
     if scrubbed:
         is_deep = any("deep" in state.split("+") for state in scrubbed)
         yield _some(SCRUB, scrubbed, number, {}, scrubbed="deep-scrubbed" if is_deep else "scrubbed")
+    if trimming := {state: count for state, count in sample.pg_states.items() if trims(state)}:
+        yield _some(SNAPTRIM, trimming, number, {})
 
 
 def _some(kind: FindingKind, states: Mapping[str, int], all_: int, parts: Mapping[str, str], **more: Value) -> Signal:

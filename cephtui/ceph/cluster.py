@@ -10,7 +10,7 @@ from typing import Any
 from cephtui.ceph import answers, health
 from cephtui.frozen import dataclass
 from cephtui.models import Finding
-from cephtui.models.findings.cluster import HEALTH_OTHER, HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB
+from cephtui.models.findings.cluster import HEALTH_OTHER, HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB, SNAPTRIM
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; the cephx caps ``mon r`` are enough."""
@@ -26,7 +26,8 @@ _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
 POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
 """A reason to stop; only the OSD map has which pool it is, and why."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
-_SCRUB = {"scrubbing", "deep"}
+_STILL_CLEAN = {"scrubbing", "deep", "snaptrim", "snaptrim_wait", "snaptrim_error", "inconsistent"}
+"""What a PG may be with all its copies in their places, and nothing to recover."""
 _ON_THE_WAY = {"peering", "activating", "creating", "unknown"}
 _STUCK = {"down", "incomplete", "stale"}
 
@@ -85,7 +86,7 @@ class ClusterState:
 
     @property
     def unclean(self) -> Mapping[str, int]:
-        """The states that are not just active+clean; scrubbing counts as clean."""
+        """The states that are not active+clean, with what a clean PG may do or be besides."""
         return {state: count for state, count in self.pg_states.items() if not is_clean(state)}
 
     @property
@@ -115,13 +116,18 @@ def will_serve(state: str) -> bool:
 
 
 def is_clean(state: str) -> bool:
-    """Whether a PG in this state is just active+clean; scrubbing counts as clean."""
-    return set(state.split("+")) - _SCRUB == {"active", "clean"}
+    """Whether a PG in this state has all its copies in their places: it may be scrubbed, or trim snapshots."""
+    return set(state.split("+")) - _STILL_CLEAN == {"active", "clean"}
 
 
 def scrubs(state: str) -> bool:
     """Whether a PG in this state is being scrubbed, deep or not."""
     return "scrubbing" in state.split("+")
+
+
+def trims(state: str) -> bool:
+    """Whether a PG in this state removes what deleted snapshots had; one that waits for its turn does not."""
+    return "snaptrim" in state.split("+")
 
 
 def recovers(state: str) -> bool:
@@ -251,7 +257,7 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
 
 def findings(state: ClusterState) -> tuple[Finding, ...]:
     """What the cluster's state does to the figures."""
-    return (*_health(state), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state))
+    return (*_health(state), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
 
 
 def _health(state: ClusterState) -> Iterator[Finding]:
@@ -295,3 +301,8 @@ def _recovery(state: ClusterState) -> Iterator[Finding]:
 def _scrub(state: ClusterState) -> Iterator[Finding]:
     if state.scrubbing_pgs:
         yield SCRUB.found(pgs=state.scrubbing_pgs, of=state.pgs)
+
+
+def _snaptrim(state: ClusterState) -> Iterator[Finding]:
+    if trimming := sum(count for name, count in state.pg_states.items() if trims(name)):
+        yield SNAPTRIM.found(pgs=trimming, of=state.pgs)

@@ -146,7 +146,7 @@ def _recovery(values: Values) -> str:
         return worded("recovery of up to {rate_bytes:bandwidth}", values)
     ratios = ((values.get("degraded_ratio", 0.0), "degraded"), (values.get("misplaced_ratio", 0.0), "misplaced"))
     parts = [f"{percent(100 * ratio)} {word}" for ratio, word in ratios if ratio > 0]
-    rate = worded("{rate_bytes:bandwidth} of recovery during the run", values) if "rate_bytes" in values else ""
+    rate = worded("recovery of {rate_bytes:bandwidth}", values) if "rate_bytes" in values else ""
     return ", ".join(filter(None, (f"of the objects {' and '.join(parts)}" if parts else "", rate)))
 
 
@@ -169,6 +169,11 @@ SCRUB = FindingKind(
     why="A scrub reads from the same disks; a deep scrub reads all data.",
     cure="set noscrub and nodeep-scrub while you measure",
     source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
+)  # fmt: skip
+SNAPTRIM = FindingKind(
+    "snaptrim", "limits", "cluster", "snapshots trimmed", _course(_pgs("trimming snapshots")),
+    why="What only a deleted snapshot had is removed by the same disks.",
+    cure="wait until no PG is in snaptrim, or set nosnaptrim while you measure", source=_PGS,
 )  # fmt: skip
 FLAG = FindingKind(
     "flag", "note", "cluster", "flag set", _course(says("the cluster's flag {flag} was set")),

@@ -90,6 +90,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "autoscale": ({"pool": "bench"},),
     "recovery": ({"rate_bytes": 64e6},),
     "scrub": ({"pgs": 2, "of": 32, "scrubbed": "deep-scrubbed"},),
+    "snaptrim": ({"pgs": 2, "of": 32},),
     "flag": ({"flag": "noscrub"},),
     "slow-ops": ({"operations": 12},),
     "monitors": ({"missing": 1, "of": 3},),
@@ -106,12 +107,13 @@ _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "pgs": ({"pgs": 4, "of": 32, "details": ("4 active+undersized+degraded",)},),
     "recovery": ({"degraded_ratio": 0.02, "misplaced_ratio": 0.11, "rate_bytes": 64e6},),
     "scrub": ({"pgs": 1, "of": 32},),
+    "snaptrim": ({"pgs": 1, "of": 32},),
 }
 """The same in the state before a run."""
 _AT_A_TIME = {
     *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
-    *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "flag", "slow-ops", "monitors"),
-    *("other-clients", "cluster-silent"),
+    *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
+    *("monitors", "other-clients", "cluster-silent"),
 }
 
 
