@@ -6,6 +6,7 @@ import pytest
 
 from cephtui.ceph import cluster, health
 from cephtui.ceph.cluster import ClusterState, HealthCheck
+from cephtui.cluster.monitor import Observation
 from tests.golden import Golden
 
 DOCUMENTED = """
@@ -75,6 +76,45 @@ def test_what_costs_speed(code: str, costs: bool) -> None:
 def test_flags_of_the_cluster_decide_for_their_check(message: str, costs: bool) -> None:
     found = health.by_effect({"OSDMAP_FLAGS": message})
     assert (bool(found.speed), bool(found.other)) == (costs, not costs)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "costs"),
+    [
+        ("SLOW_OPS", "3 slow ops", True),
+        ("SLOW_OPS", "5 slow ops, oldest one blocked for 37 sec, osd.3 has slow ops", True),
+        ("SLOW_OPS", "5 slow ops, oldest one blocked for 37 sec, daemons [osd.3,mon.b] have slow ops.", True),
+        ("SLOW_OPS", "2 slow ops, oldest one blocked for 33 sec, mon.a has slow ops", False),
+        ("SLOW_OPS", "5 slow ops, oldest one blocked for 37 sec, daemons [mon.a,mon.b] have slow ops.", False),
+        ("PG_DAMAGED", "Possible data damage: 1 pg inconsistent", False),
+        ("PG_DAMAGED", "Possible data damage: 2 pgs inconsistent, 1 pg snaptrim_error", False),
+        ("PG_DAMAGED", "Possible data damage: 1 pg inconsistent, 1 pg repair", True),
+        ("PG_DAMAGED", "Possible data damage: 8 pgs recovery_unfound", True),
+        ("PG_DAMAGED", "", True),
+    ],
+)
+def test_what_a_message_names_decides(code: str, message: str, costs: bool) -> None:
+    """Clients pass no monitor, and PGs in which a scrub has found something serve them as before."""
+    assert health.costs_speed(code, message) == costs
+    sample = Observation(ClusterState("HEALTH_WARN", (HealthCheck(code, "HEALTH_WARN", message, 3),))).sample()
+    assert bool(sample.slow_ops) == (costs and code == "SLOW_OPS")
+
+
+def test_slow_operations_of_monitors_end_no_run() -> None:
+    def with_slow(daemon: str) -> ClusterState:
+        message = f"2 slow ops, oldest one blocked for 33 sec, {daemon} has slow ops"
+        return ClusterState("HEALTH_WARN", (HealthCheck("SLOW_OPS", "HEALTH_WARN", message, 2),))
+
+    assert cluster.stop_reason(ClusterState("HEALTH_OK"), with_slow("mon.a")) is None
+    assert cluster.stop_reason(with_slow("mon.a"), with_slow("osd.1")) is not None
+
+
+@pytest.mark.parametrize("code", ["BLUESTORE_SLOW_OP_ALERT", "DB_DEVICE_STALLED_READ_ALERT"])
+def test_a_check_that_outlasts_its_reason_says_how_long(code: str) -> None:
+    (text,) = health.by_effect({code: "1 OSD(s)"}).speed.values()
+    assert "24 h by default" in text
+    (text,) = health.by_effect({"OSD_DOWN": "1 osds down"}).speed.values()
+    assert text == "OSD_DOWN (1 osds down)"
 
 
 def test_one_state_can_have_both_kinds_each_with_its_codes(golden: Golden) -> None:

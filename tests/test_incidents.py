@@ -183,7 +183,7 @@ def test_what_begins_in_the_filling_and_goes_on_is(golden: Golden) -> None:
         ),
         (
             {"health": "HEALTH_ERR", "checks": {"PG_DAMAGED": "Possible data damage: 1 pg inconsistent"}},
-            "health-speed",
+            "health-other",
         ),
         (
             {"health": "HEALTH_WARN", "checks": {"RECENT_CRASH": "1 daemons have recently crashed"}},

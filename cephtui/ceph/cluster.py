@@ -249,8 +249,8 @@ def _message(state: ClusterState, code: str) -> str:
 
 def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     """Slow operations on daemons that had none; their number goes up and down by itself where some were stuck."""
-    slow, earlier = (set(re.findall(r"\b(?:osd|mon|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before))
-    if not _count(now, "SLOW_OPS"):
+    slow, earlier = (set(re.findall(r"\b(?:osd|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before))
+    if not _count(now, "SLOW_OPS") or not health.costs_speed("SLOW_OPS", _message(now, "SLOW_OPS")):
         return False
     return not _count(before, "SLOW_OPS") or not slow <= earlier
 

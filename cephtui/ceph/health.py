@@ -8,7 +8,7 @@ rados/operations/health-checks, cephfs/health-messages, cephadm/operations, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from cephtui.frozen import dataclass
 
@@ -65,8 +65,20 @@ OTHER = _codes(
     """
 )
 """Those that say nothing of speed."""
-OSDMAP_FLAGS = "OSDMAP_FLAGS"
-"""The one check that can mean either: by the flags that are set."""
+OSDMAP_FLAGS, SLOW_OPS, _DAMAGED = "OSDMAP_FLAGS", "SLOW_OPS", "PG_DAMAGED"
+"""The checks that can mean either: by the flags that are set, the daemons, and the states of the PGs."""
+_DAEMON = re.compile(r"\b(osd|mon|mds|mgr)\.")
+_STATE = re.compile(r"\bpgs? ([a-z_]+)")
+_AS_FAST = {"inconsistent", "snaptrim_error"}
+"""PGs in which a scrub, or the trimming of snapshots, has found something wrong serve clients as before."""
+_OUTLASTING = {
+    "BLUESTORE_SLOW_OP_ALERT": "bluestore_slow_ops_warn_lifetime, 24 h by default",
+    **{
+        f"{device}_DEVICE_STALLED_READ_ALERT": "bdev_stalled_read_warn_lifetime, 24 h by default"
+        for device in ("BLOCK", "DB", "WAL")
+    },
+}
+"""The options by which a check stands for so long after the last time."""
 _IDLE_FLAGS = _codes(
     "noscrub nodeep-scrub noup noin noout nobackfill norecover norebalance pauserec nosnaptrim notieragent"
 )
@@ -79,13 +91,20 @@ def holds_clients(flag: str) -> bool:
     return flag not in _IDLE_FLAGS
 
 
-def costs_speed(code: str, flags: Collection[str] = ()) -> bool:
-    """Whether a health check limits what a benchmark measures; one that is not known does.
+def costs_speed(code: str, message: str = "") -> bool:
+    """Whether a health check limits what a benchmark measures; one that is not known may, and does.
 
-    ``flags`` are those that are set on the whole cluster, which decide for ``OSDMAP_FLAGS``.
+    Of some it is the message that decides: ``OSDMAP_FLAGS`` names flags, ``SLOW_OPS`` daemons, ``PG_DAMAGED`` states.
     """
     if code == OSDMAP_FLAGS:
+        flags = flags_of(code, message)
         return not flags or not _IDLE_FLAGS.issuperset(flags)
+    if code == SLOW_OPS:
+        daemons = set(_DAEMON.findall(message))
+        return not daemons or daemons != {"mon"}
+    if code == _DAMAGED:
+        states = set(_STATE.findall(message))
+        return not states or not _AS_FAST.issuperset(states)
     return code not in OTHER
 
 
@@ -99,12 +118,19 @@ class ByEffect:
 
 def by_effect(checks: Mapping[str, str]) -> ByEffect:
     """Checks with their messages: those that cost speed, and the others; each in words that name its code."""
-    words = {code: f"{code} ({message})" if message not in ("", code) else code for code, message in checks.items()}
-    limiting = {code for code, message in checks.items() if costs_speed(code, flags_of(code, message))}
+    words = {code: _words(code, message) for code, message in checks.items()}
+    limiting = {code for code, message in checks.items() if costs_speed(code, message)}
     return ByEffect(
         {code: text for code, text in words.items() if code in limiting},
         {code: text for code, text in words.items() if code not in limiting},
     )
+
+
+def _words(code: str, message: str) -> str:
+    """``SLOW_OPS (3 slow ops)``; of a check that outlasts what it is about, how long that may have been over."""
+    told = [message] if message not in ("", code) else []
+    told += [f"within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
+    return f"{code} ({', '.join(told)})" if told else code
 
 
 def flags_of(code: str, message: str) -> frozenset[str]:

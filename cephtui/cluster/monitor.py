@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 
 from cephtui.ceph import watch
 from cephtui.ceph.cluster import ClusterState, OsdNames
+from cephtui.ceph.health import SLOW_OPS, costs_speed
 from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
 from cephtui.frozen import dataclass
@@ -36,7 +37,7 @@ class Observation:
         """As it is stored; of no run yet, and without its moment."""
         state = self.state
         latency = self.latency.seconds if self.latency else {}
-        slow = [check for check in state.checks if check.code == "SLOW_OPS"]
+        slow = [each for each in state.checks if each.code == SLOW_OPS and costs_speed(each.code, each.message)]
         return ClusterSample(
             run=0,
             elapsed_seconds=0.0,

@@ -75,8 +75,8 @@ def _counted_osds(number: Value | None, word: str) -> str:
 _HEALTHY = _course(says("the cluster was {status}"))
 HEALTH_SPEED = FindingKind(
     "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about what costs speed: copies that are missing or moving, OSDs that are down, full "
-    "or slow.",
+    why="These health checks are about what costs speed, or may: copies that are missing or moving, OSDs, MDSs, disks "
+    "and networks that are down, full or slow, too few PGs, and whatever cephtui does not know.",
     cure="measure again when these health checks are gone: ceph health detail", source=_HEALTH,
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
