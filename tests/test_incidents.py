@@ -283,6 +283,20 @@ def test_other_clients_are_found_where_they_do_far_more_than_the_run() -> None:
     assert linger.findings() == (), "the rates of the filling linger"
 
 
+def test_of_a_run_that_does_not_know_its_bytes_no_load_is_said_to_be_of_others() -> None:
+    """gosbench writes again what DELETE has removed, and has no figure of it."""
+    found = Course()
+    found.cluster(said(0.0, phase="prepare"))
+    for second in range(1, 41):
+        for node in ("a", None):
+            delete = Interval(1000, None, 1000.0, None)
+            found.add(Sample(1, node, "s3", "run", second, 1.0, None, None, other={"delete": delete}))
+        if second % 2 == 0:
+            found.cluster(said(second, client_bandwidth_bytes=200 << 20))
+    found.end("a", 40.2)
+    assert found.findings() == ()
+
+
 def test_sessions_of_earlier_versions_are_read(golden: Golden) -> None:
     """Nothing is known of them but numbers."""
     old = {"osds_down": None, "osds_out": None, "monitors": None, "monitors_in_quorum": None, "pools": None}

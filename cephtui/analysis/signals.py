@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -132,7 +133,9 @@ class OtherClients:
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
-        self._own.append((merged.elapsed_seconds, sum(i.bandwidth_bytes or 0.0 for i in merged.flows.values())))
+        rates = [flow.bandwidth_bytes for flow in merged.flows.values()]
+        own = sum(math.inf if rate is None else rate for rate in rates)  # of a DELETE, what moves is not known
+        self._own.append((merged.elapsed_seconds, own))
         while self._own[0][0] < merged.elapsed_seconds - _RATE_LAG_SECONDS:
             self._own.popleft()
 

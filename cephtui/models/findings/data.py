@@ -59,10 +59,10 @@ CACHES = FindingKind(
     why="The caches were to be dropped before the run, and were not: it starts from another state than its repeats.",
     cure="give the permission that the finding names, or compare with runs that keep their caches",
 )  # fmt: skip
-_ZEROS = "Storage that compresses, deduplicates or is thin stores zeros in no space and in no time."
+_ZEROS = "Storage that compresses, deduplicates or leaves out zeros stores them in next to no space and time."
 ZEROS = FindingKind(
     "zeros", "note", "data", "zeros written",
-    says("only zeros were written: storage that compresses, deduplicates or is thin may not store them"),
+    says("only zeros were written: storage that compresses, deduplicates or leaves out zeros may not store them"),
     why=_ZEROS,
     cure="write random data: if=/dev/urandom, or another preset",
 )  # fmt: skip

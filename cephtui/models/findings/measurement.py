@@ -105,7 +105,9 @@ def _gap(values: Values) -> str:
 STALLED = FindingKind(
     "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
     why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
-    cure="look for slow operations in that time: ceph health detail, the logs of the OSDs", source=_SLOW,
+    cure="look for the slowest operations of the last 10 minutes, ceph tell osd.N dump_historic_ops, and into the logs "
+    "of the OSDs",
+    source=_SLOW,
 )  # fmt: skip
 STUCK = FindingKind(
     "stuck", "limits", "measurement", "stuck",
@@ -162,11 +164,12 @@ NO_SECONDS = FindingKind(
 COARSE = FindingKind(
     "coarse", "limits", "measurement", "coarse latency", figures=LATENCIES,
     words=says(
-        "percentiles are upper bounds, the true ones may be half as long: gosbench cuts times to whole ms and counts "
-        "them in ranges that double from 2 ms to 4096 ms; the time of a PUT has the making of its data in it"
+        "percentiles are upper bounds, the true ones may be half as long, below 3 ms and above 4 s any part of it: "
+        "gosbench cuts times to whole ms and counts them in ranges that double from 2 ms to 4096 ms; the time of a PUT "
+        "has the making of its data in it"
     ),
     why="Latencies of this tool compare with its own only, and small changes of them do not show.",
-    cure="measure latency with hsbench",
+    cure="measure latency with hsbench, that of GET with small objects",
 )  # fmt: skip
 FIRST_BYTE = FindingKind(
     "first-byte", "limits", "measurement", "time to first byte", figures=LATENCIES,
@@ -202,7 +205,7 @@ ERRORS = FindingKind(
 FAILED_OPS = FindingKind(
     "failed-ops", "limits", "measurement", "operations failed",
     lambda values: worded(
-        "{failed:,} {operation} failed ({share_percent:percent}), they are in {figures}"
+        "{failed:,} {operation} failed ({share_percent:percent}), counted in {figures}"
         + ("; the first error: {why}" if "why" in values else ""), values
     ),
     why="The times of operations that failed are among those of the others.",
