@@ -324,9 +324,9 @@ def test_below_half_of_all_ceilings_no_limit_is_named(golden: Golden) -> None:
     golden.same(lines[-1])
 
 
-def with_cpu(percent: float) -> Run:
+def with_cpu(percent: float, **changes: Any) -> Run:
     node = NodeResult(node="pve1", command="fio", cpu_user_percent=percent / 2, cpu_system_percent=percent / 2)
-    return wrote(nodes=(node,), cluster=None)
+    return wrote(nodes=(node,), cluster=None, **changes)
 
 
 def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:
@@ -334,7 +334,23 @@ def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:
 
 
 def test_an_idle_thread_is_none_and_what_would_show_one_is_said(golden: Golden) -> None:
-    golden.same(ceiling_lines(ceilings(with_cpu(22.0))))
+    value = with_cpu(22.0, latency=0.0064)
+    golden.same(ceiling_lines(ceilings(value), [value]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "thinktime": 100}, "latency": 0.001},
+        {"tool": "ioping", "options": {"runtime": 60}, "latency": 0.001},
+        {"tool": "iperf3", "options": {"runtime": 10}},
+        {"tool": "osd-bench", "options": {"runtime": 10}},
+        {"tool": "not-known", "latency": 0.001},
+    ],
+    ids=str,
+)
+def test_a_run_that_has_no_depth_is_not_sent_to_one_with_one_in_flight(changes: dict[str, Any]) -> None:
+    assert ceiling_lines([], [wrote(**changes)]) == ["none known"]
 
 
 def test_above_its_own_ceiling_something_is_wrong(golden: Golden) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cephtui.analysis.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, nearest
+from cephtui.analysis.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
+from cephtui.models import Run
 
-_UNKNOWN = "none known: the same with one I/O in flight, in the same session, shows that of the depth"
+_UNKNOWN = "none known"
+_OF_DEPTH = "the same with one I/O in flight, in the same session, shows that of the depth"
 _ONE_IN_FLIGHT = "with one I/O in flight throughput is 1 / latency"
 
 
-def ceiling_lines(found: Sequence[Ceiling]) -> list[str]:
-    """Of a run, in their order, then what limits it; where none is known, what would show that of the depth."""
+def ceiling_lines(found: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
+    """Of a run, in their order, then what limits it; where none is known, what would show that of a depth."""
     near = nearest(found)
-    return [*(_line(each) for each in found if not each.is_itself), _conclusion(near) if near else _UNKNOWN]
+    unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
+    return [*(_line(each) for each in found if not each.is_itself), _conclusion(near) if near else unknown]
 
 
 def _line(each: Ceiling) -> str:

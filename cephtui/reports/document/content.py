@@ -197,7 +197,7 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
         for each in found
     ]
     if not rows:
-        return (Text(f"{ceiling_lines([])[0]}."),)
+        return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
     shown, more = cut(rows, "ceilings")
     columns = ("run", "limit", "reached", "", "measured", "can be", "from")
     nearest = (f"{name}: {ceiling_lines(found)[-1]}" for name, found in material.ceilings.items())
