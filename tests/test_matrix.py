@@ -12,7 +12,7 @@ import pytest
 from cephtui.analysis.batches import Estimate
 from cephtui.analysis.matrix import Matrix, Row, matrix_of
 from cephtui.analysis.slowest import Slowest, osd_latency, slowest_of, slowest_osd
-from cephtui.models import ClusterSample, Finding, NodeResult, Outcome, Run, Summary
+from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.suite import Cell, Ordered
 from tests.known import known
@@ -290,6 +290,16 @@ def test_the_slowest_osd_of_writes_stands_out() -> None:
     read = known(recorded().summary.write)
     reads = run_of(1, "b", 100.0).model_copy(update={"summary": Summary(read=read)})
     assert matrix_of([reads], headline, osds={1: latency}).slowest is None
+
+
+def test_an_osd_without_pgs_of_the_pool_is_not_its_slowest() -> None:
+    """A disk of another class is slower by its nature, and takes no part."""
+    samples = [cluster("run", osd0=0.001, osd1=0.001, osd2=0.001, osd7=0.040)]
+    of_pool = ClusterEnvironment(pgs_by_osd={"0": 32, "1": 32, "2": 32})
+    run = run_of(1, "b", 100.0).model_copy(update={"cluster": of_pool})
+    assert osd_latency(samples, run).keys() == {"0", "1", "2"}
+    unknown = run.model_copy(update={"cluster": ClusterEnvironment()})
+    assert osd_latency(samples, unknown).keys() == {"0", "1", "2", "7"}
 
 
 def test_osds_that_are_a_millisecond_apart_are_alike() -> None:

@@ -91,14 +91,19 @@ def _estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
     return {name: Estimate.of([run[name] for run in runs]) for name in names}
 
 
-def osd_latency(samples: Iterable[ClusterSample]) -> dict[str, float]:
+def osd_latency(samples: Iterable[ClusterSample], run: Run | None = None) -> dict[str, float]:
     """The commit latency of each OSD in a run, in seconds by the id: the median over the run, the ramp left out.
+
+    Of a ``run`` whose pool is known only OSDs with PGs of that pool count: others, perhaps of another class, do not
+    take part in it.
 
     A single slow moment is no slow OSD, and the first answers are still of what was before the run.
     """
     found: dict[str, list[float]] = {}
+    of_pool = run.cluster.pgs_by_osd if run and run.cluster else {}
     for sample in samples:
         if sample.phase == "run":
             for osd, seconds in sample.osd_latency_seconds.items():
-                found.setdefault(osd, []).append(seconds)
+                if osd in of_pool or not of_pool:
+                    found.setdefault(osd, []).append(seconds)
     return {osd: median(seconds) for osd, seconds in found.items()}

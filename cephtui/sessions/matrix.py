@@ -31,7 +31,7 @@ class MatrixReader:
         for run in self.runs:
             if run.run not in self._ended and run.outcome not in (None, "lost"):
                 self._ended[run.run] = run
-                self._osds[run.run] = osd_latency(store.read_cluster(self._directory, run.run))
+                self._osds[run.run] = osd_latency(store.read_cluster(self._directory, run.run), run)
         return matrix_of(
             self.runs,
             self._headline,

@@ -70,7 +70,7 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
-    osds = {run.run: osd_latency(store.read_cluster(directory, run.run)) for run in runs}
+    osds = {run.run: osd_latency(store.read_cluster(directory, run.run), run) for run in runs}
     return replace(material, ordered=store.read_ordered(directory), osds=osds)
 
 
