@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cephtui.analysis.signals import signals
 from cephtui.ceph import cluster, health
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.cluster.monitor import Observation
@@ -107,6 +108,25 @@ def test_slow_operations_of_monitors_end_no_run() -> None:
 
     assert cluster.stop_reason(ClusterState("HEALTH_OK"), with_slow("mon.a")) is None
     assert cluster.stop_reason(with_slow("mon.a"), with_slow("osd.1")) is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "costs"),
+    [
+        ("MDS_UP_LESS_THAN_MAX", False),
+        ("MDS_TRIM", False),
+        ("FS_DEGRADED", False),
+        ("MDS_SLOW_METADATA_IO", True),
+        ("OSD_NEARFULL", True),
+    ],
+)
+def test_checks_of_cephfs_cost_no_speed_where_no_mds_is_passed(code: str, costs: bool) -> None:
+    state = ClusterState("HEALTH_WARN", (HealthCheck(code, "HEALTH_WARN", "so", 1),))
+    sample = Observation(state).sample()
+    for has_mds, expected in ((True, True), (False, costs)):
+        kind = "health-speed" if expected else "health-other"
+        assert [each.code for each in cluster.findings(state, has_mds=has_mds)] == [kind]
+        assert [signal.kind.code for signal in signals(sample, None, has_mds=has_mds)] == [kind]
 
 
 @pytest.mark.parametrize("code", ["BLUESTORE_SLOW_OP_ALERT", "DB_DEVICE_STALLED_READ_ALERT"])

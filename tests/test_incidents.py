@@ -225,6 +225,22 @@ def test_a_check_that_becomes_graver_is_of_its_kind(code: str, kind: str, golden
     golden.same(texts(found))
 
 
+@pytest.mark.parametrize(
+    ("target", "kind"),
+    [("rbd:bench", "health-other"), ("s3:http://gw", "health-other"), ("cephfs:/mnt/x", "health-speed")],
+)
+def test_an_mds_that_is_behind_limits_only_what_passes_it(target: str, kind: str) -> None:
+    found = Course("iops", "fio", target)
+    found.cluster(said(0.0, phase="prepare"))
+    for second in range(1, 41):
+        for node in ("a", None):
+            found.add(sample(second, 1000, node))
+        if second % 2 == 0:
+            found.cluster(said(second, health="HEALTH_WARN", checks={"MDS_TRIM": "1 MDSs behind on trimming"}))
+    found.end("a", 40.2)
+    assert [each.code for each in found.findings()] == [kind]
+
+
 def test_what_goes_on_to_the_end_says_so(golden: Golden) -> None:
     (found,) = course({(30, 99): {"flags": ("noout",)}}).findings()
     golden.same(found.text)
@@ -289,7 +305,7 @@ def test_of_a_run_that_does_not_know_its_bytes_no_load_is_said_to_be_of_others()
     found.cluster(said(0.0, phase="prepare"))
     for second in range(1, 41):
         for node in ("a", None):
-            delete = Interval(1000, None, 1000.0, None)
+            delete = Interval(1000, 0, 1000.0, None)
             found.add(Sample(1, node, "s3", "run", second, 1.0, None, None, other={"delete": delete}))
         if second % 2 == 0:
             found.cluster(said(second, client_bandwidth_bytes=200 << 20))

@@ -31,6 +31,8 @@ _JOIN_SECONDS = 10.0
 """A signal that returns within this time is regarded as never interrupted."""
 _MOST, _MOST_STALLS = 3, 5
 """More findings of one kind are joined to one."""
+_MAY_PASS_MDS = ("cephfs:", "file:")
+"""How targets begin that are, or may be, on a CephFS."""
 _INACTIVE_SHARE = 0.1
 """Of the run's time: longer without all PGs the run measured a wait."""
 
@@ -60,11 +62,12 @@ class _Span:
 class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
-    def __init__(self, headline: HeadlineName = "iops", tool: str = "") -> None:
-        """``headline`` is that of the preset, ``tool`` what measures."""
+    def __init__(self, headline: HeadlineName = "iops", tool: str = "", target: str = "") -> None:
+        """``headline`` is that of the preset, ``tool`` what measures, and ``target`` what, as far as it is known."""
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
+        self._has_mds = not target or target.startswith(_MAY_PASS_MDS)
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
         self._signals_before: dict[Key, Signal] = {}
@@ -119,7 +122,7 @@ class Course:
 
     def cluster(self, sample: ClusterSample) -> None:
         """A state of the cluster."""
-        now = {(s.kind.code, s.subject): s for s in [*signals(sample, self._before), *self._others.signals(sample)]}
+        now = {(s.kind.code, s.subject): s for s in self._signals(sample)}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None
             if self._before is None:
@@ -141,6 +144,9 @@ class Course:
                 spans[-1].over = at
         self._note_pgs(sample)
         self._answered = at
+
+    def _signals(self, sample: ClusterSample) -> list[Signal]:
+        return [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
 
     def _note_silence(self, at: float) -> None:
         since, most = self._answered, _SILENT_SECONDS

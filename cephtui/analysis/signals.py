@@ -48,8 +48,11 @@ class Signal:
     """Details by name."""
 
 
-def signals(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Signal]:
-    """All of a moment; ``before`` is the state before the run, whose complaints are not repeated."""
+def signals(sample: ClusterSample, before: ClusterSample | None, *, has_mds: bool = True) -> Iterator[Signal]:
+    """All of a moment; ``before`` is the state before the run, whose complaints are not repeated.
+
+    Without ``has_mds``, those for what does not pass an MDS.
+    """
     yield from _osds(sample.osds_down, sample.osds, sample.osds_up, OSD_DOWN)
     yield from _osds(sample.osds_out, sample.osds, sample.osds_in, OSD_OUT)
     yield from _pgs(sample)
@@ -62,18 +65,18 @@ def signals(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Sig
     missing = (sample.monitors or 0) - (sample.monitors_in_quorum or 0)
     if sample.monitors and sample.monitors_in_quorum is not None and missing > 0:
         yield Signal(MONITORS, {"missing": missing, "of": sample.monitors}, weight=missing)
-    yield from _health(sample, before)
+    yield from _health(sample, before, has_mds)
 
 
-def _health(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Signal]:
+def _health(sample: ClusterSample, before: ClusterSample | None, has_mds: bool) -> Iterator[Signal]:
     """New health checks, those that cost speed apart from the others; or a worse status."""
     checks = before.checks if before else {}
-    new = by_effect({code: text for code, text in sample.checks.items() if code not in checks})
+    new = by_effect({code: text for code, text in sample.checks.items() if code not in checks}, has_mds=has_mds)
     severity = _SEVERITY.get(sample.health or "", 0)
     worse = severity > _SEVERITY.get((before.health if before else None) or "", 0)
     found = {HEALTH_SPEED: new.speed, HEALTH_OTHER: new.other}
     if worse and not new.speed and not new.other:  # a check has become graver, or none is known
-        is_harmless = sample.checks and not by_effect(sample.checks).speed
+        is_harmless = sample.checks and not by_effect(sample.checks, has_mds=has_mds).speed
         found = {HEALTH_OTHER if is_harmless else HEALTH_SPEED: {}}
     elif not severity:
         return

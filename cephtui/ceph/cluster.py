@@ -255,16 +255,16 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     return not _count(before, "SLOW_OPS") or not slow <= earlier
 
 
-def findings(state: ClusterState) -> tuple[Finding, ...]:
-    """What the cluster's state does to the figures."""
-    return (*_health(state), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
+def findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
+    """What the cluster's state does to the figures; without ``has_mds``, to those of what does not pass an MDS."""
+    return (*_health(state, has_mds), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
 
 
-def _health(state: ClusterState) -> Iterator[Finding]:
+def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
     """A state that is not healthy and gives no reason may cost speed."""
     if state.health == "HEALTH_OK":
         return
-    checks = health.by_effect({check.code: check.message for check in state.checks if not check.muted})
+    checks = health.by_effect({check.code: check.message for check in state.checks if not check.muted}, has_mds=has_mds)
     if checks.speed or not checks.other:
         yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)
     if checks.other:

@@ -71,6 +71,8 @@ _DAEMON = re.compile(r"\b(osd|mon|mds|mgr)\.")
 _STATE = re.compile(r"\bpgs? ([a-z_]+)")
 _AS_FAST = {"inconsistent", "snaptrim_error"}
 """PGs in which a scrub, or the trimming of snapshots, has found something wrong serve clients as before."""
+_OF_CEPHFS, _OF_OSDS = ("FS_", "MDS_"), {"MDS_SLOW_METADATA_IO"}
+"""How the codes of CephFS begin, and those of them that say that OSDs are slow."""
 _OUTLASTING = {
     "BLUESTORE_SLOW_OP_ALERT": "bluestore_slow_ops_warn_lifetime, 24 h by default",
     **{
@@ -116,10 +118,17 @@ class ByEffect:
     other: Mapping[str, str]
 
 
-def by_effect(checks: Mapping[str, str]) -> ByEffect:
-    """Checks with their messages: those that cost speed, and the others; each in words that name its code."""
+def by_effect(checks: Mapping[str, str], *, has_mds: bool = True) -> ByEffect:
+    """Checks with their messages: those that cost speed, and the others; each in words that name its code.
+
+    Of what does not pass an MDS, so without ``has_mds``, those of CephFS cost no speed.
+    """
     words = {code: _words(code, message) for code, message in checks.items()}
-    limiting = {code for code, message in checks.items() if costs_speed(code, message)}
+    limiting = {
+        code
+        for code, message in checks.items()
+        if costs_speed(code, message) and (has_mds or code in _OF_OSDS or not code.startswith(_OF_CEPHFS))
+    }
     return ByEffect(
         {code: text for code, text in words.items() if code in limiting},
         {code: text for code, text in words.items() if code not in limiting},

@@ -164,6 +164,8 @@ class Target(ABC):
     """Whether the first word of a part's identity can be seen at its path, as in a ``Lock``."""
     marks_paths: ClassVar[bool] = True
     """Whether a path of its own carries its owner where a file of cephtui's has it."""
+    has_mds: ClassVar[bool] = False
+    """Whether its I/O passes an MDS of CephFS."""
     creates_images: ClassVar[bool] = False
     """Whether its parts are new images, whose data may be in another pool."""
     secrets: ClassVar[tuple[str, ...]] = ()
@@ -242,7 +244,8 @@ class Target(ABC):
         from cephtui.cluster.preflight import Demand
 
         opens_for_writing = step.writes or self.opens_for_writing
-        return Demand(self.pool, step.data_pool, step.writes, opens_for_writing, self.creates_images, new_bytes)
+        pools, images = (self.pool, step.data_pool), self.creates_images
+        return Demand(*pools, step.writes, opens_for_writing, images, new_bytes, has_mds=self.has_mds)
 
     async def settle(self, shells: Sequence[Shell]) -> Target:
         """The target as these nodes can use it; raises SecretsMissing, TargetFault and TransportError."""
