@@ -750,6 +750,15 @@ def test_a_full_cluster_takes_no_writes(golden: Golden) -> None:
     assert pool_guards.guard_pool("rec", full, state("healthy"), None, writes=True) is not None
 
 
+def test_an_osd_that_is_full_makes_only_its_own_pools_full() -> None:
+    """As Ceph itself has it: the pools of another class take writes."""
+    pool = osd_map().pools["rec"]
+    for flags, refused in ((frozenset[str](), None), (frozenset({"full"}), "pool rec is full")):
+        found = OsdMap({"rec": replace(pool, flags=flags)})
+        refusal = pool_guards.guard_pool("rec", found, state("full"), None, writes=True)
+        assert (refusal and refusal.problem) == refused
+
+
 def test_a_full_pool_takes_no_writes(golden: Golden) -> None:
     text = guard_pool("quota-full", "recquota")
     assert "ceph osd pool set-quota recquota max_bytes N" in str(text)

@@ -227,7 +227,7 @@ def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
     if blocking:
         return f"the cluster's {', '.join(sorted(blocking))} flag was set during the run"
     if _count(now, "OSD_FULL") > _count(before, "OSD_FULL"):
-        return f"the cluster is full: {_message(now, 'OSD_FULL')}"
+        return f"an OSD became full during the run: {_message(now, 'OSD_FULL')}"
     if _count(now, "POOL_FULL") > _count(before, "POOL_FULL"):
         return POOL_FULL
     if sum(_count(now, code) for code in _FILLING_CHECKS) > sum(_count(before, code) for code in _FILLING_CHECKS):

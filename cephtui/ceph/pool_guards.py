@@ -53,7 +53,7 @@ def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool)
         return Refusal(f"the cluster is paused ({', '.join(paused)})", "ceph osd unpause, once its reason is resolved")
     if not writes:
         return None
-    if "full" in flags or any(check.code == "OSD_FULL" for check in state.checks):
+    if "full" in flags:  # up to Luminous; later an OSD that is full makes those pools full that have PGs on it
         return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
     if "full_quota" in pool.flags:
         return Refusal(

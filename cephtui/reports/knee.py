@@ -99,10 +99,10 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
 def _little(knee: Knee, axis: Axis) -> list[str]:
     """Where throughput times latency is not what was in flight."""
     texts: list[tuple[Callable[[float], bool], str]] = [
-        (lambda share: share > 0, "more were in flight than throughput and latency account for: the rest waited in "
-         "the client, so the latency of the target alone is shown"),
-        (lambda share: share < 0, "fewer were in flight than throughput and latency account for: the runs held more, "
-         "or their rates changed"),
+        (lambda share: share > 0, "more I/Os were asked for than throughput and latency account for: the rest waited "
+         "in the client, or was never in flight"),
+        (lambda share: share < 0, "fewer I/Os were asked for than throughput and latency account for: the runs held "
+         "more, or their rates changed"),
     ]  # fmt: skip
     found = []
     for applies, text in texts:

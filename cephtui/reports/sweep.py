@@ -45,9 +45,10 @@ def again_line(measured: Sequence[Measured]) -> str:
     low, high = ratio.interval(CONFIDENCE)
     if abs(ratio.value - 1) <= _SAME or low <= 1 <= high:
         return ""
-    why = "it was filling up or throttling" if ratio.value < 1 else "it was warming up"
+    why = "filling up or throttling" if ratio.value < 1 else "warming up"
     percent = f"{_change(ratio.value)} IOPS at the same depths the second time"
-    return f"{percent} (95 %: {100 * (low - 1):+.0f} .. {100 * (high - 1):+.0f}): {why}, or others had a share of it"
+    ends = f"95 %: {100 * (low - 1):+.0f} .. {100 * (high - 1):+.0f}"
+    return f"{percent} ({ends}): the target may have been {why}, or others had a share of it"
 
 
 def dry_sweep_line(plans: Sequence[Plan], most: Sequence[int], *, confirm: bool) -> str:

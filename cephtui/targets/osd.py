@@ -141,7 +141,7 @@ def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState)
 
 def _guard_state(state: ClusterState) -> Refusal | None:
     if "full" in state.flags or any(check.code == "OSD_FULL" for check in state.checks):
-        return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
+        return Refusal("an OSD of the cluster is full", "see ceph health detail and make room first")
     return guard_all_pgs(state, _ALL_PGS)
 
 

@@ -81,7 +81,7 @@ HEALTH_SPEED = FindingKind(
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about something else than speed: they leave the figures as they are.",
+    why="These health checks are about something else than the speed of this run: they leave its figures as they are.",
     cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
 )  # fmt: skip
 _MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."

@@ -12,7 +12,7 @@ _NEVER_WRITTEN = "What was never written is read from nowhere: no disk takes par
 
 THIN = FindingKind(
     "thin", "invalidates", "data", "thin image",
-    says("image {image} is sparse: unallocated objects read as zeros without disk I/O, so reads look too fast"),
+    says("image {image} is sparse: objects never written read as zeros without disk I/O, which is much too fast"),
     why=_NEVER_WRITTEN,
     cure="read what was written before: let cephtui prefill an image of its own, or write all of this one first",
     source="https://docs.ceph.com/en/latest/rbd/rados-rbd-cmds/",
