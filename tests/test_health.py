@@ -55,6 +55,10 @@ def test_every_documented_check_is_in_the_table_once() -> None:
         ("RECENT_CRASH", False),
         ("AUTH_INSECURE_GLOBAL_ID_RECLAIM", False),
         ("POOL_NO_REDUNDANCY", False),
+        ("POOL_TOO_FEW_PGS", False),
+        ("TOO_FEW_PGS", False),
+        ("OSD_TOO_MANY_REPAIRS", False),
+        ("BLUESTORE_SPURIOUS_READ_ERRORS", False),
     ],
 )
 def test_what_costs_speed(code: str, costs: bool) -> None:

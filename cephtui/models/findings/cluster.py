@@ -76,12 +76,13 @@ _HEALTHY = _course(says("the cluster was {status}"))
 HEALTH_SPEED = FindingKind(
     "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
     why="These health checks are about what costs speed, or may: copies that are missing or moving, OSDs, MDSs, disks "
-    "and networks that are down, full or slow, too few PGs, and whatever cephtui does not know.",
+    "and networks that are down, full or slow, and whatever cephtui does not know.",
     cure="measure again when these health checks are gone: ceph health detail", source=_HEALTH,
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about something else than the speed of this run: they leave its figures as they are.",
+    why="These health checks are about something else than the speed of this run, or about how the cluster is set up: "
+    "they leave its figures as they are.",
     cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
 )  # fmt: skip
 _MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."
