@@ -105,8 +105,8 @@ def _gap(values: Values) -> str:
 STALLED = FindingKind(
     "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
     why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
-    cure="look for the slowest operations of the last 10 minutes, ceph tell osd.N dump_historic_ops, and into the logs "
-    "of the OSDs",
+    cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "
+    "their logs",
     source=_SLOW,
 )  # fmt: skip
 STUCK = FindingKind(
