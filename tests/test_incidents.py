@@ -348,6 +348,22 @@ def test_causes(changes: dict[str, object], golden: Golden) -> None:
     golden.same(finding.text for finding in found if finding.code == "stalled")
 
 
+@pytest.mark.parametrize(("flow", "is_own"), [("delete", True), ("list", False)])
+def test_a_pause_of_the_tool_itself_is_not_unexplained(flow: str, is_own: bool) -> None:
+    """gosbench writes what DELETE has removed again, and counts none of it."""
+    found = Course("iops", "gosbench", "s3:http://gw")
+    found.cluster(said(0.0, phase="prepare"))
+    for second in range(1, 41):
+        done = Interval(0 if 15 <= second < 20 else 400, 0, 400.0, None)
+        for node in ("a", None):
+            found.add(Sample(1, node, "s3", "run", second, 1.0, None, None, other={flow: done}))
+        if second % 2 == 0:
+            found.cluster(said(second))
+    found.end("a", 40.2)
+    (stall,) = [each for each in found.findings() if each.code == "stalled"]
+    assert ("gosbench" in stall.text, "nothing that the cluster reported" in stall.text) == (is_own, not is_own)
+
+
 def test_without_a_cluster_nothing_is_said_of_one(golden: Golden) -> None:
     found = Course()
     for second, ios in enumerate(BUSY * 10 + NOTHING * 3 + BUSY * 10, 1):

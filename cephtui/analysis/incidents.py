@@ -68,6 +68,7 @@ class Course:
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
         self._has_mds = not target or target.startswith(_MAY_PASS_MDS)
+        self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
         self._signals_before: dict[Key, Signal] = {}
@@ -81,6 +82,8 @@ class Course:
         self._pgs: list[tuple[float, int, int | None]] = []
         """When the number of PGs changed, that number, and the number of pools."""
         self._nodes: dict[str, Completions] = {}
+        self._flows = set[str]()
+        """What was done."""
         self._others = OtherClients()
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""
@@ -93,6 +96,7 @@ class Course:
             return
         if sample.node is not None:
             self._nodes.setdefault(sample.node, Completions()).add(sample)
+            self._flows |= sample.flows.keys()
             return
         self._others.add(sample)
         middle = sample.elapsed_seconds - sample.interval_seconds / 2
@@ -254,7 +258,11 @@ class Course:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 noted = explanation(stall.begun, stall.over, self._marks, (), is_asked=False)
                 return {**noted, "cause": lost[name]}
-        return explanation(stall.begun, stall.over, self._marks, events, is_asked=self._answered is not None)
+        found = explanation(stall.begun, stall.over, self._marks, events, is_asked=self._answered is not None)
+        own = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
+        if not own or "cause" in found:
+            return found
+        return {name: value for name, value in found.items() if name != "unexplained"} | {"cause": own}
 
 
 def _is_as_before(span: _Span, before: Signal | None) -> bool:

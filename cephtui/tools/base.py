@@ -301,6 +301,8 @@ class Tool(ABC):
     """The figures it has; the others are null in all its samples and summaries."""
     of_links: ClassVar[bool] = False
     """Whether it measures the network between two nodes: one runs it, the other is its target."""
+    pauses: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Why the tool itself may do nothing for a while, by the flow for which that is so."""
     has_seconds: ClassVar[bool] = True
     """Whether its samples are of one load and without a gap, so that they show how the seconds of a run are spread."""
     depth_option: ClassVar[str] = ""

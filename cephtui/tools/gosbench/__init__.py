@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionField, Tool
@@ -33,6 +34,7 @@ class Gosbench(Tool):
     kinds = frozenset({"s3"})
     other_kinds = "gosbench measures an S3 service: use --target s3:ENDPOINT"
     wants = "an S3 service"
+    pauses = MappingProxyType({"delete": "gosbench may have written again what DELETE had removed"})
     depth_option = "parallel_clients"
     secrets = ("access key", "secret key")
     described = frozenset((*allowed.WEIGHTS, "size_min", "size_max", "parallel_clients", "runtime", "stop_with_ops"))
