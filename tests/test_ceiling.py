@@ -115,6 +115,13 @@ def found(value: Run, *others: Run) -> dict[str, Ceiling]:
     return {each.limit: each for each in ceilings(value, others)}
 
 
+def test_larger_packets_carry_more_of_a_link() -> None:
+    large = NIC.model_copy(update={"nic_mtu": {"eno1": 1500, "bond0": 9000}})
+    network = found(wrote(bandwidth=440e6, environment={"pve1": large}))["network"]
+    assert network.at_most == pytest.approx(0.75 * 10e9 / 8 * 0.99)
+    assert "x 0.99" in network.basis
+
+
 def test_the_network_of_one_host_of_three(golden: Golden) -> None:
     network = found(wrote(bandwidth=440e6))["network"]
     assert network.at_most == pytest.approx(0.75 * LINK)

@@ -106,7 +106,7 @@ STALLED = FindingKind(
     "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
     why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
     cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "
-    "their logs",
+    "their logs; outside of Ceph look into dmesg",
     source=_SLOW,
 )  # fmt: skip
 STUCK = FindingKind(
