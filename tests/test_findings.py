@@ -163,6 +163,13 @@ def test_the_quality_of_several_runs_is_that_of_the_worst(golden: Golden) -> Non
     golden.same(quality_of([good, short, run(3, outcome="lost")]))
 
 
+def test_the_time_to_the_first_byte_limits_the_latency_of_reads_alone() -> None:
+    p99 = "latency_p99_seconds"
+    assert limiting(["first-byte"], p99) == limiting(["first-byte"], p99, "read") == ("first-byte",)
+    assert limiting(["first-byte"], p99, "write") == limiting(["first-byte"], "bandwidth_bytes", "read") == ()
+    assert limiting(["coarse"], p99, "write") == ("coarse",)
+
+
 def test_the_values_of_a_finding_are_in_base_units(golden: Golden) -> None:
     stalled = STALLED.found((16.0, 20.0), seconds=4.0, everywhere=True, cause=None)
     assert stalled.values == {"seconds": 4.0, "everywhere": True}

@@ -171,10 +171,11 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
 
 def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
     """Runs of which a finding limits a figure that decides."""
-    metrics = {metric for each in _deciding(change, asked).values() for metric in each} if change.runs else set()
+    deciding = _deciding(change, asked).items() if change.runs else ()
+    figures = [(flow, metric.name) for flow, metrics in deciding for metric in metrics]
     for run in change.runs:
         for finding in run.findings:
-            if any(limiting([finding.code], metric.name) for metric in metrics):
+            if any(limiting([finding.code], name, flow) for flow, name in figures):
                 yield LeftOut(run=name_of(run), why=finding.text)
 
 

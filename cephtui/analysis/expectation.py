@@ -134,7 +134,7 @@ def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
     """The findings of a run for which its figure shows nothing."""
     known = (*_ASKED_FOR, *[IN_FLIGHT.code] * bool(block_of(run)))
     for finding in run.findings:
-        if finding.code not in known and limiting([finding.code], expected.metric.name):
+        if finding.code not in known and limiting([finding.code], expected.metric.name, expected.direction):
             yield LeftOut(run=name_of(run), why=finding.text)
 
 

@@ -41,8 +41,8 @@ def _figure(
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
-        left_findings=limiting(codes[0], metric.name) if before else (),
-        right_findings=limiting(codes[1], metric.name) if after else (),
+        left_findings=limiting(codes[0], metric.name, direction) if before else (),
+        right_findings=limiting(codes[1], metric.name, direction) if after else (),
     )
 
 

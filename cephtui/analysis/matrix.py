@@ -335,7 +335,7 @@ def _cell(part: _Part, found: PointSummary, flow: str, metric: Metric | None, os
         part.wanted,
         _state(part),
         found.estimates.get(flow, {}).get(metric.name) if metric else None,
-        limiting(found.findings, metric.name) if metric else (),
+        limiting(found.findings, metric.name, flow) if metric else (),
         within=tuple(each for each in within if each),
     )
 

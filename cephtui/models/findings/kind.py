@@ -83,6 +83,8 @@ class FindingKind:
     """What to do."""
     figures: tuple[str, ...] | None = None
     """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None for all."""
+    flow: str = ""
+    """The only flow whose figures it limits, ``read``; empty for all."""
     label: Callable[[Values], str] | None = None
     """For the time line, where the title does not name the thing."""
     source: str = ""
@@ -100,9 +102,10 @@ class FindingKind:
             code=self.code, text=self.words(timed), values=known, label=label, from_seconds=begun, to_seconds=over
         )
 
-    def limits(self, figure: str) -> bool:
-        """Whether it makes a figure doubtful, by the figure's field in a Total."""
-        return self.level != "note" and (self.figures is None or figure in self.figures)
+    def limits(self, figure: str, flow: str | None = None) -> bool:
+        """Whether it makes a figure doubtful, by the figure's field in a Total; without a ``flow``, that of any."""
+        is_of_flow = not (self.flow and flow) or flow == self.flow
+        return self.level != "note" and is_of_flow and (self.figures is None or figure in self.figures)
 
 
 class _Words(Formatter):
@@ -138,6 +141,6 @@ def kind_of(code: str) -> FindingKind:
     return KINDS.get(code) or FindingKind(code, "limits", "measurement", code, says(code), why="", cure="")
 
 
-def limiting(codes: Iterable[str], figure: str) -> tuple[str, ...]:
-    """Those of some codes that make a figure doubtful, by the figure's field in a Total."""
-    return tuple(code for code in codes if kind_of(code).limits(figure))
+def limiting(codes: Iterable[str], figure: str, flow: str | None = None) -> tuple[str, ...]:
+    """Those of some codes that make a figure doubtful, by the figure's field in a Total; of a ``flow``, or of any."""
+    return tuple(code for code in codes if kind_of(code).limits(figure, flow))

@@ -172,7 +172,7 @@ COARSE = FindingKind(
     cure="measure latency with hsbench, that of GET with small objects",
 )  # fmt: skip
 FIRST_BYTE = FindingKind(
-    "first-byte", "limits", "measurement", "time to first byte", figures=LATENCIES,
+    "first-byte", "limits", "measurement", "time to first byte", figures=LATENCIES, flow="read",
     words=says("latency of GET ends with the headers of the answer: it is the time to the first byte"),
     why="The transfer of the object is not in it: of large objects that is most of the time.",
     cure="take bandwidth as the figure of GET, or measure latency with small objects",

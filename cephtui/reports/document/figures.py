@@ -95,7 +95,8 @@ def _quality(material: Material, verdict: Verdict, runs: dict[str, Run], metric:
     if not (verdict.before and verdict.after):
         return QUALITY["INVALID"]
     names = (*verdict.before, *verdict.after)
-    limited = [name for name in names if limiting([f.code for f in runs[name].findings], metric.name)]
+    codes = {name: [finding.code for finding in runs[name].findings] for name in names}
+    limited = [name for name in names if limiting(codes[name], metric.name, verdict.direction)]
     return f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
 
 

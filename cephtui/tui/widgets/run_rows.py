@@ -189,14 +189,18 @@ class Content:
         from cephtui.models.findings import limiting
 
         codes = [finding.code for finding in run.findings]
-        spoiled = {m.name: "dim" for m in LIVE if run.outcome not in (None, "ok") or limiting(codes, m.name)}
+        is_bad = run.outcome not in (None, "ok")
+
+        def styles(flow: str) -> dict[str, str]:
+            spoiled = {m.name: "dim" for m in LIVE if is_bad or limiting(codes, m.name, flow)}
+            return {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
+
         common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], apart)}
-        styles = {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
         return [
             Row(
                 f"{run.run} {name}",
                 {**common, "direction": name, **self.live_texts(run, flow)},
-                styles,
+                styles(name),
                 run=run,
                 point=point,
             )
@@ -259,13 +263,16 @@ class Content:
         common = {"#": numbers if len(numbers) <= _NUMBERS_MOST else "", "preset": f"{sign}{repeats[0].preset}"}
         common |= {**self._where(repeats, apart), "started": ""}
         common["outcome"] = counted(found) + (" !" if any(map(is_marked, repeats)) else "")
-        spoiled = [metric for metric in LIVE if limiting(found.findings, metric.name)]
-        styles = {**_PLAIN, **{m: "dim" for each in spoiled for m in (each.name, MARGINS[each], SPREADS[each])}}
+
+        def styles(flow: str) -> dict[str, str]:
+            spoiled = [metric for metric in LIVE if limiting(found.findings, metric.name, flow)]
+            return {**_PLAIN, **{m: "dim" for each in spoiled for m in (each.name, MARGINS[each], SPREADS[each])}}
+
         return [
             Row(
                 f"{name} {direction}",
                 {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
-                styles,
+                styles(direction),
                 style="bold",
                 run=found.last,
                 repeats=repeats,
