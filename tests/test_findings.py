@@ -163,6 +163,10 @@ def test_the_quality_of_several_runs_is_that_of_the_worst(golden: Golden) -> Non
     golden.same(quality_of([good, short, run(3, outcome="lost")]))
 
 
+def test_how_long_an_operation_may_take_is_named_as_a_default() -> None:
+    assert "osd_op_complaint_time (30 s by default)" in KINDS["slow-ops"].why
+
+
 def test_the_time_to_the_first_byte_limits_the_latency_of_reads_alone() -> None:
     p99 = "latency_p99_seconds"
     assert limiting(["first-byte"], p99) == limiting(["first-byte"], p99, "read") == ("first-byte",)

@@ -184,7 +184,8 @@ FLAG = FindingKind(
 )  # fmt: skip
 SLOW_OPS = FindingKind(
     "slow-ops", "limits", "cluster", "slow ops", _course(says("up to {operations} operations were slow")),
-    why="Operations that take longer than osd_op_complaint_time (30 s) wait for something: a disk, a PG, another OSD.",
+    why="Operations that take longer than osd_op_complaint_time (30 s by default) wait for something: a disk, a PG, "
+    "another OSD.",
     cure="look for the OSD that is slow: ceph health detail", source=f"{_HEALTH}#slow-ops",
 )  # fmt: skip
 

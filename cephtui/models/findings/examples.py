@@ -56,7 +56,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "residue": ({"osd": 3, "count_bytes": 1073741824, "block_bytes": 4194304},),
     "depth": ({"iodepth": 64, "ioengine": "psync"},),
     "one-thread": (
-        {"busy_percent": 90, "where": "here", "version": "3.12"},
+        {"busy_percent": 90, "where": "on the node", "version": "3.12"},
         {"busy_percent": 90, "where": "on the target"},
     ),
     "slow-job": (

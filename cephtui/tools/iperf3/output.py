@@ -266,7 +266,7 @@ class Iperf3Parser(Parser):
         busy = max(self._cpu.local, self._cpu.remote) if self._cpu else 0.0
         if self._cpu is None or self._version is None or busy <= _BUSY_PERCENT:
             return ()
-        where = "here" if self._cpu.local >= self._cpu.remote else "on the target"
+        where = "on the node" if self._cpu.local >= self._cpu.remote else "on the target"
         # not the very figure: the same is said of all links, and then once
         is_only_one = self._version < _ONE_THREAD_BELOW
         if not is_only_one and self._streams != 1:
