@@ -40,6 +40,7 @@ from cephtui.reports.verdict import (
     headline,
     interval_bar,
     required_text,
+    short_text,
     verdict_text,
 )
 from cephtui.sessions.jsonlines import line, schema
@@ -227,6 +228,14 @@ def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float]
 )
 def test_what_a_verdict_says(case: str, criteria: dict[str, Any], golden: Golden) -> None:
     golden.same(verdict_text(only(concluded(*CASES[case][:2], metric_of(CASES[case]), **criteria))))
+
+
+@pytest.mark.parametrize(("required", "answer"), [(20.0, "not met"), (-50.0, "met")])
+def test_a_wide_interval_far_from_what_is_required_has_an_answer_without_a_word(required: float, answer: str) -> None:
+    wide = (10_000, 12_000, 11_000, 9_500, 10_700), (10_100, 12_100, 10_500, 9_400, 11_200)
+    verdict = only(concluded(*wide, require_percent=required))
+    assert verdict.word == "no verdict"
+    assert short_text(verdict) == f"{required_text(verdict)}: {answer}"
 
 
 def test_what_is_nearer_than_any_number_of_runs_can_tell(golden: Golden) -> None:
@@ -656,6 +665,7 @@ def test_any_figures_have_an_answer(
     assert Verdict.model_validate_json(line(verdict)) == verdict
     assert verdict_text(verdict)
     assert not verdict_text(verdict).startswith((";", ","))
+    assert short_text(verdict) == "no verdict" or short_text(verdict) in verdict_text(verdict)
     assert said(judged)
 
 

@@ -118,7 +118,7 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.differs and verdict.word in ("same", "not worse", "not better"):
         word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
-        answer = f"{required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+        answer = _answer(verdict)
         return word if _follows(verdict) else f"{word}; {answer}" if word else answer
     if verdict.word in ("better", "worse", "same"):
         return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
@@ -126,16 +126,25 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def short_text(verdict: Verdict) -> str:
-    """Its word alone: ``worse by more than 10 %``, ``no verdict``."""
+    """Its word alone: ``worse by more than 10 %``, ``no verdict``; without a word the answer.
+
+    An interval that is wide around no change has no word, and is met or not met all the same where much less, or much
+    more, is required.
+    """
     if verdict.met is None:
         return "no verdict"
-    return _word(verdict)
+    return _word(verdict) if verdict.word in _WORDS else _answer(verdict)
 
 
 def _word(verdict: Verdict) -> str:
     """Of the second side; it has a letter where it is not what came after a change."""
     word = _WORDS[verdict.word].format(_percent(verdict.same_percent))
     return word if verdict.in_order else f"B {word}"
+
+
+def _answer(verdict: Verdict) -> str:
+    """``at least 20 % better: not met``, where that is known."""
+    return f"{required_text(verdict)}: {'met' if verdict.met else 'not met'}"
 
 
 def _of_sides(verdict: Verdict) -> tuple[str, str]:
