@@ -243,6 +243,21 @@ def test_nothing_is_better_or_worse_that_is_not_shown_to_differ() -> None:
     assert (one.word, one.differs, one.met) == ("not better", None, None)
 
 
+@pytest.mark.parametrize("way", [1, -1])
+def test_of_many_none_is_better_or_worse_by_more_than_the_same_that_barely_is_so_by_itself(way: int) -> None:
+    """That there is a difference is shown of each: not that it is so large."""
+    waves = 0.992, 1.004, 1.0, 0.998, 1.006
+    barely = [1000 * wave for wave in waves], [1000 * (0.892 if way < 0 else 1.111) * wave for wave in waves]
+    words = ("worse", "not better") if way < 0 else ("better", "not worse")
+    (alone_,) = concluded(*of_presets([barely])).deciding
+    assert (alone_.word, alone_.differs) == (words[0], "slower" if way < 0 else "faster")
+    many = concluded(*of_presets([barely] * 8))
+    assert {(each.word, each.differs) for each in many.deciding} == {(words[1], alone_.differs)}
+    assert many.conclusion.answer == ("undecided" if way < 0 else "met")
+    far = [1000.0 * wave for wave in waves], [500.0 * wave for wave in waves]
+    assert [each.word for each in concluded(*of_presets([far, barely])).deciding] == ["worse", words[0]]
+
+
 def test_time_between_two_clusters_is_no_change() -> None:
     falling = [[1000 * 0.99**step * wave for step, wave in enumerate((1.0, 1.001, 0.999, 1.0, 1.0))] for _ in "ab"]
     notes = concluded(*of_presets([(falling[0], falling[1])])).conclusion.notes

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cephtui.analysis.ratio import holm
+from cephtui.analysis.ratio import LogMean, holm, required_ratio
 from cephtui.frozen import dataclass
+from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer, Verdict, Word
 
 _LEFT_OF: Mapping[Word, Word] = {"better": "not worse", "worse": "not better"}
-"""What still holds of a word where no difference is shown."""
+"""What still holds of a word that is not shown by all figures together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,9 @@ class _Corrected:
     verdict: Verdict
     p_same: float
     p_failed: float
+    p_better: float
+    """Of a change by no more than what counts as the same."""
+    p_worse: float
 
     @property
     def differs(self) -> bool:
@@ -33,6 +37,14 @@ class _Corrected:
         # a figure without any spread may differ from what is required by rounding alone: its own answer counts
         return self.verdict.met is False and self.p_failed < (1 - self.verdict.nominal_confidence) / 2
 
+    @property
+    def word(self) -> Word:
+        """Better or worse by more than what counts as the same only where that is shown by all together."""
+        word = self.verdict.word
+        shown = {"better": self.p_better, "worse": self.p_worse}.get(word, 0.0)
+        is_shown = shown < (1 - self.verdict.nominal_confidence) / 2
+        return word if is_shown and self.differs else _LEFT_OF.get(word, word)
+
 
 def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
     """In their order; None for one that is not judged, or does not decide."""
@@ -40,8 +52,20 @@ def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
     judged = [verdict for verdict, counts in zip(verdicts, counted, strict=True) if counts]
     same = holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged])
     failed = holm([1.0 if verdict.p_met is None else 1 - verdict.p_met for verdict in judged])
-    found = map(_Corrected, judged, same, failed)
+    beyond = [_beyond(verdict) for verdict in judged]
+    better, worse = (holm([each[way] for each in beyond]) for way in (0, 1))
+    found = map(_Corrected, judged, same, failed, better, worse)
     return (next(found) if counts else None for counts in counted)
+
+
+def _beyond(verdict: Verdict) -> tuple[float, float]:
+    """How likely at least this result would be, were the figure better, or worse, by just what counts as the same."""
+    if verdict.ratio is None or verdict.interval is None or verdict.degrees_of_freedom is None:
+        return 1.0, 1.0
+    known = verdict.ratio, verdict.interval, verdict.nominal_confidence, verdict.degrees_of_freedom
+    change, better = LogMean.of_interval(*known), BY_NAME[verdict.figure].better
+    up, down = (required_ratio(percent, better) for percent in (verdict.same_percent, -verdict.same_percent))
+    return change.p_met(up, better), 1 - change.p_met(down, better)
 
 
 def shown_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -58,11 +82,11 @@ def shown_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def worded_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The same in words that hold for all of them: none is better or worse of which no difference is shown."""
+    """The same in words that hold for all of them: none is better or worse that is not shown to be by so much."""
     return [
         verdict.model_copy(
             update={
-                "word": verdict.word if verdict.differs else _LEFT_OF.get(verdict.word, verdict.word),
+                "word": found.word,
                 "met": verdict.met if found.fails or verdict.met else None,
             }
         )
