@@ -14,7 +14,7 @@ from scipy import special
 from cephtui.analysis import conclusion, looks, ratio, verdict
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, trend
-from cephtui.analysis.guided_check import is_look, looks_of, next_turn
+from cephtui.analysis.guided_check import is_look, looks_of, next_turn, seen_at_look
 from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.ratio import log_deviation, required_ratio
 from cephtui.analysis.together import answer_of_all
@@ -223,6 +223,17 @@ def test_several_looks_are_wrong_no_more_often_than_one(takes_turns: bool) -> No
     assert {at for _, each in found for at in each} == {4, 6, 8, 12}
     assert all(each == [4, 6, 8, 12][: len(each)] for _, each in found)
     assert {last.method for last, _ in found} == {"paired" if takes_turns else "welch"}
+
+
+@pytest.mark.parametrize("takes_turns", [True, False], ids=["in turns", "before is fixed"])
+@pytest.mark.parametrize("after", [4, 6, 8, 12])
+def test_what_a_look_is_said_to_see_it_sees_in_four_of_five(takes_turns: bool, after: int) -> None:
+    guided = new_guided_check(takes_turns=takes_turns)
+    before = after if takes_turns else guided.before_runs
+    least = seen_at_look(guided, 0.05, before, after)
+    order = in_turns(after) if takes_turns else "A" * before + "B" * after
+    found = verdicts(order, Criteria(looks=looks_of(guided)), ratio=1 - least, seed=45 + after)
+    assert 0.7 <= differing(found) <= 0.86, "about: by the t distribution, not the noncentral one"
 
 
 def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.MonkeyPatch) -> None:

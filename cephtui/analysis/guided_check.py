@@ -8,7 +8,7 @@ from cephtui.analysis.batches import name_of
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.looks import Looks
-from cephtui.analysis.verdict import Criteria
+from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.guided_check import GuidedCheck, SideName
@@ -34,6 +34,15 @@ def looks_of(guided: GuidedCheck) -> Looks:
 def criteria_of(guided: GuidedCheck) -> Criteria:
     """What it asks of the change."""
     return Criteria(guided.require_percent, guided.same_percent, guided.confidence, looks_of(guided))
+
+
+def seen_at_look(guided: GuidedCheck, variation: float, before: int, after: int) -> float:
+    """The least fall, as a fraction, that a look at so many runs would show in four of five checks.
+
+    Each of several looks has a wider interval than a single one.
+    """
+    nominal = looks_of(guided).nominal(guided.confidence, paired=guided.takes_turns)
+    return seen_with(variation, before, after, nominal, in_turns=guided.takes_turns)
 
 
 def next_turn(guided: GuidedCheck, before: int, after: int) -> Turn | None:

@@ -181,10 +181,11 @@ def _more_runs(ratio: LogMean, spread: float, metric: Metric, criteria: Criteria
     return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, criteria.confidence)}
 
 
-def seen_with(variation: float, before: int, after: int, confidence: float) -> float:
-    """The least change, as a fraction, that so many runs would show with 80 % power.
+def seen_with(variation: float, before: int, after: int, confidence: float, *, in_turns: bool = False) -> float:
+    """The least fall, as a fraction, that so many runs would show with 80 % power.
 
-    ``variation`` is the coefficient of variation between runs.
+    ``variation`` is the coefficient of variation between runs, ``confidence`` that of a single look. In turns there are
+    as many on both sides, and no more differences between them than pairs.
     """
     error = log_deviation(variation) * math.sqrt(1 / before + 1 / after)
-    return LogMean(0.0, error, before + after - 2.0).detectable(confidence)
+    return LogMean(0.0, error, after - 1.0 if in_turns else before + after - 2.0).detectable(confidence)

@@ -15,9 +15,8 @@ from cephtui import paths, units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import drops_caches
-from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of
+from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of, seen_at_look
 from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.verdict import seen_with
 from cephtui.cli.choice import (
     check_session_name,
     chosen_nodes,
@@ -313,7 +312,7 @@ def _describe(guided: GuidedCheck, draft: Plan, saved: Sequence[Run], as_json: b
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        seen = [f"{100 * seen_with(spread, there, runs, guided.confidence):.0f} %" for spread in _SPREADS]
+        seen = [f"{100 * seen_at_look(guided, spread, there, runs):.0f} %" for spread in _SPREADS]
         click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see a change of {_listed(seen)}")
     spreads = _listed([f"{100 * spread:.0f} %" for spread in _SPREADS])
     click.echo(f"would see: in four of five checks, where the spread between runs is {spreads}")

@@ -15,10 +15,10 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.guided_check import looks_of
+from cephtui.analysis.guided_check import looks_of, seen_at_look
 from cephtui.analysis.live import LiveRun
 from cephtui.analysis.noted import NOT_SEEN, UNSEEN, is_seen
-from cephtui.analysis.verdict import Criteria, seen_with
+from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
@@ -367,9 +367,7 @@ def _seen(guided: GuidedCheck, stands: Standing) -> str:
     runs = looks_of(guided).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
-    least, most = (
-        100 * seen_with(variation, guided.before_runs, each, guided.confidence) for each in (runs[-1], runs[0])
-    )
+    least, most = (100 * seen_at_look(guided, variation, guided.before_runs, each) for each in (runs[-1], runs[0]))
     known = (
         f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
     )
