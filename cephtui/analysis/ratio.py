@@ -20,6 +20,8 @@ Better: TypeAlias = Literal["more", "less"]
 _POWER = 0.8
 """Of what "would be seen" or "would decide": in four of five checks."""
 _RUNS_MOST = 10_000
+_BY_T_MOST = 30
+"""So many more runs at most are needed by the t than by the normal distribution."""
 _LOG_MOST = 138.0
 """Of a ratio, either way, and of a figure: a little below ``FIGURE_MOST``, so that every result can be written."""
 
@@ -177,18 +179,20 @@ def prediction(values: Sequence[float], confidence: float) -> tuple[float, float
     return _exp(mean(logs) - half), _exp(mean(logs) + half)
 
 
-def runs_needed(spread: float, away: float, confidence: float) -> int | None:
+def runs_needed(spread: float, away: float, confidence: float, *, in_turns: bool = False) -> int | None:
     """About how many runs a side decide with 80 % power; None for more than can be made.
 
     ``spread`` is the standard deviation of the logarithms of a side, ``away`` how far the logarithm of the true ratio
-    is from that of the required one.
+    is from that of the required one, ``confidence`` that of the look which is to decide. Pairs of runs ``in_turns``
+    have half as many degrees of freedom.
     """
     if not away:
         return None
     normal = NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(_POWER)
     fewest = max(2, math.floor(2 * (normal * spread / away) ** 2))  # t reaches further than the normal distribution
-    for runs in range(fewest, min(_RUNS_MOST, fewest + 10)):
-        reach = quantile(0.5 + confidence / 2, 2.0 * runs - 2) + quantile(_POWER, 2.0 * runs - 2)
+    for runs in range(fewest, min(_RUNS_MOST, fewest + _BY_T_MOST)):
+        df = (runs - 1.0) * (1 if in_turns else 2)
+        reach = quantile(0.5 + confidence / 2, df) + quantile(_POWER, df)
         if reach * spread * math.sqrt(2 / runs) <= abs(away):
             return runs
     return None

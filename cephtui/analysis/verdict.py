@@ -114,7 +114,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
         if found.get("met") is None:
             # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both
             between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
-            found |= _more_runs(ratio, between, figures.metric, criteria)
+            found |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
     elif before and after and min(*before, *after) > 0:
         found["ratio"] = change_between(before, after)
     if len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
@@ -172,13 +172,15 @@ def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
     return math.sqrt(squares / (len(before) + len(after) - 2))
 
 
-def _more_runs(ratio: LogMean, spread: float, metric: Metric, criteria: Criteria) -> dict[str, Any]:
-    """How many would decide where nothing is decided."""
+def _more_runs(
+    ratio: LogMean, spread: float, metric: Metric, criteria: Criteria, nominal: float, *, in_turns: bool
+) -> dict[str, Any]:
+    """How many would decide where nothing is decided, by an interval as wide as that of this look."""
     required = math.log(required_ratio(criteria.require_percent, metric.better))
-    needed = runs_needed(spread, required - ratio.log, criteria.confidence)
+    needed = runs_needed(spread, required - ratio.log, nominal, in_turns=in_turns)
     if needed is not None and needed <= _FAR:
         return {"runs_needed": needed}
-    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, criteria.confidence)}
+    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, nominal, in_turns=in_turns)}
 
 
 def seen_with(variation: float, before: int, after: int, confidence: float, *, in_turns: bool = False) -> float:
