@@ -602,6 +602,23 @@ def test_what_runs_would_see() -> None:
     assert seen_with(0.05, 6, 12, 0.95) < seen_with(0.05, 6, 4, 0.95) < seen_with(0.1, 6, 4, 0.95)
 
 
+def test_what_would_be_seen_is_a_fall_or_of_a_latency_a_rise(golden: Golden) -> None:
+    after = [1.02, 1.1, 0.93, 1.0]
+    rate = only(concluded([1000, 1100, 950, 1040], [1000 * each for each in after]))
+    late = only(concluded([0.001, 0.0011, 0.00095, 0.00104], [0.001 * each for each in after], LATENCY))
+    fall = known(rate.detectable_fraction)
+    assert known(late.detectable_fraction) == pytest.approx(fall)
+    assert f"a fall of {100 * fall:.1f} %" in basis(rate)
+    assert f"a rise of {100 * fall / (1 - fall):.1f} %" in basis(late)
+    assert "no change would" in basis(rate.model_copy(update={"detectable_fraction": 1.0}))
+    golden.same(basis(late))
+
+
+def test_two_runs_on_a_side_are_not_said_to_show_anything() -> None:
+    for before, after in (([1000, 1100], [1000, 1050]), ([1000, 1100], [1000, 1050, 1020, 990])):
+        assert "would" not in basis(only(concluded(before, after)))
+
+
 def test_of_one_run_each_it_is_said_what_a_few_would_show(golden: Golden) -> None:
     repeated = (*runs([10000, 10400, 9800], 10, batch="c"), *runs([9000, 9200], 20, batch="d"))
     other = runs([1, 1000, 30], 30, batch="e", preset="read-iops")

@@ -76,7 +76,7 @@ class Verdict(Model):
     p_same_together: float | None = None
     """The same corrected for the number of figures that are judged together; null for one that does not decide."""
     detectable_fraction: float | None = None
-    """The least change that would be seen with 80 % power, as a fraction of before."""
+    """The least fall that would be seen with 80 % power, as a fraction of before; ``f / (1 - f)`` is the least rise."""
     runs_needed: int | None = None
     """A side, about, for a decision with 80 % power; null where it is decided, or more than can be made."""
     runs_needed_if_same: int | None = None

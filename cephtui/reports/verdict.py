@@ -25,6 +25,8 @@ _WORDS: dict[Word, str] = {
     "not worse": "not worse by more than {}",
     "not better": "not better by more than {}",
 }
+_SEEN_MOST = 0.99
+"""A figure that falls by more is as good as gone."""
 STYLES: dict[bool | None, str] = {True: "bold green", False: "bold red", None: "bold yellow"}
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
 
@@ -172,8 +174,22 @@ def basis(verdict: Verdict) -> str:
     )
     order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
     text = f"{sides[0]}, {sides[1]}{order}."
-    seen = verdict.detectable_fraction
-    return f"{text} With this spread a change of {_percent(100 * seen)} would be seen (80 %)." if seen else text
+    seen = _least_seen(verdict) if verdict.is_judged else ""
+    return f"{text} With this spread {seen} would be seen (80 %)." if seen else text
+
+
+def _least_seen(verdict: Verdict) -> str:
+    """``a fall of 5.0 %``, of a latency ``a rise of 5.3 %``: the least one to the worse; empty where that is not known.
+
+    A rise is the same factor the other way, and more per cent.
+    """
+    fall = verdict.detectable_fraction
+    if not fall:
+        return ""
+    if fall > _SEEN_MOST:
+        return "no change"
+    is_rise = BY_NAME[verdict.figure].better == "less"
+    return f"a rise of {_percent(100 * fall / (1 - fall))}" if is_rise else f"a fall of {_percent(100 * fall)}"
 
 
 def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
@@ -241,8 +257,8 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
             f"({_signed(low)} .. {_signed(high)} %)"
         )
     if (before, after) == (1, 1):
-        seen = verdict.detectable_fraction
-        more = f"; 4 a side would show a change of {_percent(100 * seen)}" if seen else ""
+        seen = _least_seen(verdict)
+        more = f"; 4 a side would show {seen}" if seen else ""
         return f"one run each: no verdict{more}"
     if min(before, after) == 1:
         sides = _of_sides(verdict)
