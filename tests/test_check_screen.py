@@ -9,14 +9,19 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, conclude
+from cephtui.models import Run, Summary
+from cephtui.reports.verdict import short_text
 from cephtui.sessions import store
 from cephtui.tui.console.app import ConsoleApp
-from cephtui.tui.console.check import CheckScreen
+from cephtui.tui.console.check import CheckScreen, judged_text
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
 from tests.golden import Golden
+from tests.measured import IOPS, STARTED, run, total
 from tests.replayed import (
     RECORDED_SECONDS,
     WRITE_IOPS,
@@ -199,3 +204,43 @@ async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, 
         await until(pilot, lambda: "what is required is decided before the first run" in said(app))
         await pilot.press("n")
         await until(pilot, lambda: phase(app) == "before")
+
+
+def mixed(number: int, read: float, write: float) -> Run:
+    return run(number, summary=Summary.model_construct(read=total({"iops": read}), write=total({"iops": write})))
+
+
+@pytest.mark.parametrize(
+    ("writes", "answer", "large"),
+    [
+        ((500, 501, 502, 503), "not met", "worse by more than 10 %"),
+        ((860, 940, 880, 930), "undecided", "no verdict"),
+        ((1000, 1001, 1002, 1003), "met", "the same within 10 %"),
+    ],
+)
+def test_of_reads_and_writes_the_one_that_decides_is_in_large(
+    writes: tuple[float, ...], answer: str, large: str
+) -> None:
+    change = Change(
+        tuple(mixed(number, 1000 + number, 1000 + number) for number in range(4)),
+        tuple(mixed(number, 1000 + number, write) for number, write in enumerate(writes, 4)),
+    )
+    judged = conclude([change], Asked(lambda _: IOPS), STARTED)
+    assert judged.conclusion.answer == answer
+    assert judged.decisive
+    assert judged.decisive.direction == ("read" if answer == "met" else "write")
+    assert short_text(judged.decisive) == large
+    lines = judged_text(judged).splitlines()
+    assert [line.partition(" ")[0] for line in lines[:2]] == ["read", "write"]
+
+
+def test_what_is_not_met_by_itself_alone_is_in_large_no_verdict() -> None:
+    barely = [0.992, 1.004, 1.0, 0.998, 1.006]
+    change = Change(
+        tuple(mixed(number, 1000 * each, 1000 * each) for number, each in enumerate(barely)),
+        tuple(mixed(number, 1000 * each, 892 * each) for number, each in enumerate(barely, 5)),
+    )
+    judged = conclude([change], Asked(lambda _: IOPS), STARTED)
+    assert (judged.deciding[1].met, judged.conclusion.answer) == (False, "undecided")
+    assert judged.decisive
+    assert short_text(judged.decisive) == "no verdict"

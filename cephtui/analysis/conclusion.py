@@ -24,6 +24,7 @@ from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
+_MET: dict[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
 _FEW_RUNS = 4
 """A side, of which it is said what they would show where there is only one."""
 _NAMED_MOST = 6
@@ -65,6 +66,17 @@ class Judgement:
     def deciding(self) -> list[Verdict]:
         """The figures on which the answer rests."""
         return [verdict for verdict in self.verdicts if verdict.decides]
+
+    @property
+    def decisive(self) -> Verdict | None:
+        """Of these the one that makes the answer what it is: the first with that answer; None without any.
+
+        One that is not met by itself, and is not enough for all together (Holm), is open like the answer.
+        """
+        met = _MET[self.conclusion.answer]
+        alike = [verdict for verdict in self.deciding if verdict.met is met]
+        first = next(iter(alike or [each for each in self.deciding if each.met is False] or self.deciding), None)
+        return first and first.model_copy(update={"met": met})
 
 
 def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Sequence[str] = ()) -> Judgement:

@@ -15,6 +15,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.guided_check import looks_of, seen_at_look
 from cephtui.analysis.live import LiveRun
 from cephtui.analysis.noted import NOT_SEEN, UNSEEN, is_seen
@@ -59,6 +60,7 @@ from cephtui.tui.console.checking import (
 from cephtui.tui.console.marking import note_change
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.screens.compare_presenter import change_text
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
 from cephtui.tui.widgets.big import Big
@@ -303,12 +305,11 @@ class CheckScreen(InLarge):
         for name, value in zip(("before", "after"), stands.means, strict=True):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), None)
-        verdict = stands.judged.deciding[0] if stands.judged else None
         left, right = stands.means
-        change = f"{round(100 * (right / left - 1)):+d} %" if left and right else units.DASH
+        change = change_text(right / left - 1 if left and right else None)
         self.query_one("#change", BigFigure).show(Figure("change", change), None)
-        self.query_one(VerdictInLarge).show(verdict)
-        said = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._guided)
+        self.query_one(VerdictInLarge).show(stands.judged.decisive if stands.judged else None)
+        said = judged_text(stands.judged) if stands.judged else _how(self._guided)
         self.query_one("#sentence", Static).update(Text(said))
         self.query_one("#next", Static).update(Text(self._next(stands)))
 
@@ -334,6 +335,14 @@ class CheckScreen(InLarge):
         least, most = (self._guided.before_runs + runs for runs in (at[0], at[-1]))
         takes = f"{units.duration(each * least)} to {units.duration(each * most)}"
         return f"{least} to {most} runs, {takes}. {_seen(self._guided, stands)}\nenter begins"
+
+
+def judged_text(judged: Judgement) -> str:
+    """A sentence for each figure that decides, of several with its name, and what the decisive one rests on."""
+    found, decisive = judged.deciding, judged.decisive
+    names = [f"{each.direction} " * (len(found) > 1) for each in found]
+    lines = [f"{name}{change_of(each)}: {verdict_text(each)}" for name, each in zip(names, found, strict=True)]
+    return "\n".join([*lines, basis(decisive)] if decisive else lines)
 
 
 def _headline(preset: Preset) -> Metric:
