@@ -290,6 +290,10 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, gold
     assert "write-iops 15s write IOPS" in names
     assert "write-iops 40s write IOPS" in names, "pairs of one preset have names of their own"
     golden.same(line for line in markdown_of(found).splitlines() if "Holm" in line)
+    of_all, answer = texts_of(section(found, "Method").blocks)[:2]
+    assert "its interval by itself holds with 95 %" in of_all
+    assert f"of the {len(figures.rows)} figures" in answer
+    assert "(Holm)" in answer
 
 
 # ---------------------------------------------------------------------------------------------- golden

@@ -19,7 +19,7 @@ from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, condi
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.reports.markdown import versus_markdown
-from cephtui.reports.versus import draw_versus, names_of_pairs, rows
+from cephtui.reports.versus import draw_versus, legend, names_of_pairs, rows
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, STARTED, run
@@ -295,6 +295,13 @@ def test_a_row_has_the_figures_the_interval_and_the_word() -> None:
     ]
     lines = said(found).splitlines()
     assert "p0 write IOPS 10.1k 8.25k -18.0 % -21.0 .. -14.9 5, 5 worse" in [" ".join(line.split()) for line in lines]
+
+
+def test_of_several_it_is_said_that_intervals_are_of_each_by_itself() -> None:
+    one, two = (concluded(*of_presets([(SAME.before, SAME.after)] * number)) for number in (1, 2))
+    assert "by itself" in legend(two)[0]
+    assert "by itself" not in legend(one)[0]
+    assert legend(concluded(*of_presets([((1000,), (1100,))]))) == []
 
 
 def test_a_sweep_names_what_sets_its_pairs_apart() -> None:

@@ -112,9 +112,16 @@ def _word(verdict: Verdict) -> str:
 
 
 def legend(judged: Judgement) -> list[str]:
-    """What the words of the verdicts mean, in a line; none without a verdict."""
-    percent = next((verdict.same_percent for verdict in judged.deciding if verdict.is_judged), None)
-    return [] if percent is None else [f"better, worse: by more than {percent:g} %; same: within {percent:g} %"]
+    """What the words of the verdicts mean, in a line; none without a verdict.
+
+    Where several are judged a word may say less than the interval beside it, which holds by itself.
+    """
+    found = [verdict for verdict in judged.deciding if verdict.is_judged]
+    if not found:
+        return []
+    percent = f"{found[0].same_percent:g} %"
+    apart = "; intervals are of each by itself, better, worse, faster and slower hold for all together"
+    return [f"better, worse: by more than {percent}; same: within {percent}{apart * (len(found) > 1)}"]
 
 
 def apart(found: Versus) -> list[Difference]:

@@ -36,6 +36,15 @@ from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_ou
 from cephtui.reports.versus import names_of_changes
 
 _TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "undecided": "open"}
+_TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}
+_OF_ONE = (
+    "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other, "
+    "else there is no verdict."
+)
+_OF_SEVERAL = (
+    "It is met if the whole interval of each of the {0} figures is on the good side of what is required, not met if "
+    "one is on the other by more than chance makes of the worst of {0} (Holm), else there is no verdict."
+)
 _CHARTS_MOST = 4
 """Of one kind."""
 _SENTENCES_MOST, _INTERVALS_MOST = 6, 20
@@ -252,9 +261,9 @@ def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
 def _method(material: Material) -> tuple[Block, ...]:
     """In two sentences; then the runs that were left out."""
     judged = material.judged
-    verdict = next(iter(judged.deciding), None) if judged else None
+    deciding = judged.deciding if judged else []
     left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
-    texts = _of_study() if verdict is None else _of_verdict(verdict, material.sides)
+    texts = _of_verdicts(deciding, material.sides) if deciding else _of_study()
     return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
 
 
@@ -265,15 +274,18 @@ def _of_study() -> tuple[str, ...]:
     )
 
 
-def _of_verdict(verdict: Verdict, sides: tuple[str, str]) -> tuple[str, ...]:
-    looks = f"look {verdict.looks} of at most {verdict.looks_most}" if verdict.looks_most > 1 else "one look"
-    test = "paired t, as the runs took turns" if verdict.method == "paired" else "Welch's t, one side after the other"
+def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[str, ...]:
+    """How the figures that decide were judged, and what they say together."""
+    first, several = deciding[0], len(deciding) > 1
+    looks = f"look {first.looks} of at most {first.looks_most}" if first.looks_most > 1 else "one look"
+    tests = " or ".join(dict.fromkeys(_TESTS[verdict.method] for verdict in deciding))
+    runs = dict.fromkeys(f"{len(each.after)} runs {sides[1]} and {len(each.before)} {sides[0]}" for each in deciding)
+    of = next(iter(runs)) if len(runs) == 1 else f"the runs {sides[1]} and those {sides[0]}, as many as the table says"
     return (
         "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
-        f"means of {len(verdict.after)} runs {sides[1]} and {len(verdict.before)} {sides[0]}, and its interval holds "
-        f"with {100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
-        "It is met if the whole interval is on the good side of what is required, not met if all of it is on the "
-        "other, else there is no verdict.",
+        f"means of {of}, and its interval{' by itself' * several} holds with {100 * first.confidence:g} % confidence "
+        f"({tests}, on logarithms; {looks}).",
+        _OF_SEVERAL.format(len(deciding)) if several else _OF_ONE,
     )
 
 
