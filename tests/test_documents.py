@@ -152,6 +152,16 @@ def test_figures_have_per_cent_interval_runs_and_quality() -> None:
     assert [row[-1] for row in figures.rows[1:]] == ["also measured"] * (len(figures.rows) - 1)
 
 
+def test_who_is_slower_stands_in_the_table_and_in_the_workbook_whatever_is_required() -> None:
+    of = material(after=tuple(value * 0.93 for value in BEFORE))
+    (figures,) = tables(document(of), "Figures")
+    assert figures.rows[0][-1].endswith(", slower")
+    sheet = openpyxl.load_workbook(BytesIO(xlsx_of(of)))["verdict"]
+    (row, *_), (names, *_) = ([[c.value for c in row] for row in sheet.iter_rows() if row[0].value == first]
+                              for first in ("write-iops", "preset"))  # fmt: skip
+    assert row[names.index("differs")] == "slower"
+
+
 def test_a_finding_makes_figures_suspect_and_has_a_cure(golden: Golden) -> None:
     scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
     of = material(findings=scrub)

@@ -117,8 +117,8 @@ def verdict_text(verdict: Verdict) -> str:
     if min(before, after) < JUDGED_RUNS:
         return _too_few(verdict, before, after)
     word = _word(verdict) if verdict.word in _WORDS else ""
-    if verdict.differs and verdict.word in ("same", "not worse", "not better"):
-        word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
+    if differs := differs_besides(verdict):
+        word += f", {differs} by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
         answer = _answer(verdict)
         return word if _follows(verdict) else f"{word}; {answer}" if word else answer
@@ -136,6 +136,11 @@ def short_text(verdict: Verdict) -> str:
     if verdict.met is None:
         return "no verdict"
     return _word(verdict) if verdict.word in _WORDS else _answer(verdict)
+
+
+def differs_besides(verdict: Verdict) -> str:
+    """``slower``, ``faster``: where that is shown and its word does not say it; empty else."""
+    return "" if verdict.word in ("better", "worse") else verdict.differs or ""
 
 
 def _word(verdict: Verdict) -> str:

@@ -22,7 +22,7 @@ from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import cut, metric_of
-from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_lines, ratio_of
+from cephtui.reports.verdict import STYLES, answer_text, differs_besides, interval_of, left_out_lines, ratio_of
 from cephtui.tools import TOOLS
 
 _CSV = ("preset", "direction", "figure", "left", "right", "ratio", "ratio_low", "ratio_high", "confidence", "runs_left",
@@ -107,8 +107,7 @@ def _word(verdict: Verdict) -> str:
     """``worse``; ``same, slower`` where that is shown too."""
     if not verdict.is_judged:
         return "not judged"
-    is_more = verdict.differs and verdict.word not in ("better", "worse")
-    return f"{verdict.word}, {verdict.differs}" if is_more else verdict.word
+    return ", ".join(filter(None, [verdict.word, differs_besides(verdict)]))
 
 
 def legend(judged: Judgement) -> list[str]:

@@ -135,6 +135,7 @@ def _row_of(verdict: Verdict, sides: tuple[str, str]) -> dict[str, object]:
         f"runs {after}": len(verdict.after),
         "required [%]": verdict.require_percent / 100,
         "verdict": verdict.word,
+        "differs": verdict.differs,
         "met": verdict.met,
         "decides": verdict.decides,
         "reaches up [%]": None if ratio is None or high is None else high - ratio,
