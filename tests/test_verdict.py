@@ -47,7 +47,7 @@ from cephtui.reports.verdict import (
 from cephtui.sessions.jsonlines import line, schema
 from tests.golden import Golden
 from tests.known import known
-from tests.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, STEP_SECONDS, run, runs, total
+from tests.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, run, runs, total
 from tests.test_ratio import ALTERNATING, CASES, A, Case
 
 EXITS: dict[Answer, int] = {"met": 0, "not met": 5, "undecided": 6}
@@ -561,8 +561,7 @@ def test_a_trend_on_both_sides_is_said(golden: Golden) -> None:
     per_run = 0.98
     values = [1000 * per_run**at * (1.001 if at % 2 else 1.0) for at in range(8)]
     judged = concluded(values[:4], values[4:])
-    hourly = 100 * (1 - per_run ** (3600 / STEP_SECONDS))
-    assert f"{hourly:.0f} %" in judged.conclusion.notes[0]
+    assert f"by {100 * (1 - per_run**3):.0f} % within" in judged.conclusion.notes[0]
     golden.same([note.split(":")[0] for note in judged.conclusion.notes])
     rising = concluded(values[:3:-1], values[3::-1])
     assert [note[:13] for note in rising.conclusion.notes] == ["figures rose "]
@@ -581,6 +580,20 @@ def test_a_trend_on_both_sides_is_said(golden: Golden) -> None:
 )
 def test_no_trend_is_said_where_there_is_none(before: Sequence[float], after: Sequence[float]) -> None:
     assert concluded(before, after).conclusion.notes == ()
+
+
+def test_a_drift_of_seconds_is_not_drawn_out() -> None:
+    """It is as far as it was measured, however steep, and however long it was until the other side was."""
+    rising = [1000 * 1.05**at for at in range(5)]
+    first, second = (
+        tuple(
+            run(at + 1, rising[at], started_at=STARTED + timedelta(seconds=begun + 2 * at), duration_seconds=1)
+            for at in range(5)
+        )
+        for begun in (0, 3600)
+    )
+    (note,) = conclude([Change(first, second)], asked(), STARTED).conclusion.notes
+    assert "by 22 % within" in note
 
 
 def test_in_turns_a_drift_is_on_both_sides_and_needs_no_word() -> None:

@@ -30,8 +30,8 @@ _FEW_RUNS = 4
 _NAMED_MOST = 6
 """Runs in one sentence."""
 _ANOTHER_DAY = timedelta(hours=6)
-_HOURLY_MOST = 10.0
-"""Of the logarithm: runs of seconds that rise may rise without any bound in an hour."""
+_DRIFT_MOST = 10.0
+"""Of the logarithm: that of figures of any size can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +252,11 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
         yield f"{first}: day-to-day changes are not in the interval"
     for direction, metric in deciding.items():
         figures = Figures.of(direction, metric, change.before, change.after)
-        if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
-            verb = "rose" if hourly > 0 else "fell"
+        if not figures.take_turns and (drift := trend(figures, asked.criteria)):
+            verb = "rose" if drift > 0 else "fell"
             yield (
-                f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated "
-                "from that: undo it and measure again"
+                f"figures {verb} on both sides by themselves, by {abs(100 * drift):.0f} % within the longer one: the "
+                "change can't be separated from that: undo it and measure again"
             )
 
 
@@ -275,12 +275,13 @@ def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:
 
 
 def trend(figures: Figures, criteria: Criteria) -> float | None:
-    """By which fraction an hour the figures of both sides rose or fell by themselves; None where that is too little.
+    """By which fraction the figures of both sides rose or fell by themselves, from the first run of the longer one to
+    its last; None where that is too little.
 
     The common slope of the logarithms within the sides, by least squares: where it is significant, has the same sign
     on both, and would make more than half of what counts as the same between the middles of the sides.
     """
-    slopes, squares, residuals, runs, middles = [], [], [], 0, []
+    slopes, squares, residuals, runs, middles, spans = [], [], [], 0, [], []
     for side in (figures.before, figures.after):
         if len(side) < JUDGED_RUNS or any(each.value <= 0 for each in side):
             return None
@@ -292,13 +293,15 @@ def trend(figures: Figures, criteria: Criteria) -> float | None:
         residuals.append(residual)
         runs += len(side)
         middles.append(fmean(hours))
+        spans.append(max(hours) - min(hours))
     if not all(squares) or slopes[0] * slopes[1] <= 0:
         return None
     common = sum(slope * square for slope, square in zip(slopes, squares, strict=True)) / sum(squares)
     error = math.sqrt(sum(residuals) / (runs - 4) / sum(squares))
-    is_much = abs(math.expm1(min(common * (middles[1] - middles[0]), _HOURLY_MOST))) > criteria.same_percent / 200
+    is_much = abs(math.expm1(min(common * (middles[1] - middles[0]), _DRIFT_MOST))) > criteria.same_percent / 200
     is_sure = abs(common) > quantile(0.5 + criteria.confidence / 2, runs - 4.0) * error
-    return math.expm1(min(common, _HOURLY_MOST)) if is_much and is_sure else None
+    whole = common * max(spans)
+    return math.expm1(min(whole, _DRIFT_MOST)) if is_much and is_sure else None
 
 
 def _slope(hours: Sequence[float], logs: Sequence[float]) -> tuple[float, float, float]:
