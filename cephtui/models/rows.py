@@ -328,7 +328,8 @@ class KneeRow(Model):
     axis: Name
     series: Name = ""
     known: bool
-    """False where the curve still rises at its end, is flat from its beginning, or its points are not in order."""
+    """False where the curve still rises at its end, is flat from its beginning, rises by no more than chance, or its
+    points are not in order."""
     in_flight: float | None = None
     """At the knee, at a whole depth; null where that is not known."""
     between: tuple[int, int] | None = None

@@ -43,7 +43,8 @@ def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:
     if problem == "rising":
         return f"the curve still rises at {axis.title} {last.label} ({rate_text(knee, last.rate, metric)})"
     if problem == "not shown":
-        why = f"throughput rises by {100 * (knee.peak / first.rate - 1):.0f} % at most"
+        greatest = max(point.rate for point in knee.points)
+        why = f"throughput rises by {100 * (greatest / first.rate - 1):.0f} % at most"
     else:
         points = [knee.points[place] for place in knee.order.disorder or ()]
         named = " and ".join(f"{rate_text(knee, point.rate, metric)} at {point.label}" for point in points)
