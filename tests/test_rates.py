@@ -129,11 +129,11 @@ PAIRS, PRESETS, REPEATS = 1000, 8, 3
 MOST_SHOWN = 0.064
 """Of the 5 % of each pair of sessions, with two standard deviations of 1,000 pairs."""
 SIDES = [
-    [[run(at + REPEATS * preset, session=name, preset=f"p{preset}") for at in range(1, REPEATS + 1)]
+    [[run(at + REPEATS * (preset + begun), session=name, preset=f"p{preset}") for at in range(1, REPEATS + 1)]
      for preset in range(PRESETS)]
-    for name in "ab"
+    for name, begun in (("a", 0), ("b", PRESETS))
 ]  # fmt: skip
-"""The runs of two sessions by their presets; each gets a figure for each pair."""
+"""The runs of two sessions, one after the other, by their presets; each gets a figure for each pair."""
 
 
 def measuring(place: Run, iops: float) -> Run:
@@ -159,6 +159,7 @@ def test_between_two_sessions_alike_nothing_is_faster_or_slower(spread: float) -
     shown = [{each.differs for each in judged.deciding} - {None} for judged in found]
     words = [{each.word for each in judged.deciding} & {"better", "worse"} for judged in found]
     said = [any(" 0 faster, 0 slower, 8 not" in note for note in judged.conclusion.notes) for judged in found]
+    assert {each.method for judged in found for each in judged.deciding} == {"welch"}
     assert 0.01 <= sum(map(bool, shown)) / PAIRS <= MOST_SHOWN
     assert sum(map(bool, words)) <= sum(map(bool, shown))
     assert [not each for each in said] == list(map(bool, shown))
