@@ -254,13 +254,13 @@ def test_a_broken_row_harms_nothing(root: Path, harm: str) -> None:
     assert row_of(directory) == good
 
 
-def test_a_directory_in_place_of_the_row_harms_nothing(root: Path) -> None:
+def test_a_directory_in_place_of_the_row_harms_nothing(root: Path, golden: Golden) -> None:
     directory = varied(root)
     good = row_of(directory)
     (directory / "row.json").unlink()
     (directory / "row.json").mkdir()
     assert row_of(directory) == good
-    with pytest.raises(StoreError, match="can't write session"):
+    with golden.raises(StoreError):
         SessionWriter.open(root, directory.name)
     assert not store.is_locked(directory)
 
@@ -360,13 +360,13 @@ def test_torn_notes_are_told_and_their_session_is_listed(root: Path) -> None:
     whole = path.read_bytes()
     for length in range(len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(StoreError, match=r"notes\.json: not readable"):
+        with pytest.raises(StoreError, match=r"notes\.json: "):
             archive.annotate(directory, note="other")
         assert path.read_bytes() == whole[:length]
     row = row_of(directory)
     assert (row.runs, row.note) == (3, "")
     assert row.error is not None
-    assert row.error.startswith(f"{path}: not readable")
+    assert row.error.startswith(f"{path}: ")
 
 
 def test_notes_of_a_newer_version_are_left_alone(root: Path) -> None:
@@ -374,7 +374,7 @@ def test_notes_of_a_newer_version_are_left_alone(root: Path) -> None:
     path = directory / "notes.json"
     text = json.dumps({"schema_version": SCHEMA_VERSION + 1, "note": {"shape": "other"}})
     path.write_text(text)
-    with pytest.raises(StoreError, match="update cephtui to read it"):
+    with pytest.raises(StoreError, match="update cephtui"):
         archive.annotate(directory, note="mine")
     assert path.read_text() == text
     assert row_of(directory).runs == 3
@@ -435,15 +435,16 @@ def test_a_renamed_session_is_continued(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "..", ".", "a/b", ".hidden", "-x", "x" * 65, "ü", "a\n"])
-def test_names_that_no_session_can_have(root: Path, name: str) -> None:
+def test_names_that_no_session_can_have(root: Path, name: str, golden: Golden) -> None:
     varied(root)
     there = everything(root.parent)
     problem = archive.name_problem(root, "varied", name)
     assert problem is not None
-    assert "expected up to 64 letters" in problem
+    golden.same(problem)
     for old, new in (("varied", name), (name, "new")):
-        with pytest.raises(StoreError, match="expected up to 64 letters"):
+        with pytest.raises(StoreError) as error:
             archive.rename(root, old, new)
+        assert str(error.value) == problem
     with pytest.raises(StoreError):
         archive.delete(root / name if name else Path(name))
     assert everything(root.parent) == there
@@ -555,22 +556,20 @@ def test_a_session_that_is_written_is_neither_renamed_nor_deleted(root: Path, go
     assert list_sessions(root) == []
 
 
-def test_a_session_of_this_very_console_is_refused_too(root: Path) -> None:
+def test_a_session_of_this_very_console_is_refused_too(root: Path, golden: Golden) -> None:
     session = SessionWriter.open(root, "own")
-    with pytest.raises(StoreError, match="is being written"):
+    with golden.raises(StoreError):
         archive.delete(session.directory)
     session.close()
     archive.delete(session.directory)
 
 
-def test_what_a_session_left_behind_keeps_it(root: Path) -> None:
+def test_what_a_session_left_behind_keeps_it(root: Path, golden: Golden) -> None:
     directory = write_session(root, "killed", outcome=None)
     there = kept(directory)
-    said = "session killed has left file:/mnt/bench/test on local behind: cephtui cleanup removes them first"
     for act in (archive.delete, archive.check_deletable):
-        with pytest.raises(StoreError) as error:
+        with golden.raises(StoreError):
             act(directory)
-        assert str(error.value) == said
     assert kept(directory) == there
     mark_undone(directory, UNDO)
     archive.check_deletable(directory)
@@ -638,7 +637,7 @@ def test_a_console_that_is_killed_while_it_deletes_leaves_no_half_session(
     assert list(root.iterdir()) == []
 
 
-def test_what_could_not_be_removed_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_not_be_removed_is_named(root: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     directory = varied(root)
 
     def refuse(path: Path, ignore_errors: bool = False) -> None:
@@ -646,10 +645,10 @@ def test_what_could_not_be_removed_is_named(root: Path, monkeypatch: pytest.Monk
             raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(shutil, "rmtree", refuse)
-    with pytest.raises(StoreError) as error:
+    with golden.raises(StoreError) as error:
         archive.delete(directory)
     (left,) = root.iterdir()
-    assert f"Input/output error: remove {left} by hand" in str(error.value)
+    assert f" {left} " in str(error.value)
     assert list_sessions(root) == []
 
 
