@@ -52,9 +52,7 @@ def test_the_plan_has_the_command_that_fetches_it_for_tools_that_are_not_of_ceph
     assert node.access[: len(KUBECTL)] == KUBECTL
     assert node.access[-1] == "admin"
     assert "client.admin" in node.writes[0].what
-    assert "fetched through ceph_prefix unless they are in /etc/ceph" in drawn(
-        draw_plan(plan(nodes=(ROOK,), target="rbd:bench"))
-    )
+    assert "ceph_prefix" in drawn(draw_plan(plan(nodes=(ROOK,), target="rbd:bench")))
     bench = ROOK.model_copy(update={"ceph_id": "bench"})
     assert plan(nodes=(bench,), target="rbd:bench").steps[0].nodes[0].access[-1] == "bench"
     for others in (
@@ -93,7 +91,7 @@ def test_what_is_printed_is_a_ceph_conf_and_a_keyring(tmp_path: Path, may_ask: b
     if not may_ask:
         (tmp_path / "keyring").unlink()
         done = subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
-        assert done.stderr.startswith("no key of client.bench: ")
+        assert "client.bench" in done.stderr
 
 
 # ---------------------------------------------------------------------------------------------- the undo list
@@ -120,7 +118,7 @@ def test_it_is_no_target(golden: Golden) -> None:
         parse_target(f"ceph-access:{TOKEN}")
 
 
-def test_what_a_killed_watchdog_has_left_is_removed_unless_the_run_still_lives() -> None:
+def test_what_a_killed_watchdog_has_left_is_removed_unless_the_run_still_lives(golden: Golden) -> None:
     folder = Path(f"/dev/shm/cephtui-{TOKEN}")
     folder.mkdir(0o700)
     (folder / "ceph.conf").write_text("canary")
@@ -128,7 +126,7 @@ def test_what_a_killed_watchdog_has_left_is_removed_unless_the_run_still_lives()
     living = subprocess.Popen(["sleep", "60"], env={**os.environ, "CEPHTUI_RUN": TOKEN})
     try:
         removed = asyncio.run(AccessKind().remove(shell, TOKEN, None))
-        assert (removed.status, removed.text) == ("busy", "the run is not over")
+        assert removed.status == "busy"
         assert folder.exists()
     finally:
         living.kill()
@@ -136,6 +134,7 @@ def test_what_a_killed_watchdog_has_left_is_removed_unless_the_run_still_lives()
     for _ in range(2):  # the second time there is nothing
         assert asyncio.run(AccessKind().remove(shell, TOKEN, None)).status == "done"
         assert not folder.exists()
+    golden.same(removed.text)
 
 
 async def test_any_other_name_is_not_ours() -> None:
