@@ -192,11 +192,11 @@ def test_headings_stand_in_all_that_is_shown(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", "200")
     runs = imported(tmp_path, "".join(f"## {n} OSDs\n{fenced(rados('write', 50 * n))}" for n in (1, 2)))
     for words in ("show s", "show s --format md", "show s/2", "compare s/1 s/2", "report s --format md"):
-        assert 'under "2 OSDs"' in CliRunner().invoke(cli, words.split()).stdout, words
+        assert '"2 OSDs"' in CliRunner().invoke(cli, words.split()).stdout, words
     assert "2 OSDs" in CliRunner().invoke(cli, ["show", "s", "--format", "csv"]).stdout
     (differs,) = [each for each in differences(side_of(runs[0], runs), side_of(runs[1], runs)) if each.topic == "run"]
     assert (differs.name, differs.left, differs.right) == ("heading", "1 OSDs", "2 OSDs")
-    assert 'under "2 OSDs"' in Content({run.run: run for run in runs}).rows()[0].texts["differs"]
+    assert '"2 OSDs"' in Content({run.run: run for run in runs}).rows()[0].texts["differs"]
     assert draw_runs(runs)
 
 
