@@ -433,7 +433,9 @@ def test_a_session_is_never_added_to(home: Path, golden: Golden) -> None:
     assert len(imported(home, "a-2025-04-07")) == 1
 
 
-def test_the_exit_code_says_whether_all_some_or_none_was_read(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_code_says_whether_all_some_or_none_was_read(
+    home: Path, capsys: pytest.CaptureFixture[str], golden: Golden
+) -> None:
     folder = home / "logs"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "a.txt").write_text(WRITES)
@@ -444,25 +446,22 @@ def test_the_exit_code_says_whether_all_some_or_none_was_read(home: Path, capsys
     (folder / ".hidden").write_text(WRITES)
     assert run("import", str(folder), "--session", "some") == 4
     err = capsys.readouterr().err
-    assert f"{folder}/notes.txt: no fio or rados bench output found" in err
-    assert f"{folder}/write.fio: a job file: cephtui import-preset makes presets of it" in err
-    assert f"{folder}/objects.yaml: perhaps a config of gosbench: cephtui import-preset makes presets of it" in err
-    assert "1 file that is no text left out" in err
+    golden.same(sorted(err.splitlines()))
     assert "picture.png" not in err
     assert len(imported(home, "some")) == 1
     assert run("import", str(folder / "deep"), "--session", "all") == 0
     assert run("import", str(folder / "notes.txt"), "--session", "none") == 1
     assert run("import", str(folder / "picture.png")) == 1
-    assert "picture.png: not a text file" in capsys.readouterr().err
+    golden.same(capsys.readouterr().err)
     assert not (home / "data" / "sessions" / "none").exists()
 
 
-def test_a_dry_run_saves_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_saves_nothing(home: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     (home / "a.txt").write_text(COMMAND + WRITES)
     assert run("import", "--dry-run", str(home / "a.txt")) == 0
     out = capsys.readouterr().out
     assert "4k randwrite qd64 j8 60 s" in out
-    assert "nothing is saved" in out
+    golden.same(out.splitlines()[-1])
     assert not (home / "data").exists()
 
 
