@@ -46,13 +46,15 @@ def test_it_is_fetched_where_a_node_has_none_of_its_own(settings: dict[str, obje
     assert access.is_elsewhere(ROOK.model_copy(update=settings)) is elsewhere
 
 
-def test_the_plan_has_the_command_that_fetches_it_for_tools_that_are_not_of_ceph_and_images() -> None:
-    (step,) = plan(nodes=(ROOK,), target="rbd:bench").steps
-    (node,) = step.nodes
+def test_the_plan_has_the_command_that_fetches_it_for_tools_that_are_not_of_ceph_and_images(golden: Golden) -> None:
+    fetched = plan(nodes=(ROOK,), target="rbd:bench")
+    (node,) = fetched.steps[0].nodes
     assert node.access[: len(KUBECTL)] == KUBECTL
     assert node.access[-1] == "admin"
-    assert "client.admin" in node.writes[0].what
-    assert "ceph_prefix" in drawn(draw_plan(plan(nodes=(ROOK,), target="rbd:bench")))
+    what = node.writes[0].what
+    assert all(value in what for value in ("client.admin", "ceph_prefix", "/etc/ceph"))
+    golden.same(what)
+    assert what in drawn(draw_plan(fetched))
     bench = ROOK.model_copy(update={"ceph_id": "bench"})
     assert plan(nodes=(bench,), target="rbd:bench").steps[0].nodes[0].access[-1] == "bench"
     for others in (
@@ -70,7 +72,7 @@ KEYRING = '[client.bench]\n\tkey = AQcanary==\n\tcaps mon = "allow r"\n'
 
 
 @pytest.mark.parametrize("may_ask", [True, False])
-def test_what_is_printed_is_a_ceph_conf_and_a_keyring(tmp_path: Path, may_ask: bool) -> None:
+def test_what_is_printed_is_a_ceph_conf_and_a_keyring(tmp_path: Path, may_ask: bool, golden: Golden) -> None:
     script = packaged_text("cephtui.ceph", "access_fetch.sh").replace("/etc/ceph", str(tmp_path))
     (tmp_path / "ceph.conf").write_text(CONF)
     (tmp_path / "keyring").write_text(KEYRING)
@@ -92,6 +94,8 @@ def test_what_is_printed_is_a_ceph_conf_and_a_keyring(tmp_path: Path, may_ask: b
         (tmp_path / "keyring").unlink()
         done = subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
         assert "client.bench" in done.stderr
+        assert str(tmp_path) in done.stderr, "where a keyring may lie"
+        golden.same(done.stderr)
 
 
 # ---------------------------------------------------------------------------------------------- the undo list

@@ -21,6 +21,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Mark, Run
 from cephtui.presets import headline_metric
 from cephtui.reports.csv_text import runs_csv
+from cephtui.reports.document.blocks import Items
 from cephtui.reports.document.content import document_of
 from cephtui.reports.facts import facts, head_line, period
 from cephtui.tools.logs import read_log
@@ -107,10 +108,10 @@ def test_what_is_said_of_a_run_without_a_date(tmp_path: Path, monkeypatch: pytes
         words: CliRunner().invoke(cli, words.split()).stdout
         for words in ("show old", "show old/1", "show old --format md", "report old --format md")
     }
-    assert UNKNOWN in said["show old"]
+    assert f"date {UNKNOWN}" in said["show old"]
     assert f"{UNKNOWN}, 40 s" in said["show old/1"]
-    assert UNKNOWN in said["show old --format md"]
-    assert f"{UNKNOWN}\n" in said["report old --format md"]
+    assert f"- date: {UNKNOWN}" in said["show old --format md"]
+    assert f"date {UNKNOWN}\n" in said["report old --format md"]
     rows = [line for line in said["report old --format md"].splitlines() if line.startswith("| old/1 |")]
     assert rows
     assert "11-25" not in "".join(rows)
@@ -125,18 +126,20 @@ def test_a_session_is_named_after_a_date_only_where_it_has_one(tmp_path: Path, m
 
 
 def test_nobody_is_named_as_the_one_who_measured_what_was_imported(golden: Golden) -> None:
-    runs = (undated(1), undated(2))
-    document = document_of(replace(documents.study(), runs=runs, owner="root"))
-    (section,) = [each for each in document.sections if each.title == "What was measured"]
-    assert UNKNOWN in str(section)
-    assert "root" not in str(section)
-    mixed = document_of(replace(documents.study(), runs=(measured.run(1), undated(2)), owner="root"))
-    assert "root" in str(mixed)
+    for first, is_named in ((undated(1), False), (measured.run(1), True)):
+        document = document_of(replace(documents.study(), runs=(first, undated(2)), owner="root"))
+        (section,) = [each for each in document.sections if each.title == "What was measured"]
+        (block,) = section.blocks
+        assert isinstance(block, Items)
+        assert UNKNOWN in block.items[-1]
+        assert ("root" in block.items[-1]) is is_named
+        golden.same(block.items)
 
 
 def test_the_dates_of_some_are_known(golden: Golden) -> None:
     dated = measured.run(1)
     golden.same(period([dated, undated(2)]))
+    assert f"{WRITTEN.astimezone():%Y-%m-%d}" in UNKNOWN
     golden.same(UNKNOWN)
     golden.same(head_line([undated(2)]))
     others = undated(3, started_at=WRITTEN - timedelta(days=400), imported_from="b.txt:3")
