@@ -16,6 +16,7 @@ from cephtui.analysis.sides import Side
 from cephtui.reports.markdown import comparison_markdown, runs_markdown
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
+from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import handout_of_run
 from cephtui.tui.dialogs import Selectable
 from cephtui.tui.screens.compare import CompareScreen, judged_now
@@ -85,14 +86,14 @@ def test_a_run_whose_file_is_gone_is_copied_as_it_was(session: Path, tmp_path: P
 # ---------------------------------------------------------------------------------------------- on the screens
 
 
-async def test_the_session_screen_copies_the_run_under_the_cursor(session: Path) -> None:
+async def test_the_session_screen_copies_the_run_under_the_cursor(session: Path, golden: Golden) -> None:
     app = app_of(session, SessionScreen(session))
     async with app.run_test(size=(120, 36)) as pilot:
         await at_run(app, pilot, 8)
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard != "")
         assert app.clipboard == handout_of_run(session, store.read_run(session, 8)).text
-        assert messages(app) == ["copied #7-9 as Markdown (y again shows it)"]
+        golden.same(messages(app))
 
 
 async def test_a_replay_copies_its_run(session: Path) -> None:
@@ -107,7 +108,7 @@ async def test_the_console_copies_a_run_of_the_session_that_it_continues(session
     shutil.copytree(session, tmp_path / "sessions" / "demo")
     async with console(tmp_path, speed=1.0, session="demo", size=(120, 36)) as (app, pilot):
         await pilot.press("y")
-        await until(pilot, lambda: "nothing has run yet" in messages(app))
+        await until(pilot, lambda: ConsoleScreen.NOTHING in messages(app))
         console_screen(app).query_one(RunsTable).show_session(store.read_runs(session)[0])
         await at_run(app, pilot, 13)
         await pilot.press("y")
