@@ -187,12 +187,16 @@ def test_a_file_that_anybody_has_open_is_not_given_up(disk: Path, way: str, name
     (disk / "image").write_bytes(bytes(8192))
     (disk / "l").symlink_to("image")
     os.link(disk / "image", disk / "hard")
-    with WAYS[way](disk / "image"):
+    with WAYS[way](disk / "image") as held:
         found = given_up(disk / name)
-        assert found
-        assert found.confirm is None
-        assert found.problem.startswith(f"{disk / name} ")
-        golden.same(found.remedy, "leads: a file that anybody has open")
+        holder = held.pid if isinstance(held, subprocess.Popen) else os.getpid()
+        who = f"{Path(f'/proc/{holder}/comm').read_text().strip()} ({holder})"
+    assert found
+    assert found.confirm is None
+    assert found.problem.startswith(f"{disk / name} ")
+    assert found.problem.endswith(f" {who}")
+    told = found.problem.removeprefix(f"{disk / name} ").removesuffix(who)
+    golden.same([told, found.remedy], "leads: a file that anybody has open")
     assert given_up(disk / name) is None
 
 
