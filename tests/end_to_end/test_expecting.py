@@ -41,11 +41,12 @@ def test_what_is_not_reached(sandbox: Sandbox) -> None:
     console = run(sandbox, "--expect", f"iops>={2 * RATE}", "--expect", f"iops>={NEARLY}", code=5)
     lines = console.stdout.splitlines()[-2:]
     assert lines[0].startswith("FAIL write-iops: ")
-    assert f"promised {2 * RATE} IOPS, 0.0 % of seconds >= 90 %" in lines[0]
+    assert f"{2 * RATE} IOPS, 0.0 %" in lines[0]
     assert lines[1].startswith("PASS write-iops: ")
 
 
 def test_what_a_run_does_not_do_is_undecided(sandbox: Sandbox) -> None:
     console = run(sandbox, "--json", "--expect", "read iops>=10", code=6)
     assert found(console) == {"read iops>=10": "INVALID"}
-    assert [each["why"] for each in console.events[-1]["left_out"]] == ["it has no read IOPS"]
+    (why,) = [each["why"] for each in console.events[-1]["left_out"]]
+    assert "read IOPS" in why

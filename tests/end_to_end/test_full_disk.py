@@ -36,7 +36,7 @@ def test_a_run_that_does_not_fit_is_refused_before_it_starts(sandbox: Sandbox, m
     assert console.process.returncode == 3, console.describe()
     (line,) = console.complaints
     assert line.startswith("cephtui: ")
-    for part in ("not enough space for the session in ", "needs about 2.", " free: ", "CEPHTUI_DATA_DIR"):
+    for part in (str(folder), "needs about 2.", " free: ", "CEPHTUI_DATA_DIR"):
         assert part in line, console.describe()
     assert console.stdout == ""
     sandbox.assert_clean()
@@ -54,7 +54,7 @@ def test_a_disk_without_any_space_is_told(sandbox: Sandbox, mounted: Mount) -> N
     console = sandbox.run(*QUICK, env={"CEPHTUI_DATA_DIR": str(folder)})
     assert console.process.returncode == 3, console.describe()
     (line,) = console.complaints
-    assert line.startswith("cephtui: not enough space for the session in ")
+    assert str(folder) in line
     assert ", 0 B free: " in line
     sandbox.assert_clean()
 
@@ -78,7 +78,7 @@ def test_a_disk_that_fills_up_stops_the_run(sandbox: Sandbox, mounted: Mount) ->
     (run,) = console.runs
     assert run["outcome"] == "stopped"
     directory = folder / "sessions" / "long" / "001"
-    assert run["error"] == f"the session can no longer be written: No space left on device ({directory})"
+    assert run["error"].endswith(f": No space left on device ({directory})")
     assert console.complaints == [f"cephtui: write-iops #1 stopped: {run['error']}"]
     assert run["summary"]["write"]["ios"] > 0
     sandbox.assert_clean()

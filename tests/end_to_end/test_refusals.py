@@ -93,79 +93,73 @@ def old_fio(sandbox: Sandbox) -> None:
 
 CASES: dict[str, Case] = {
     # ------------------------------------------------------------------ usage
-    "unknown preset": Case(run(preset="write-iop"), USAGE, ["unknown preset 'write-iop'", "did you mean write-iops?"]),
-    "no such preset": Case(run(preset="x"), USAGE, ["unknown preset 'x'", "cephtui presets lists them"]),
+    "unknown preset": Case(run(preset="write-iop"), USAGE, ["'write-iop'", "write-iops?"]),
+    "no such preset": Case(run(preset="x"), USAGE, ["'x'", "cephtui presets"]),
     "no preset": Case(["run"], USAGE, ["Missing argument 'PRESET...'"]),
-    "unknown option": Case(run("--set", "iodeph=4"), USAGE, ["iodeph", "did you mean iodepth?"]),
+    "unknown option": Case(run("--set", "iodeph=4"), USAGE, ["iodeph", "iodepth?"]),
     "bad value": Case(run("--set", "iodepth=many"), USAGE, ["iodepth", "many"]),
     "bad size": Case(run("--set", "size=-1M"), USAGE, ["size", "-1M"]),
     "bad runtime": Case(run("--set", "runtime=0"), USAGE, ["runtime"]),
-    "size below a block": Case(run("--set", "size=1k"), USAGE, ["size", "at least one block of 4k"]),
-    "no value": Case(run("--set", "iodepth"), USAGE, ["iodepth", "expected OPTION=VALUE"]),
+    "size below a block": Case(run("--set", "size=1k"), USAGE, ["size", "4k"]),
+    "no value": Case(run("--set", "iodepth"), USAGE, ["iodepth", "OPTION=VALUE"]),
     "too long a sweep": Case(run("--set", f"iodepth={','.join(map(str, range(1, 300)))}"), USAGE, ["299 steps"]),
-    "a command": Case(run("--set", "exec_prerun=touch {files}/ran"), USAGE, ["exec_prerun", "it runs a command"]),
-    "an own output": Case(run("--set", "output={files}/out"), USAGE, ["output", "not allowed"]),
-    "an own log": Case(run("--set", "write_bw_log={files}/log"), USAGE, ["write_bw_log", "not allowed"]),
+    "a command": Case(run("--set", "exec_prerun=touch {files}/ran"), USAGE, ["exec_prerun"]),
+    "an own output": Case(run("--set", "output={files}/out"), USAGE, ["output"]),
+    "an own log": Case(run("--set", "write_bw_log={files}/log"), USAGE, ["write_bw_log"]),
     "an own file": Case(run("--set", "filename={files}/other"), USAGE, ["filename", "--target"]),
-    "a mounted device": Case(run("--set", "allow_mounted_write=1"), USAGE, ["allow_mounted_write", "not allowed"]),
+    "a mounted device": Case(run("--set", "allow_mounted_write=1"), USAGE, ["allow_mounted_write"]),
     "another tool's engine": Case(run("--set", "ioengine=rbd"), USAGE, ["ioengine", "rbd"]),
     "a command in a preset": Case(
         run(preset="mine"),
         USAGE,
-        ["mine.toml", "options.exec_prerun", "it runs a command"],
+        ["mine.toml", "options.exec_prerun"],
         user_preset(OPTIONS + 'exec_prerun = "touch {files}/ran"\n'),
     ),
     "a bad value in a preset": Case(
         run(preset="mine"), USAGE, ["mine.toml", "options.iodepth", "'deep'"], user_preset(OPTIONS + 'iodepth = "deep"')
     ),
     "an unknown key in a preset": Case(
-        run(preset="mine"), USAGE, ["mine.toml", "colour: unknown key"], user_preset('colour = "red"\n' + OPTIONS)
+        run(preset="mine"), USAGE, ["mine.toml", "colour: "], user_preset('colour = "red"\n' + OPTIONS)
     ),
-    "a preset that is no TOML": Case(run(preset="mine"), USAGE, ["mine.toml", "not valid TOML"], user_preset("= 1")),
-    "no node": Case(run("--node", "pve1:port"), USAGE, ["node 'pve1:port'", "expected [USER@]HOST[:PORT]"]),
-    "no target on a node": Case(run("--node", "pve1"), USAGE, ["--target is missing", "on pve1", "rbd:POOL"]),
-    "unknown target": Case(on("tape:pool/image"), USAGE, ["'tape:pool/image'", "expected file:PATH"]),
+    "a preset that is no TOML": Case(run(preset="mine"), USAGE, ["mine.toml", "TOML"], user_preset("= 1")),
+    "no node": Case(run("--node", "pve1:port"), USAGE, ["'pve1:port'", "[USER@]HOST[:PORT]"]),
+    "no target on a node": Case(run("--node", "pve1"), USAGE, ["--target", "pve1", "rbd:POOL"]),
+    "unknown target": Case(on("tape:pool/image"), USAGE, ["'tape:pool/image'", "file:PATH"]),
     "image in a namespace": Case(on("rbd:pool/space/image"), USAGE, ["'rbd:pool/space/image'", "rbd:POOL/IMAGE"]),
-    "target without a path": Case(on("file:"), USAGE, ["'file:'", "expected file:PATH"]),
+    "target without a path": Case(on("file:"), USAGE, ["'file:'", "file:PATH"]),
     "target that fio would cut": Case(on("file:{files}/a;b"), USAGE, ["a;b"]),
-    "target that fio would strip": Case(on("file:{files}/a "), USAGE, ["blank at its end"]),
-    "target that is no text": Case(on(os.fsdecode(b"file:{files}/\xff")), USAGE, ["in UTF-8"]),
-    "target of two lines": Case(on("file:{files}/a\nb"), USAGE, ["expected the path of a file"]),
-    "bad session name": Case(run("--session", "../x"), USAGE, ["session name '../x'", "expected"]),
+    "target that fio would strip": Case(on("file:{files}/a "), USAGE, ["{files}/a "]),
+    "target that is no text": Case(on(os.fsdecode(b"file:{files}/\xff")), USAGE, ["UTF-8"]),
+    "target of two lines": Case(on("file:{files}/a\nb"), USAGE, [r"{files}/a\nb"]),
+    "bad session name": Case(run("--session", "../x"), USAGE, ["'../x'"]),
     "bad repeat": Case(run("--repeat", "0"), USAGE, ["--repeat"]),
-    "unknown session": Case(["show", "none"], USAGE, ["no session 'none'", "cephtui sessions"]),
+    "unknown session": Case(["show", "none"], USAGE, ["'none'", "cephtui sessions"]),
     "unknown command": Case(["runn"], USAGE, ["runn"]),
-    "no terminal": Case([], USAGE, ["the console needs a terminal", "cephtui run PRESET"]),
+    "no terminal": Case([], USAGE, ["cephtui run PRESET"]),
     # ------------------------------------------------------------------ targets
-    "missing directory": Case(on("file:{files}/none/x"), REFUSED, ["there is no directory {files}/none", "create it"]),
-    "a directory": Case(on("file:{files}"), REFUSED, ["{files} is a directory", "new file"]),
-    "a fifo": Case(on("file:{files}/p"), REFUSED, ["is a fifo"], lambda s: os.mkfifo(s.files / "p")),
-    "a character device": Case(on("file:/dev/null"), REFUSED, ["/dev/null is a character special file"]),
-    "a block device": Case(on(f"file:{loop_device()}"), REFUSED, [f"{loop_device()} is a block special file"]),
+    "missing directory": Case(on("file:{files}/none/x"), REFUSED, ["{files}/none"]),
+    "a directory": Case(on("file:{files}"), REFUSED, ["{files} ", "directory"]),
+    "a fifo": Case(on("file:{files}/p"), REFUSED, ["{files}/p ", "fifo"], lambda s: os.mkfifo(s.files / "p")),
+    "a character device": Case(on("file:/dev/null"), REFUSED, ["/dev/null ", "character special file"]),
+    "a block device": Case(on(f"file:{loop_device()}"), REFUSED, [f"{loop_device()} ", "block special file"]),
     "a dangling link": Case(
         on("file:{files}/link"), REFUSED, ["symbolic link"], lambda s: (s.files / "link").symlink_to("nowhere")
     ),
-    "somebody's file": Case(
-        on("file:{files}/theirs"), REFUSED, ["exists and is not cephtui's", "97.7 KiB", "--destroy theirs"], foreign
-    ),
+    "somebody's file": Case(on("file:{files}/theirs"), REFUSED, ["97.7 KiB", "--destroy theirs"], foreign),
     "somebody's file by another name": Case(
         run("--target", "file:{files}/theirs", "--destroy", "their"), REFUSED, ["--destroy theirs"], foreign
     ),
     "not enough space": Case(
         run("--set", f"size={shutil.disk_usage('/var/tmp').total}"),
         REFUSED,
-        ["not enough free space", "needs ", "size x numjobs", " free of ", "choose a smaller size"],
+        ["free space", "needs ", "size x numjobs"],
     ),
-    "a cache that fio would cut": Case(run(), USAGE, ["fio can't use"], env={"XDG_CACHE_HOME": "{root}/a;b"}),
-    "fio missing": Case(
-        run(), REFUSED, ["fio is not installed", "apt-get install fio"], without_fio, {"PATH": "{root}/bin"}
-    ),
-    "fio too old": Case(run(), REFUSED, ["fio-2.1 is too old", "3."], old_fio, {"PATH": "{root}/bin:/usr/bin:/bin"}),
+    "a cache that fio would cut": Case(run(), USAGE, ["{root}/a;b"], env={"XDG_CACHE_HOME": "{root}/a;b"}),
+    "fio missing": Case(run(), REFUSED, ["apt-get install fio"], without_fio, {"PATH": "{root}/bin"}),
+    "fio too old": Case(run(), REFUSED, ["fio-2.1 ", "3."], old_fio, {"PATH": "{root}/bin:/usr/bin:/bin"}),
     # ------------------------------------------------------------------ places
-    "data in a file's place": Case(run(), REFUSED, ["can't write session", "data"], lambda s: s.data.write_text("")),
-    "cache in a file's place": Case(
-        run(), REFUSED, ["can't make a scratch file", "--target"], lambda s: (s.cache / "cephtui").write_text("")
-    ),
+    "data in a file's place": Case(run(), REFUSED, ["data"], lambda s: s.data.write_text("")),
+    "cache in a file's place": Case(run(), REFUSED, ["--target"], lambda s: (s.cache / "cephtui").write_text("")),
 }
 if loop_device() is None:
     del CASES["a block device"]
@@ -336,7 +330,7 @@ def test_too_little_free_space_is_told_with_the_figures(sandbox: Sandbox, mounte
     folder = mounted("size=20m")
     console = sandbox.run(*run("--target", f"file:{folder}/target", "--set", "size=4M"))
     assert console.process.returncode == REFUSED, console.describe()
-    for figure in ("needs 32.0 MiB", "20.0 MiB free", "1.00 MiB stay in reserve"):
+    for figure in ("32.0 MiB", "20.0 MiB free", "1.00 MiB"):
         assert figure in console.stderr, console.describe()
     assert not list(folder.iterdir())
 
@@ -345,7 +339,6 @@ def test_data_in_a_read_only_place(sandbox: Sandbox, mounted: Mount) -> None:
     console = sandbox.run(*run(), env={"CEPHTUI_DATA_DIR": str(mounted("ro,size=1m"))})
     assert console.process.returncode == REFUSED, console.describe()
     (line,) = console.complaints
-    assert line.startswith("cephtui: can't write session ")
     assert "Read-only file system" in line
     sandbox.assert_clean()
 
@@ -411,5 +404,5 @@ def test_a_cluster_whose_answer_has_no_end_is_a_problem_of_the_node(sandbox: San
     (row,) = console.events
     assert not row["ready"]
     assert row["environment"]["tools"]["ceph"]
-    assert [problem for problem in row["problems"] if "more than 64 MiB" in problem], row["problems"]
+    assert [problem for problem in row["problems"] if "64 MiB" in problem], row["problems"]
     sandbox.assert_clean()

@@ -44,14 +44,16 @@ def shared(new_sandbox: NewSandbox) -> dict[str, Console]:
 def test_a_target_in_use_is_refused(shared: dict[str, Console]) -> None:
     second = shared["same target"]
     assert second.process.returncode == 3, second.describe()
-    assert "target is in use by another run" in second.stderr
-    assert len(second.complaints) == 1
+    (line,) = second.complaints
+    assert "target" in line
 
 
 def test_a_session_in_use_is_refused(shared: dict[str, Console]) -> None:
     second = shared["same session"]
     assert second.process.returncode == 3, second.describe()
-    assert second.complaints == ["cephtui: session S is being written by another cephtui: choose another --session"]
+    (line,) = second.complaints
+    assert "session S " in line
+    assert line.endswith(" --session")
     assert second.stdout == ""
 
 

@@ -159,7 +159,8 @@ def test_a_killed_console_leaves_a_lost_run_with_its_samples(ended: dict[str, En
     console = case.sandbox.run("show", "S/1", "--json")
     assert console.process.returncode == 0, console.describe()
     *shown, run = console.events
-    assert (run["outcome"], run["error"]) == ("lost", "the console ended during the run")
+    assert run["outcome"] == "lost"
+    assert run["error"]
     assert shown == read_samples(case.sandbox.session() / "001")
     assert len(shown) >= case.samples >= 4
     (row,) = case.sandbox.run("sessions", "--json").events

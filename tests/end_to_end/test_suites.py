@@ -135,7 +135,9 @@ def test_with_nothing_missing_nothing_is_run(resumed: dict[str, Resumed], name: 
     found = resumed[name]
     number = 6 if "suite" in name else 4
     assert found.third.process.returncode == 0
-    assert found.third.complaints == [f"cephtui: session S: nothing is left to run, all {number} runs are there"]
+    (line,) = found.third.complaints
+    assert line.startswith("cephtui: session S: ")
+    assert f" {number} runs " in line
     assert found.third.stdout == ""
     found.third.sandbox.assert_clean()
 
@@ -144,7 +146,8 @@ def test_with_nothing_missing_nothing_is_run(resumed: dict[str, Resumed], name: 
 def test_a_stop_says_how_to_continue(resumed: dict[str, Resumed], start: str) -> None:
     missing = 4 if start == "suite" else 2
     first = resumed[f"{start} stopped"].first
-    assert f"cephtui: {missing} runs are missing: cephtui run --resume S" in first.complaints, first.describe()
+    (line,) = [line for line in first.complaints if line.endswith(": cephtui run --resume S")]
+    assert f" {missing} runs " in line, first.describe()
 
 
 def test_what_others_measure_is_not_resumed(resumed: dict[str, Resumed]) -> None:
