@@ -285,18 +285,19 @@ def allowed(bench: Bench, *words: str, node: str = "lab1", **options: object) ->
 
 def all_refused(
     bench: Bench,
-    asked: Sequence[tuple[Sequence[str], str]],
+    asked: Sequence[tuple[Sequence[str], tuple[str, ...]]],
     at_once: int = 3,
     *,
     node: str = "lab1",
     **options: object,
 ) -> None:
-    """Dry runs with their words, each of which has to be refused and to say this."""
+    """Dry runs with their words, each of which has to be refused and to name this."""
     for first in range(0, len(asked), at_once):
         begun = asked[first : first + at_once]
-        some = [(dry_run(bench, *words, node=node, **options), text) for words, text in begun]
-        for console, text in some:
-            assert text in said(console), console.describe()
+        some = [(dry_run(bench, *words, node=node, **options), named) for words, named in begun]
+        for console, named in some:
+            text = said(console)
+            assert [part for part in named if part not in text] == [], console.describe()
 
 
 def findings(console: Console) -> dict[str, str]:

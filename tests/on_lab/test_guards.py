@@ -47,26 +47,26 @@ def test_an_image_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
     rbd("mirror", "image", "enable", f"{pool}/mirrored", "snapshot")
     before = others.look()
     whose = {
-        "vm-100-disk-0": "is by its name a guest's disk",
-        "base-9000-disk-0": "is by its name a guest's disk",
-        "kept": "has snapshots: before-upgrade",
-        "parent": f"has clones: {pool}/clone-of-parent",
-        "trashed": f"has clones: {pool}/clone-of-trashed",
-        "mirrored": "is mirrored (snapshot)",
-        "watched": f"is in use by {bench.lab.address('ceph')}:",
+        "vm-100-disk-0": "guest",
+        "base-9000-disk-0": "guest",
+        "kept": ": before-upgrade",
+        "parent": f"{pool}/clone-of-parent",
+        "trashed": f"{pool}/clone-of-trashed",
+        "mirrored": "mirrored (snapshot)",
+        "watched": f" {bench.lab.address('ceph')}:",
     }
     with opened(bench.lab, f"{pool}/watched"):
         asked = [
             (
                 ["write-iops", f"rbd:{pool}/{name}", *destroy(pool, name), "--shared-pool"],
-                f"image {pool}/{name} {why}",
+                (f"image {pool}/{name} ", why),
             )
             for name, why in whose.items()
         ]
         all_refused(bench, asked)
         # a read has to be filled where its name is typed: that is a write as well
         text = refused(bench, "read-iops", f"rbd:{pool}/vm-100-disk-0", *destroy(pool, "vm-100-disk-0"))
-        assert "is by its name a guest's disk" in text
+        assert "guest" in text
         console = bench.run(
             "write-iops",
             target=f"rbd:{pool}/vm-100-disk-0",
@@ -77,7 +77,7 @@ def test_an_image_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
     assert console.process.returncode == 3, console.describe()
     (run,) = console.runs
     assert (run["outcome"], run["nodes"][0]["outcome"]) == ("refused", "refused")
-    assert "is by its name a guest's disk" in console.stderr
+    assert "guest" in console.stderr
     assert others.look() == before
     rbd("mirror", "image", "disable", "--force", f"{pool}/mirrored")
 
@@ -86,18 +86,18 @@ def test_any_other_image_asks_for_its_name_is_used_and_survives(bench: Bench, po
     target, checksum = f"rbd:{pool}/data", others.checksum("data")
 
     text = refused(bench, "write-iops", target, "--shared-pool")
-    assert f"image {pool}/data exists and is not cephtui's (16.0 MiB)" in text
+    assert f"image {pool}/data " in text
+    assert "(16.0 MiB)" in text
     assert "--destroy data" in text
     # neither another name, nor part of it, nor that of an image that looks like cephtui's
     wrong = ["--destroy", "dat", "--destroy", "vm-100-disk-0", "--destroy", pool, "--destroy", "cephtui-notes"]
     asked = [
-        (["write-iops", target, *wrong, "--shared-pool"], "exists and is not cephtui's"),
-        (["write-iops", f"rbd:{pool}/cephtui-notes", "--shared-pool"], "exists and is not cephtui's"),
-        (["write-iops", f"rbd:{pool}/cephtui-0badcafe-lab1-0", "--shared-pool"], "exists and is not cephtui's"),
+        (["write-iops", f"rbd:{pool}/{name}", *words, "--shared-pool"], (f"image {pool}/{name} ", "exists"))
+        for name, words in (("data", wrong), ("cephtui-notes", []), ("cephtui-0badcafe-lab1-0", []))
     ]
     all_refused(bench, asked, size="4M")
-    assert "is too small" in refused(bench, "write-iops", target, "--destroy", "data", "--shared-pool", size="32M")
-    assert f"there is no image {pool}/dta" in refused(bench, "write-iops", f"rbd:{pool}/dta", "--destroy", "dta")
+    assert "too small" in refused(bench, "write-iops", target, "--destroy", "data", "--shared-pool", size="32M")
+    assert f"image {pool}/dta" in refused(bench, "write-iops", f"rbd:{pool}/dta", "--destroy", "dta")
     others.assert_unchanged()
 
     used = bench.run("write-iops", target=target, words=["--destroy", "data", "--shared-pool"], **SMALL)
@@ -108,7 +108,7 @@ def test_any_other_image_asks_for_its_name_is_used_and_survives(bench: Bench, po
     changed = set(others.before) ^ set(others.look())
     assert {line.split()[1] for line in changed} == {"data"}  # its contents; not its size, its id or anything else
     assert not (bench.sandbox.session() / "undo.jsonl").exists()
-    assert "nothing was left behind" in bench.cephtui("cleanup", "--yes").stdout
+    assert bench.cephtui("cleanup", "--yes").complaints == []
 
 
 def test_what_is_only_read_is_not_written(bench: Bench, pool: str, others: Others) -> None:
@@ -125,7 +125,7 @@ def test_what_is_only_read_is_not_written(bench: Bench, pool: str, others: Other
     assert {"thin", "unverified"} <= set(about_thin)
     assert "unverified" in about_filled
     assert "thin" not in about_filled
-    assert f"{pool}/thin is sparse" in about_thin["thin"]
+    assert f"{pool}/thin " in about_thin["thin"]
     # a snapshot of somebody's is no reason against reading, and neither is that it is open
     bench.lab.rbd("snap", "create", "--no-progress", f"{pool}/data@kept")
     with opened(bench.lab, f"{pool}/data"):
@@ -145,7 +145,7 @@ def test_what_no_image_can_be_is_refused_at_once(bench: Bench, pool: str) -> Non
     for key, console in consoles.items():
         assert console.wait() == 2, console.describe()
         assert asked[key] in console.stderr
-    assert "there is no pool nope" in refused(bench, "write-iops", "rbd:nope")
+    assert "pool nope" in refused(bench, "write-iops", "rbd:nope")
 
 
 # --- Devices -------------------------------------------------------------------------------------
@@ -232,31 +232,32 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
         stack.enter_context(devices["opened"].open("rb"))
         before = {kind: checksum(device) for kind, device in devices.items() if kind != "swapping"}
         whose = {
-            "ext4": "contains an ext4 file system",
-            "table": "has a partition table",
-            "lvm": "is part of LVM",
-            "luks": "is an encrypted (LUKS) device",
-            "raid": "is part of a RAID array",
-            "osd": "is a Ceph OSD's",
-            "swap": "is swap space",
-            "mounted": f"is mounted on {lab.directory}/mounted-",
-            "elsewhere": "contains an ext4 file system",
-            "swapping": "is used as swap space",
-            "opened": "is in use by python",
+            "ext4": "ext4",
+            "table": "partition table",
+            "lvm": "LVM",
+            "luks": "LUKS",
+            "raid": "RAID",
+            "osd": "OSD",
+            "swap": "swap",
+            "mounted": f" {lab.directory}/mounted-",
+            "elsewhere": "ext4",
+            "swapping": "swap",
+            "opened": " python",
         }
 
-        def asked(kinds: Sequence[str]) -> list[tuple[list[str], str]]:
+        def asked(kinds: Sequence[str]) -> list[tuple[list[str], tuple[str, ...]]]:
             names = {kind: [str(devices[kind]), devices[kind].name] for kind in kinds}
             given_up = {kind: [w for name in names[kind] for w in ("--destroy", name)] for kind in kinds}
-            return [(["write-iops", f"device:{devices[kind]}", *given_up[kind]], whose[kind]) for kind in kinds]
+            named = {kind: (f"{devices[kind]} ", whose[kind]) for kind in kinds}
+            return [(["write-iops", f"device:{devices[kind]}", *given_up[kind]], named[kind]) for kind in kinds]
 
         all_refused(bench, asked(list(whose)), node="local", at_once=4)
         # on a host of the lab: its own mounts and processes are not those of this machine
-        whose["mounted"] = "contains an ext4 file system"
+        whose["mounted"] = "ext4"
         all_refused(bench, asked(["ext4", "table", "lvm", "osd", "mounted"]))
         # nothing on it, but somebody holds it where this host can't see who
         write_at(devices["elsewhere"], 1080, bytes(2))
-        whose["elsewhere"] = "is in use by the system"
+        whose["elsewhere"] = " system"
         all_refused(bench, asked(["elsewhere"]))
         write_at(devices["elsewhere"], 1080, b"\x53\xef")
         run = bench.run("write-iops", on=["local"], target=f"device:{devices['ext4']}", **SMALL)
@@ -270,7 +271,8 @@ def test_a_device_of_nobody_asks_for_its_name_is_used_and_survives(bench: Bench)
         write_at(device, 0, pattern)
         target = f"device:{device}"
         text = refused(bench, "write-iops", target, "--destroy", "loop", "--destroy", "/dev")
-        assert f"{device} is an existing device (64.0 MiB" in text
+        assert f"{device} " in text
+        assert "(64.0 MiB" in text
         assert f"--destroy {device.name}" in text
         assert "too small" in refused(bench, "write-iops", target, "--destroy", device.name, size="65M")
         link = bench.lab.directory / "somebody"
@@ -289,5 +291,5 @@ def test_a_device_of_nobody_asks_for_its_name_is_used_and_survives(bench: Bench)
         assert found[8 * MIB :] == pattern[8 * MIB :]
         assert not list(bench.sandbox.data.glob("sessions/*/undo.jsonl"))
     assert bench.start("read-iops", target="device:/etc/passwd").wait() == 2
-    assert "there is no device /dev/nothing" in refused(bench, "read-iops", "device:/dev/nothing")
-    assert "not a block device" in refused(bench, "write-iops", "device:/dev/null", "--destroy", "null")
+    assert "/dev/nothing" in refused(bench, "read-iops", "device:/dev/nothing")
+    assert "block device" in refused(bench, "write-iops", "device:/dev/null", "--destroy", "null")

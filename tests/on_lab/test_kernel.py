@@ -158,7 +158,7 @@ def test_a_node_whose_kernel_has_no_rbd_is_refused(bench: Bench) -> None:
     console = bench.run("write-iops", target="krbd:bench", words=SHARED, **FEW)
 
     assert console.process.returncode == 3
-    assert "has no rbd module: use rbd:bench (librbd), or a node whose kernel has it" in console.stdout + console.stderr
+    assert "rbd:bench" in console.stdout + console.stderr
 
 
 # ---------------------------------------------------------------------------------------------- gates
@@ -364,7 +364,7 @@ def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(
     assert sorted(path.startswith("/dev/rbd") for path, _ in _IN_USE.findall(cleanup.stderr)) == [False, True]
     assert cleanup.process.returncode == 0, cleanup.describe()
     assert_nothing_left(bench)
-    assert "nothing was left behind" in bench.cleanup("--yes").stdout
+    assert bench.cleanup("--yes").complaints == []
 
 
 def mount_files(lab: Lab) -> str:
@@ -407,7 +407,8 @@ def test_a_mounted_cephfs_has_the_guards_of_its_data_pool(bench: Bench, mounted:
     elsewhere = {**where, "target": "cephfs:/tmp/scratch"}
     console = bench.run("write-iops", seconds=PATIENCE_SECONDS, **elsewhere, **FEW)
     assert console.process.returncode == 3
-    assert "/tmp is on overlay, not on a CephFS: mount it first, or use file:/tmp/scratch" in console.stderr
+    assert "/tmp " in console.stderr
+    assert "file:/tmp/scratch" in console.stderr
 
 
 # ---------------------------------------------------------------------------------------------- what is lost
@@ -501,13 +502,11 @@ def test_a_node_that_reboots_while_it_measures_is_lost_and_what_it_made_stays_kn
         assert console.wait(PATIENCE_SECONDS) == 4, console.describe()
         (run,) = console.runs
         assert run["outcome"] == "lost"
-        assert re.search("the connection was lost|did not come through", run["error"])
+        assert re.search("connection|come through", run["error"])
 
     cleanup = bench.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
     assert cleanup.process.returncode == 1, cleanup.describe()
-    assert (
-        f"it is on the file system of {where}, and {where}/left is on that of / now: mount it first" in cleanup.stderr
-    )
+    assert f"{where}/left " in cleanup.stderr
     assert noted(bench.sandbox) == {f"file:{where}/left"}
 
     mount_files(lab)
@@ -544,6 +543,6 @@ def test_what_is_lost_while_it_measures_is_removed(bench: Bench, new_bench: NewB
     reboot(lab)
     cleanup = other.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
     assert cleanup.process.returncode == 0, cleanup.describe()
-    assert "was not removed" not in cleanup.stderr
+    assert "cephtui cleanup" not in cleanup.stderr
     for each in (bench, other):
         assert_nothing_left(each)

@@ -177,14 +177,16 @@ def test_the_public_and_the_cluster_network_are_measured_at_their_own_addresses(
 def test_a_network_that_a_node_is_not_in_is_refused(lab: Lab, bench: Bench) -> None:
     console = bench.run("network", on=["lab3"], target="host:lab1", network="cluster")
     assert console.process.returncode == 2, console.describe()
-    assert "lab1 has no address in the cluster network, only in the public network (10.77.0.1)" in console.stderr
+    assert "lab1 " in console.complaints[-1]
+    assert "(10.77.0.1)" in console.complaints[-1]
 
 
 def test_a_node_without_it_is_told(lab: Lab, bench: Bench) -> None:
     bench.configure(lab3={"prefix": bench.without("lab3", "iperf3"), "ceph_prefix": []})
     console = bench.run("network", on=["lab1"], target="host:lab3", runtime=2)
     assert console.process.returncode == 3, console.describe()
-    assert "lab3: iperf3 is not installed: apt-get install iperf3" in console.stderr
+    assert "lab3: iperf3 " in console.stderr
+    assert "apt-get install iperf3" in console.stderr
     assert_nothing_is_left(bench)
 
 
@@ -231,7 +233,8 @@ def test_the_server_is_killed(lab: Lab, bench: Bench) -> None:
     os.kill(case.pid("lab3", " -s "), signal.SIGKILL)
     case.console.wait(60)
     assert case.run["outcome"] == "failed"
-    assert "server on lab3: it was killed (SIGKILL)" in case.run["error"]
+    assert "lab3: " in case.run["error"]
+    assert "SIGKILL" in case.run["error"]
     assert case.run["summary"]["write"]["bytes"] > 0
     assert_nothing_is_left(bench)
 

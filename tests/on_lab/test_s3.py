@@ -172,6 +172,6 @@ def test_wrong_keys_are_refused_before_anything_is_made(bench: Bench, somebody: 
     endpoint = configure(bench, *section(bench.lab.gateway(), (somebody[0], "x" * 40)))
     console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
     assert console.process.returncode == 3, console.describe()
-    assert "SignatureDoesNotMatch: the keys are not accepted" in console.stderr
+    assert "SignatureDoesNotMatch" in console.stderr
     assert "x" * 40 not in console.stdout + console.stderr
     assert own_at(bench.lab) == []

@@ -31,6 +31,6 @@ def test_a_run_that_is_cut_half_way_is_not_settled(bench: Bench) -> None:
     (run,) = console.runs
     assert run["outcome"] == "ok", console.describe()
     (found,) = [finding for finding in run["findings"] if finding["code"] == "not-settled"]
-    assert found["text"].startswith("not settled: IOPS fell by"), found
+    assert "IOPS fell" in found["text"], found
     assert CUT_AT_SECONDS - 6 <= found["from_seconds"] <= RUN_SECONDS
     assert run["seconds"]["least"] < 0.5 * run["seconds"]["greatest"]

