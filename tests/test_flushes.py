@@ -33,7 +33,7 @@ from cephtui.tui.console.tile_result import direction_of, headline
 from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
-from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title
+from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, spread
 from tests.known import known
 from tests.measured import run
 
@@ -128,6 +128,16 @@ def test_the_whole_run_is_the_sum_of_its_seconds(name: str) -> None:
     assert dict.fromkeys(("p50", "p99", "min", "max", "stddev")) == {
         name: getattr(commit, f"latency_{name}_seconds") for name in ("p50", "p99", "min", "max", "stddev")
     }
+
+
+def test_the_mean_so_far_is_that_of_what_is_drawn() -> None:
+    readings, whole = live("live.stdout")
+    history = History()
+    for each in samples(readings):
+        history.add(each)
+    found = known(spread(Shown(history, {}, (), history.reached), HEADLINE_BY_NAME["latency"]))
+    assert found.least < found.mean < found.greatest
+    assert found.mean == pytest.approx(known(whole.flows["commit"].latency_mean_seconds), rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -301,12 +301,12 @@ class History:
             sums[stretch[0]] = _added(sums.get(stretch[0], stretch[:1] + (0.0,) * 3), stretch)
         return Curve.of([sums[end] for end in sorted(sums)])
 
-    def mean(self, figure: str) -> float | None:
-        """Since the ramp, reads and writes together: what was done in all that time, or the mean of all completions.
+    def mean(self, figure: str, flows: Collection[str] = DIRECTIONS) -> float | None:
+        """Since the ramp, of these flows together: what was done in all that time, or the mean of all completions.
 
         None before anything was measured, or where that is not counted.
         """
-        parts = [part for name in DIRECTIONS if (part := self.done.get(name))]
+        parts = [part for name in flows if (part := self.done.get(name))]
         if figure == "latency_mean_seconds":
             completed = sum(part.completed for part in parts)
             return sum(part.waited_seconds for part in parts) / completed if completed else None

@@ -183,14 +183,14 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
     whole = shown.seconds
     if whole and whole.metric == name:
         return Spread(whole.least, whole.mean, whole.greatest)
-    whole_flows = headline.metric.names_of_whole(history.directions)
-    curves = [history.total(name)] if headline.sums else [history.curves.get(f"{d}.{name}") for d in whole_flows]
+    flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
+    curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
     known = [curve for curve in curves if curve]
     found = (known[0] if len(known) == 1 else Curve()).since(history.ramp_until)
     if found is None:
         return None
     least, mean, greatest = found
-    exact = history.mean(name)
+    exact = history.mean(name, flows)
     return Spread(least, mean if exact is None else exact, greatest)
 
 
