@@ -777,7 +777,7 @@ async def test_the_end_of_the_console_that_writes_makes_the_run_lost(session: Pa
             await until(shown.pilot, lambda: " running " in text_in(shown.screen, "#progress"))
             lock_gone(written.directory)
             await until(shown.pilot, lambda: " lost" in text_in(shown.screen, "#progress"))
-            assert "the console ended during the run" in text_in(shown.screen, "#progress")
+            assert "cephtui ended" in text_in(shown.screen, "#progress")
 
 
 def lock_gone(directory: Path) -> None:

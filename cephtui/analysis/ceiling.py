@@ -22,7 +22,7 @@ from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, Run
-from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, METRICS, Metric
+from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, Metric
 from cephtui.tools.load import Load
 
 Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
@@ -121,14 +121,6 @@ def _order(ceiling: Ceiling) -> tuple[bool, float]:
 def nearest(found: Iterable[Ceiling]) -> Ceiling | None:
     """The one that the run is nearest to; None where none is known."""
     return next((ceiling for ceiling in found if ceiling.is_known), None)
-
-
-def has_depth(run: Run) -> bool:
-    """Whether a run with one I/O in flight would show what its depth lets through: it has several, and latencies."""
-    load = load_of(run)
-    times = (metric for metric in METRICS if metric.unit == "s")
-    timed = any(measured([run], name, metric) for metric in times for name in DIRECTIONS)
-    return timed and load is not None and load.depth * load.jobs > 1
 
 
 # ---------------------------------------------------------------------------------------------- what the user has set
@@ -236,10 +228,9 @@ def _speed(run: Run, node: str, links: Sequence[Link], kept: Sequence[ClusterLin
     if last := max(own, key=lambda link: link.bandwidth_bytes, default=None):
         return _measured(last.bandwidth_bytes, f"{last.session}/{last.run}, {last.measured_at:%Y-%m-%d}")
     found = run.environment.get(node)
-    nics = found.nic_bits_per_second.items() if found else ()
-    bits, mtu = max(
-        ((bits, max(_MTU, found.nic_mtu.get(name, _MTU))) for name, bits in nics if found), default=(0, _MTU)
-    )
+    nics, mtus = (found.nic_bits_per_second, found.nic_mtu) if found else ({}, {})
+    speeds = ((bits, max(_MTU, mtus.get(name, _MTU))) for name, bits in nics.items())
+    bits, mtu = max(speeds, default=(0, _MTU))
     payload = round((mtu - _HEADERS) / (mtu + _FRAME), 2)
     return _Speed(bits * payload / 8, f"NIC {units.bit_rate(bits)} x {payload}") if bits else None
 

@@ -126,7 +126,8 @@ class Course:
 
     def cluster(self, sample: ClusterSample) -> None:
         """A state of the cluster."""
-        now = {(s.kind.code, s.subject): s for s in self._signals(sample)}
+        found = [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
+        now = {(each.kind.code, each.subject): each for each in found}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None
             if self._before is None:
@@ -148,9 +149,6 @@ class Course:
                 spans[-1].over = at
         self._note_pgs(sample)
         self._answered = at
-
-    def _signals(self, sample: ClusterSample) -> list[Signal]:
-        return [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
 
     def _note_silence(self, at: float) -> None:
         since, most = self._answered, _SILENT_SECONDS

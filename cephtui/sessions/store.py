@@ -100,13 +100,19 @@ def is_locked(directory: Path) -> bool:
     return False
 
 
+def cannot_write(directory: Path, error: OSError) -> StoreError:
+    """Why nothing can be saved in a directory, and the next step."""
+    reason = error.strerror or str(error)
+    return StoreError(f"can't write {directory}: {reason}: let it be written, or set CEPHTUI_DATA_DIR")
+
+
 def check_space(root: Path, plan: Plan) -> None:
     """Raises StoreError where what a plan will store does not fit."""
     needed = plan.session_bytes + _SLACK_BYTES
     try:
         free = shutil.disk_usage(next(path for path in (root, *root.parents) if path.exists())).free
     except OSError as error:
-        raise StoreError(f"can't write sessions in {root}: {error.strerror}") from None
+        raise cannot_write(root, error) from None
     if free < needed:
         raise StoreError(
             f"not enough space for the session in {root}: needs about {units.size(needed)}, "
@@ -159,7 +165,7 @@ def read_run(directory: Path, number: int) -> Run:
 
 def as_lost(run: Run) -> Run:
     """A run whose console was killed."""
-    return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
+    return run.model_copy(update={"outcome": "lost", "error": "cephtui ended during the run"})
 
 
 def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) -> tuple[list[Run], list[StoreError]]:

@@ -29,6 +29,7 @@ from cephtui.sessions.store import (
     SUITE_FILE,
     StoreError,
     as_lost,
+    cannot_write,
     check_name,
     is_locked,
     read_run,
@@ -264,7 +265,7 @@ class SessionWriter:
                 raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
             return cls._prepared(directory, lock)
         except OSError as error:
-            raise StoreError(f"can't write session {root / (name or '')}: {error.strerror}") from None
+            raise cannot_write(root / (name or ""), error) from None
 
     @classmethod
     def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
@@ -299,7 +300,7 @@ class SessionWriter:
         try:
             self._append("plans.jsonl", line(plan))
         except OSError as error:
-            raise StoreError(f"can't write session {self.directory}: {error.strerror}") from None
+            raise cannot_write(self.directory, error) from None
 
     def order(self, ordered: Model) -> None:
         """Keep what is measured as a whole, in place of what was ordered before; raises OSError."""
