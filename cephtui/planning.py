@@ -270,6 +270,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         number=number,
         target=request.target.spec,
         data_pool=request.target.data_pool,
+        has_mds=request.target.has_mds,
         writes=bool(fill_bytes) or workload.writes(),
         filled=known is not None,
         span_bytes=draft.layout.jobs * draft.layout.size_bytes,

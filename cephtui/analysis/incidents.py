@@ -31,8 +31,6 @@ _JOIN_SECONDS = 10.0
 """A signal that returns within this time is regarded as never interrupted."""
 _MOST, _MOST_STALLS = 3, 5
 """More findings of one kind are joined to one."""
-_MAY_PASS_MDS = ("cephfs:", "file:")
-"""How targets begin that are, or may be, on a CephFS."""
 _INACTIVE_SHARE = 0.1
 """Of the run's time: longer without all PGs the run measured a wait."""
 
@@ -62,12 +60,12 @@ class _Span:
 class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
-    def __init__(self, headline: HeadlineName = "iops", tool: str = "", target: str = "") -> None:
-        """``headline`` is that of the preset, ``tool`` what measures, and ``target`` what, as far as it is known."""
+    def __init__(self, headline: HeadlineName = "iops", tool: str = "", *, has_mds: bool = True) -> None:
+        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS."""
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
-        self._has_mds = not target or target.startswith(_MAY_PASS_MDS)
+        self._has_mds = has_mds
         self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None

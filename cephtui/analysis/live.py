@@ -64,7 +64,7 @@ class LiveRun:
         # with the first run: it knows what a cluster reports
         from cephtui.analysis.incidents import Course
 
-        self.course = Course(self.step.headline, self.step.tool, self.step.target)
+        self.course = Course(self.step.headline, self.step.tool, has_mds=self.step.has_mds)
         self.history.ramp_until = self.step.ramp_seconds
         if not self.step.prepare_seconds:
             self.phase = "ramp" if self.step.ramp_seconds else "run"

@@ -171,6 +171,8 @@ class Step(Model):
     """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
     writes: bool = False
     """Whether the benchmark, or its prefill, changes data."""
+    has_mds: bool = Field(default=True, exclude_if=lambda has_mds: has_mds)
+    """Whether its I/O passes an MDS of CephFS, or may; left out where that is so."""
     filled: bool = True
     """Whether the whole span is prefilled first; if not, reads may hit unallocated blocks."""
     span_bytes: int

@@ -75,7 +75,7 @@ class Recorder:
         self._run, self._preset, self._nodes = run, step.preset, step.names
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
-        self.course = Course(step.headline, step.tool, step.target)
+        self.course = Course(step.headline, step.tool, has_mds=step.has_mds)
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self._ended_at: dict[str, float] = {}

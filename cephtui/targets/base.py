@@ -165,7 +165,7 @@ class Target(ABC):
     marks_paths: ClassVar[bool] = True
     """Whether a path of its own carries its owner where a file of cephtui's has it."""
     has_mds: ClassVar[bool] = False
-    """Whether its I/O passes an MDS of CephFS."""
+    """Whether its I/O passes an MDS of CephFS, or may."""
     creates_images: ClassVar[bool] = False
     """Whether its parts are new images, whose data may be in another pool."""
     secrets: ClassVar[tuple[str, ...]] = ()

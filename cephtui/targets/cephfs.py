@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import ClassVar, Self
+from typing import Self
 
 from cephtui.ceph.file_systems import FileSystems
 from cephtui.cluster import reader
@@ -43,8 +43,6 @@ class CephfsFacts:
 @dataclass(frozen=True, slots=True)
 class CephfsTarget(FileTarget):
     """A file, or one for each node, on a CephFS that the nodes have mounted."""
-
-    has_mds: ClassVar[bool] = True
 
     @property
     def spec(self) -> str:

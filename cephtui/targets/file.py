@@ -99,6 +99,7 @@ class FileTarget(Target):
     kind: ClassVar[Kind] = "file"
     default_span_bytes: ClassVar[int] = 1 << 30
     identified_at_path: ClassVar[bool] = True
+    has_mds: ClassVar[bool] = True
 
     path: str
 
