@@ -11,5 +11,7 @@ EXIT_NOT_MET = 5
 EXIT_NO_VERDICT = 6
 """A check has shown neither that nor the contrary, an expected figure was not shown to be reached or missed, or
 repeats were given up before their mean was stable."""
+ANSWER_CODES = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
+"""By what is answered to what was asked of a figure."""
 WORST = (0, EXIT_NO_VERDICT, EXIT_NOT_MET, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
 """Of several plans, and of what is expected of them, the last of these stands for all."""

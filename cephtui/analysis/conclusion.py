@@ -15,16 +15,14 @@ from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
 from cephtui.analysis.together import answer_of_all, shown_together
-from cephtui.analysis.verdict import Criteria, Figures, judge, seen_with
-from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
+from cephtui.analysis.verdict import MET, Criteria, Figures, judge, seen_with
+from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
-_EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
-_MET: dict[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
 _FEW_RUNS = 4
 """A side, of which it is said what they would show where there is only one."""
 _NAMED_MOST = 6
@@ -73,7 +71,7 @@ class Judgement:
 
         One that is not met by itself, and is not enough for all together (Holm), is open like the answer.
         """
-        met = _MET[self.conclusion.answer]
+        met = MET[self.conclusion.answer]
         alike = [verdict for verdict in self.deciding if verdict.met is met]
         first = next(iter(alike or [each for each in self.deciding if each.met is False] or self.deciding), None)
         return first and first.model_copy(update={"met": met})
@@ -96,7 +94,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
     conclusion = Conclusion(
         at=at,
         answer=answer,
-        exit_code=_EXIT_CODES[answer],
+        exit_code=ANSWER_CODES[answer],
         changed=tuple(changed),
         left_out=(*left_out, *asked.beside),
         limited=tuple(each for change in counted for each in _limited(change, asked)),

@@ -31,16 +31,22 @@ def mark_of(begun: float, marks: Iterable[tuple[float, str]]) -> tuple[float, st
 
 
 def explanation(
-    begun: float, over: float, marks: Iterable[tuple[float, str]], events: Iterable[Finding], *, is_asked: bool
+    begun: float,
+    over: float,
+    marks: Iterable[tuple[float, str]],
+    events: Iterable[Finding],
+    *,
+    is_asked: bool,
+    otherwise: str = "",
 ) -> dict[str, Value]:
     """What explains the span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
-    ``cause`` that the cluster reported beside it. Where there is neither it is ``unexplained``, if the cluster was
-    asked.
+    ``cause`` that the cluster reported beside it, ``otherwise`` one that is known by itself. Where there is neither it
+    is ``unexplained``, if the cluster was asked.
     """
     beside = [event for event in events if _can_stop_io(event) and _is_beside(event, begun, over)]
     known = _noted(mark_of(begun, marks))
-    if beside:
-        known["cause"] = min(beside, key=cause_rank).text
+    if cause := min(beside, key=cause_rank).text if beside else otherwise:
+        known["cause"] = cause
     return known or ({"unexplained": True} if is_asked else {})
 
 

@@ -252,13 +252,10 @@ class Course:
     def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> dict[str, Value]:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
-                noted = explanation(stall.begun, stall.over, self._marks, (), is_asked=False)
-                return {**noted, "cause": lost[name]}
-        found = explanation(stall.begun, stall.over, self._marks, events, is_asked=self._answered is not None)
+                return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
         own = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
-        if not own or "cause" in found:
-            return found
-        return {name: value for name, value in found.items() if name != "unexplained"} | {"cause": own}
+        is_asked = self._answered is not None
+        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=own)
 
 
 def _is_as_before(span: _Span, before: Signal | None) -> bool:

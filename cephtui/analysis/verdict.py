@@ -30,13 +30,14 @@ from cephtui.analysis.ratio import (
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
-from cephtui.models.verdict import JUDGED_RUNS, Verdict
+from cephtui.models.verdict import JUDGED_RUNS, Answer, Verdict
 
 _PREDICTED_FROM = 4
 """Runs before, for which it is said where a further one would lie."""
 _FAR = 48
 """More runs a side than this are beyond what is measured to decide."""
-_ANSWERS: Mapping[str, bool | None] = {"met": True, "not met": False, "undecided": None}
+MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
+"""By the answer, whether what is required is met; None is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
     }
     if is_judged:
         found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
-        found["met"] = _ANSWERS[answer_of(interval, required, metric.better)]
+        found["met"] = MET[answer_of(interval, required, metric.better)]
         if not interval[0] <= 1 <= interval[1]:
             found["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"
     return found

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from cephtui.ceph import answers, health
+from cephtui.ceph.health import SLOW_OPS
 from cephtui.frozen import dataclass
 from cephtui.models import Finding
 from cephtui.models.findings.cluster import HEALTH_OTHER, HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB, SNAPTRIM
@@ -234,7 +235,7 @@ def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
         code = next(code for code in reversed(_FILLING_CHECKS) if _count(now, code))
         return f"an OSD became nearly full during the run: {_message(now, code)}"
     if _is_slower(before, now):
-        return f"the cluster can't keep up: {_message(now, 'SLOW_OPS')}"
+        return f"the cluster can't keep up: {_message(now, SLOW_OPS)}"
     return None
 
 
@@ -249,10 +250,10 @@ def _message(state: ClusterState, code: str) -> str:
 
 def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     """Slow operations on daemons that had none; their number goes up and down by itself where some were stuck."""
-    slow, earlier = (set(re.findall(r"\b(?:osd|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before))
-    if not _count(now, "SLOW_OPS") or not health.costs_speed("SLOW_OPS", _message(now, "SLOW_OPS")):
+    slow, earlier = (set(re.findall(r"\b(?:osd|mds)\.\w+", _message(state, SLOW_OPS))) for state in (now, before))
+    if not _count(now, SLOW_OPS) or not health.costs_speed(SLOW_OPS, _message(now, SLOW_OPS)):
         return False
-    return not _count(before, "SLOW_OPS") or not slow <= earlier
+    return not _count(before, SLOW_OPS) or not slow <= earlier
 
 
 def findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:

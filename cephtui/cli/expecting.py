@@ -13,19 +13,16 @@ from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import answer_to, parse_expectation
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
-from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
+from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
 from cephtui.models.suite import Ordered
-from cephtui.models.verdict import Answer
 from cephtui.reports.expected import draw_expected, expected_markdown
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, judge_promises, keep_given, promises_of
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
 from cephtui.terminal import say
-
-CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 
 
 def check_expected(texts: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +96,7 @@ def _conclude(
         keep_given(found, directory)
     except OSError as error:
         say(f"what became of it was not kept in session {directory.name}: {error.strerror}")
-    return CODES[answer_to(found)]
+    return ANSWER_CODES[answer_to(found)]
 
 
 def print_expected(found: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None, *, as_json: bool) -> None:

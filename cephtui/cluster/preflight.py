@@ -175,12 +175,11 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if state.osds_up < state.osds:
         down = await asked.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
+    findings = cluster.findings(state, has_mds=demand.has_mds)
     if pool is None:
         inactive = pool_guards.guard_all_pgs(state, demand.all_pgs) if demand.all_pgs else None
         environment = await _environment(asked, state, pools, None, None)
-        return Preflight(
-            inactive, findings=cluster.findings(state, has_mds=demand.has_mds), environment=environment, state=state
-        )
+        return Preflight(inactive, findings=findings, environment=environment, state=state)
     osd_map = pools.osd_map
     for name in filter(None, (pool, demand.data_pool)):
         found = osd_map.pools.get(name)
@@ -193,7 +192,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
         refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if demand.data_pool else None)
     space = pools.space(data_pool)
     full = pool_guards.guard_space(space, demand.new_bytes)
-    findings = (*cluster.findings(state, has_mds=demand.has_mds), *pool_guards.pool_findings(data_pool))
+    findings = (*findings, *pool_guards.pool_findings(data_pool))
     if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
     environment = await _environment(asked, state, pools, data_pool, osd_map.pools[pool])

@@ -243,9 +243,15 @@ class Target(ABC):
         """What a step on it that adds so many bytes needs of the cluster."""
         from cephtui.cluster.preflight import Demand
 
-        opens_for_writing = step.writes or self.opens_for_writing
-        pools, images = (self.pool, step.data_pool), self.creates_images
-        return Demand(*pools, step.writes, opens_for_writing, images, new_bytes, has_mds=self.has_mds)
+        return Demand(
+            self.pool,
+            step.data_pool,
+            step.writes,
+            step.writes or self.opens_for_writing,
+            self.creates_images,
+            new_bytes,
+            has_mds=self.has_mds,
+        )
 
     async def settle(self, shells: Sequence[Shell]) -> Target:
         """The target as these nodes can use it; raises SecretsMissing, TargetFault and TransportError."""

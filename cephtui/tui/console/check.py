@@ -29,11 +29,10 @@ from cephtui.presets import Catalogue, Preset
 from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import PHASES, conditions
 from cephtui.reports.verdict import (
-    ANSWERS,
+    answer_text,
     basis,
     change_of,
     required_percent,
-    required_text,
     verdict_text,
 )
 from cephtui.running.launch import FAULTS, Launcher, NotRun
@@ -388,7 +387,7 @@ def _over(stands: Standing) -> str:
     if stands.judged is None:
         return "no verdict"
     said = stands.judged.conclusion
-    parts = [f"required: {required_text(stands.judged.deciding[0])}: {ANSWERS[said.answer]}"]
+    parts = [answer_text(stands.judged, code=False)]
     for word, texts in (("noted", said.noted), ("differs", said.changed)):
         parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
     return "\n".join(["   ".join(parts), *(note for note in said.notes if note == UNSEEN)])
