@@ -141,6 +141,32 @@ def test_a_check_that_outlasts_its_reason_says_how_long(code: str) -> None:
     assert text == "OSD_DOWN (1 osds down)"
 
 
+@pytest.mark.parametrize("code", ["BLUESTORE_SLOW_OP_ALERT", "WAL_DEVICE_STALLED_READ_ALERT"])
+def test_an_alert_that_stood_before_a_run_says_nothing_of_it(code: str) -> None:
+    """It stands for a day after the last slow operation; one that comes, or is about more OSDs, is of the run."""
+
+    def state(osds: int) -> ClusterState:
+        return ClusterState("HEALTH_WARN", (HealthCheck(code, "HEALTH_WARN", f"{osds} OSD(s) had it", osds),))
+
+    before = Observation(state(2)).sample()
+    during = [before.model_copy(update={"phase": "run", "checks": {code: f"{osds} OSD(s) had it"}}) for osds in (1, 3)]
+    assert [each.code for each in cluster.findings(state(2))] == ["health-other"]
+    assert [signal.kind.code for signal in signals(before.model_copy(update={"phase": "prepare"}), None)] == [
+        "health-other"
+    ]
+    assert not list(signals(during[0], before))
+    assert [signal.kind.code for signal in signals(during[1], before)] == ["health-speed"]
+    healthy = Observation(ClusterState("HEALTH_OK")).sample()
+    assert [signal.kind.code for signal in signals(during[0], healthy)] == ["health-speed"]
+
+
+def test_a_state_that_names_no_check_says_so(golden: Golden) -> None:
+    (finding,) = cluster.findings(ClusterState("HEALTH_WARN"))
+    (signal,) = signals(Observation(ClusterState("HEALTH_ERR")).sample(), None)
+    assert finding.code == signal.kind.code == "health-speed"
+    golden.same([finding.text, signal.kind.found((1.0, 2.0), **signal.values).text, finding.cure])
+
+
 def test_one_state_can_have_both_kinds_each_with_its_codes(golden: Golden) -> None:
     checks = (
         HealthCheck("SLOW_OPS", "HEALTH_WARN", "3 slow ops", 3),

@@ -9,7 +9,7 @@ from dataclasses import field
 
 from cephtui import units
 from cephtui.ceph.cluster import is_clean, scrubs, serves, trims
-from cephtui.ceph.health import by_effect
+from cephtui.ceph.health import by_effect, since
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
 from cephtui.models.findings.cluster import (
@@ -71,18 +71,17 @@ def signals(sample: ClusterSample, before: ClusterSample | None, *, has_mds: boo
 def _health(sample: ClusterSample, before: ClusterSample | None, has_mds: bool) -> Iterator[Signal]:
     """New health checks, those that cost speed apart from the others; or a worse status."""
     checks = before.checks if before else {}
-    new = by_effect({code: text for code, text in sample.checks.items() if code not in checks}, has_mds=has_mds)
+    new = since(checks, sample.checks)
     severity = _SEVERITY.get(sample.health or "", 0)
     worse = severity > _SEVERITY.get((before.health if before else None) or "", 0)
-    found = {HEALTH_SPEED: new.speed, HEALTH_OTHER: new.other}
-    if worse and not new.speed and not new.other:  # a check has become graver, or none is known
-        is_harmless = sample.checks and not by_effect(sample.checks, has_mds=has_mds).speed
-        found = {HEALTH_OTHER if is_harmless else HEALTH_SPEED: {}}
-    elif not severity:
-        return
-    for kind, parts in found.items():
-        if parts or len(found) == 1:
-            yield Signal(kind, {"status": str(sample.health)}, weight=severity, parts=parts)
+    is_before = before is None and sample.phase == "prepare"
+    stood = sample.checks.keys() - (() if is_before else new.keys())
+    # without a new check one has become graver, or none is known
+    found = by_effect(new or (sample.checks if worse else {}), stood=stood, has_mds=has_mds)
+    if severity and (found.speed or (worse and not found.other)):
+        yield Signal(HEALTH_SPEED, {"status": str(sample.health)}, weight=severity, parts=found.speed)
+    if severity and found.other:
+        yield Signal(HEALTH_OTHER, {"status": str(sample.health)}, weight=severity, parts=found.other)
 
 
 def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind: FindingKind) -> Iterator[Signal]:

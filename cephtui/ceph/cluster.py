@@ -198,8 +198,7 @@ def _check(code: str, value: Any) -> HealthCheck:
     value = value if isinstance(value, dict) else {}
     summary = answers.part(value, "summary")
     message = str(summary.get("message") or "")
-    leading = re.match(r"[0-9]{1,15}", message)
-    count = answers.whole(summary.get("count")) or (int(leading[0]) if leading else 0)
+    count = answers.whole(summary.get("count")) or health.number_in(message)
     return HealthCheck(code, str(value.get("severity") or ""), message, count, bool(value.get("muted")))
 
 
@@ -265,7 +264,8 @@ def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
     """A state that is not healthy and gives no reason may cost speed."""
     if state.health == "HEALTH_OK":
         return
-    checks = health.by_effect({check.code: check.message for check in state.checks if not check.muted}, has_mds=has_mds)
+    known = {check.code: check.message for check in state.checks if not check.muted}
+    checks = health.by_effect(known, stood=known, has_mds=has_mds)
     if checks.speed or not checks.other:
         yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)
     if checks.other:

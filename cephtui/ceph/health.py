@@ -8,7 +8,7 @@ rados/operations/health-checks, cephfs/health-messages, cephadm/operations, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from cephtui.frozen import dataclass
 
@@ -82,7 +82,8 @@ _OUTLASTING = {
         for device in ("BLOCK", "DB", "WAL")
     },
 }
-"""The options by which a check stands for so long after the last time."""
+"""The options by which a check stands for so long after the last time: one that stood before a run may be about what
+was over by then, and only one that comes during the run is about the run."""
 _IDLE_FLAGS = _codes(
     "noscrub nodeep-scrub noup noin noout nobackfill norecover norebalance pauserec nosnaptrim notieragent"
 )
@@ -120,16 +121,28 @@ class ByEffect:
     other: Mapping[str, str]
 
 
-def by_effect(checks: Mapping[str, str], *, has_mds: bool = True) -> ByEffect:
+def since(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, str]:
+    """Of checks with their messages, those that came after others; with an alert that is about more OSDs by now."""
+    return {
+        code: message
+        for code, message in checks.items()
+        if code not in before or (code in _OUTLASTING and number_in(message) > number_in(before[code]))
+    }
+
+
+def by_effect(checks: Mapping[str, str], *, stood: Collection[str] = (), has_mds: bool = True) -> ByEffect:
     """Checks with their messages: those that cost speed, and the others; each in words that name its code.
 
-    Of what does not pass an MDS, so without ``has_mds``, those of CephFS cost no speed.
+    ``stood`` has the codes of those that did so before the run, which an alert may do for a day. Of what does not pass
+    an MDS, so without ``has_mds``, those of CephFS cost no speed.
     """
     words = {code: _words(code, message) for code, message in checks.items()}
     limiting = {
         code
         for code, message in checks.items()
-        if costs_speed(code, message) and (has_mds or code in _OF_OSDS or not code.startswith(_OF_CEPHFS))
+        if costs_speed(code, message)
+        and (has_mds or code in _OF_OSDS or not code.startswith(_OF_CEPHFS))
+        and not (code in _OUTLASTING and code in stood)
     }
     return ByEffect(
         {code: text for code, text in words.items() if code in limiting},
@@ -140,8 +153,14 @@ def by_effect(checks: Mapping[str, str], *, has_mds: bool = True) -> ByEffect:
 def _words(code: str, message: str) -> str:
     """``SLOW_OPS (3 slow ops)``; of a check that outlasts what it is about, how long that may have been over."""
     told = [message] if message not in ("", code) else []
-    told += [f"within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
+    told += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
     return f"{code} ({', '.join(told)})" if told else code
+
+
+def number_in(message: str) -> int:
+    """How many OSDs, pools or operations a check is about, as its message begins; 0 where it has no number."""
+    leading = re.match(r"[0-9]{1,15}", message)
+    return int(leading[0]) if leading else 0
 
 
 def flags_of(code: str, message: str) -> frozenset[str]:

@@ -72,17 +72,27 @@ def _counted_osds(number: Value | None, word: str) -> str:
     return f"{number or ''} OSD{'s' * (number not in (None, 1))} {word}".strip()
 
 
-_HEALTHY = _course(says("the cluster was {status}"))
+def _healthy(values: Values) -> str:
+    """Its checks follow; where none is known, the reason is not."""
+    if not str(values["status"]).startswith("HEALTH_"):
+        return "the health of the cluster was not known"
+    return worded(
+        "the cluster was {status}" if values.get("details") else "the cluster was {status} (why is not known)", values
+    )
+
+
+_HEALTHY = _course(_healthy)
 HEALTH_SPEED = FindingKind(
     "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about what costs speed, or may: copies that are missing or moving, OSDs, MDSs, disks "
-    "and networks that are down, full or slow, and whatever cephtui does not know.",
-    cure="measure again when these health checks are gone: ceph health detail", source=_HEALTH,
+    why="A health check that is named here is about what costs speed, or may: copies that are missing or moving, OSDs, "
+    "MDSs, disks and networks that are down, full or slow, and whatever cephtui does not know. Where none is named, "
+    "why the cluster was not HEALTH_OK is not known: the reason may cost speed.",
+    cure="measure again when ceph health detail names nothing that costs speed", source=_HEALTH,
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about something else than the speed of this run, or about how the cluster is set up: "
-    "they leave its figures as they are.",
+    why="These health checks say nothing of the speed of this run: they are about something else, about how the "
+    "cluster is set up, or about slow operations and reads before the run, of which Ceph warns for 24 h by default.",
     cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
 )  # fmt: skip
 _MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."

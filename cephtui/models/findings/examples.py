@@ -78,7 +78,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": True},
         {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": False},
     ),
-    "health-speed": ({"status": "HEALTH_WARN", "details": ("1 osds down", "Degraded data redundancy")},),
+    "health-speed": (
+        {"status": "HEALTH_WARN", "details": ("1 osds down", "Degraded data redundancy")},
+        {"status": "HEALTH_WARN"},
+    ),
     "health-other": ({"status": "HEALTH_WARN", "details": ("1 pool(s) do not have an application enabled",)},),
     "osds": ({"osds": 1, "of": 12},),
     "osd-down": ({"osd": "osd.2", "times": 2}, {"osds": 2, "of": 12, "early": True}),
