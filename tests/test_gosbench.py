@@ -228,6 +228,31 @@ def test_what_failed_is_no_operation_and_has_no_bytes(golden: Golden) -> None:
     golden.same(finding.text for finding in unknown.findings if finding.code == "failed-ops")
 
 
+def test_what_failed_has_the_first_error_of_its_own_method() -> None:
+    """All are in one log, which may have one of another method, or of the preparation, before it."""
+    parser = GosbenchParser(0, None)
+    failed = 'worker: time="T" level=error msg="{}" error="operation error S3: {}, {}"\n'
+    log = [
+        ("Error during work preparation - ignoring", "GetObject", "before"),
+        ("Issues when performing work - ignoring", "PutObject", "first of PUT"),
+        ("Issues when performing work - ignoring", "ListObjectsV2", "first of LIST"),
+        ("Issues when performing work - ignoring", "ListObjectsV2", "second"),
+    ]
+    parser.feed("stderr", "".join(failed.format(*each) for each in log).encode(), 0.0)
+    counts = [f'gosbench_failed_ops{{method="{name}",testName="cephtui"}} 3\n' for name in ("GET", "PUT", "LIST")]
+    parser.feed("stdout", f"# at 1.0 working 0 0\n# end\n# at 9.0 done 0 0\n{''.join(counts)}# end\n".encode(), 0.0)
+    values = [finding.values for finding in parser.result().findings]
+    assert {str(each["operation"]): str(each.get("why", ""))[-13:] for each in values} == {
+        "GET": "",
+        "PUT": " first of PUT",
+        "LIST": "first of LIST",
+    }
+    _, recorded = parsed("gateway-killed", GosbenchParser(64 * KIB, 6.0))
+    found = {finding.values.get("operation"): str(finding.values.get("why")) for finding in recorded.findings}
+    assert "GetObject" in found["GET"]
+    assert "PutObject" in found["PUT"]
+
+
 def test_a_time_without_a_range_is_bounded_by_the_run() -> None:
     lines = [
         b"# at 1.0 working 0 0\n# end\n# at 9.0 done 0 0\n",

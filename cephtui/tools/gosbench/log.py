@@ -11,6 +11,8 @@ import re
 _FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 _IDS = re.compile(r"https response error |, RequestID: [^,]*, HostID: [^,]*|: UnknownError$")
 """What says nothing to a user in an error of its S3 library."""
+_FAILED = re.compile(r'\bmsg="Issues when performing work\b.*? error="operation error S3: (Get|Put|List|Delete)')
+"""A measured operation; those of the preparation have other messages."""
 
 
 def message_of(line: str) -> str:
@@ -23,6 +25,12 @@ def message_of(line: str) -> str:
 def is_error(line: str) -> bool:
     """Whether it says that something failed."""
     return bool(re.search(r"\blevel=(?:error|fatal|panic)\b", line))
+
+
+def failed_method(line: str) -> str:
+    """Of a line that says that a measured operation failed, its method as in the metrics: ``GET``; else empty."""
+    failed = _FAILED.search(line)
+    return failed[1].upper() if failed else ""
 
 
 def _unquoted(text: str) -> str:

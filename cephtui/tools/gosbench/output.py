@@ -23,7 +23,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
 from cephtui.models.findings.measurement import COARSE, FAILED_OPS, OVERRUN
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.gosbench.log import is_error, message_of
+from cephtui.tools.gosbench.log import failed_method, is_error, message_of
 from cephtui.tools.stderr import Errors
 
 _FLOWS = {"GET": "read", "PUT": "write"}
@@ -146,6 +146,8 @@ class GosbenchParser(Parser):
         self._last: Scrape | None = None
         self._held: Reading | None = None
         self._own_error, self._wrong = "", ""
+        self._why: dict[str, str] = {}
+        """The first error of each method."""
 
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
         if stream == "stderr":
@@ -160,11 +162,14 @@ class GosbenchParser(Parser):
         return [reading for scrape in scrapes for reading in self._take(scrape, elapsed_seconds)]
 
     def _hear(self, line: str) -> None:
-        """A line of the logs; the first error is kept."""
+        """A line of the logs; the first error is kept, of all and of each method."""
         if line.startswith("cephtui: "):
             self._own_error = self._own_error or line.removeprefix("cephtui: ")
         elif is_error(line):
-            self._wrong = self._wrong or message_of(line)
+            message = message_of(line)
+            self._wrong = self._wrong or message
+            if method := failed_method(line):
+                self._why.setdefault(method, message.partition(": ")[2])
 
     def _take(self, scrape: Scrape, elapsed: float) -> list[Reading]:
         self._state = scrape.state
@@ -275,7 +280,7 @@ class GosbenchParser(Parser):
         figures = "latency" if self._object_bytes else "latency and bandwidth"
         share = 100 * failed / (failed + finished)
         return FAILED_OPS.found(
-            operation=method, failed=failed, share_percent=share, figures=figures, why=self._wrong or None
+            operation=method, failed=failed, share_percent=share, figures=figures, why=self._why.get(method)
         )
 
 
