@@ -301,7 +301,10 @@ def spread(run: Run) -> str:
 
 
 def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
-    """Health, OSDs, client I/O and recovery in one line; a ``narrow`` one leaves out the clients' IOPS."""
+    """Health, OSDs, client I/O and recovery in one line; a ``narrow`` one leaves out the clients' IOPS.
+
+    The slowest OSD is that of the cluster: which of them have PGs of the run's pool is known at the run's end.
+    """
     iops = "" if narrow else f"{units.iops(value.client_iops)} IOPS "
     slowest = max(value.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
     parts = [
@@ -309,7 +312,7 @@ def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
         f"{value.osds_up}/{value.osds} osd" if value.osds else "",
         f"client {iops}{units.bandwidth(value.client_bandwidth_bytes)}",
         f"recovery {units.bandwidth(value.recovery_bandwidth_bytes)}",
-        f"slowest osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
+        f"slowest of all OSDs: osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
     ]
     unclean = {state: number for state, number in value.pg_states.items() if state != "active+clean"}
     parts += [f"{number} pgs {state}" for state, number in unclean.items()]

@@ -97,7 +97,7 @@ def health(cluster: ClusterSample | None) -> tuple[str, str]:
 
 
 def osds(cluster: ClusterSample | None) -> tuple[str, ...]:
-    """OSDs that are down, else the slowest one; the first text that fits is shown."""
+    """OSDs that are down, else the slowest one of the cluster; the first text that fits is shown."""
     if cluster is None:
         return ("",)
     if cluster.osds and cluster.osds_up is not None and cluster.osds_up < cluster.osds:
@@ -106,7 +106,7 @@ def osds(cluster: ClusterSample | None) -> tuple[str, ...]:
     if slowest is None:
         return ("",)
     text = f"OSD.{slowest[0]} {units.latency(slowest[1])}"
-    return (f"slowest {text}", text)
+    return (f"slowest of all: {text}", text)
 
 
 def progress(shown: Shown | None, live: LiveRun | None) -> str:

@@ -25,7 +25,7 @@ def health_text(cluster: ClusterSample, *, badge: bool = False) -> Text:
 
 
 def cluster_text(cluster: ClusterSample, width: int, rows: int, *, ascii_only: bool) -> Text:
-    """Health, clients, recovery, PGs that are not clean, then the slowest OSDs by their commit latency."""
+    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs by their commit latency."""
     iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
     lines = [health_text(cluster), Text(f"client {iops} IOPS, {bandwidth}")]
     if cluster.recovery_bandwidth_bytes:
@@ -60,7 +60,7 @@ class ClusterPanel(Static):
         self._shown: ClusterSample | None = None
 
     def on_mount(self) -> None:
-        self.border_title = " cluster, slowest OSDs "
+        self.border_title = " cluster, its slowest OSDs "
 
     def show(self, cluster: ClusterSample | None) -> None:
         """Draw this answer."""

@@ -35,7 +35,7 @@ PANELS = (
     Panel("now", "large digits", "side", 98, 7, 8),
     Panel("nodes", "nodes", "side", 70, 6, 3),
     Panel("jobs", "bars of OSDs", "side", 70, 6, 3),
-    Panel("cluster", "cluster and slowest OSDs", "side", 118, 18, 5),
+    Panel("cluster", "cluster and its slowest OSDs", "side", 118, 18, 5),
     Panel("runs", "table of runs", "table", 0, 0),
 )
 """By their numbers, from 1."""
