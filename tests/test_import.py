@@ -242,6 +242,19 @@ def test_a_run_through_the_page_cache_says_so() -> None:
     assert found.options["direct"] is False
 
 
+def test_a_run_through_the_cache_of_librbd_says_so(golden: Golden) -> None:
+    """fio's rbd engine switches it off with direct=1 only, and 0 is the default."""
+    command = COMMAND.replace("--ioengine=libaio", "--ioengine=rbd") + WRITES.replace("ioengine=libaio", "ioengine=rbd")
+    assert not only(command).findings
+    for cached in ("", "--direct=0 ", "--buffered=1 "):
+        found = only(command.replace("--direct=1 ", cached))
+        assert [finding.code for finding in found.findings] == ["librbd-cache"]
+        golden.same(found.findings[0].text, "import: through the cache of librbd")
+    older = command.replace("--direct=1 ", "").replace("fio-3.33", "fio-3.25")
+    assert not only(older).findings, "without a first flush librbd writes through"
+    assert only(older.replace("--bs", "--fsync=1 --bs")).findings
+
+
 # ---------------------------------------------------------------------------------------------- fio's JSON
 
 

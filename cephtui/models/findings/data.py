@@ -37,9 +37,10 @@ PAGE_CACHE = FindingKind(
 )  # fmt: skip
 LIBRBD_CACHE = FindingKind(
     "librbd-cache", "invalidates", "data", "librbd's cache",
-    says("rbd-cache=true: librbd's cache takes part, much of this is the client's memory and not the cluster"),
-    why="librbd takes writes into the client's memory and sends them later, many joined to one.",
-    cure="measure with rbd-cache=false", source=f"{_RBD_CONFIG}#cache-settings",
+    says("{option}: librbd's cache takes part, much of this is the client's memory and not the cluster"),
+    why="librbd takes writes into the client's memory and sends them later, many joined to one, unless rbd_cache=false "
+    "is set for the client.",
+    cure="measure with direct=1 (fio), with rbd-cache=false (rbd bench)", source=f"{_RBD_CONFIG}#cache-settings",
 )  # fmt: skip
 MEMORY = FindingKind(
     "memory", "invalidates", "data", "memory",

@@ -48,6 +48,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"operation": "GET", "failed": 3, "share_percent": 0.2, "figures": "latency and bandwidth", "why": "NoSuchKey"},
     ),
     "thin": ({"image": "bench/vm-101-disk-0"},),
+    "librbd-cache": ({"option": "rbd-cache=true"}, {"option": "direct=0"}),
     "memory": ({"file_system": "tmpfs"},),
     "file-system-cache": ({"file_system": "zfs"},),
     "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),

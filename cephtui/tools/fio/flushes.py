@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
+from cephtui.models import OptionValue
 from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.stats import Flow, Moments, Times
 from cephtui.tools.fio.options import WAITING_ENGINES
 
 _VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})")
+_LIBRBD_FLUSHED = (3, 26)
 _LIBAIO_APART = (3, 41)
 _WHOLE_PERCENT = 101.0
 """fio rounds each share up to 0.1."""
@@ -45,6 +47,23 @@ class Flushing:
         return _flow(flush.ios, flush.runtime_seconds, {}, Times(Moments(flush.moments.count, mean, None), None))
 
 
+def version_of(text: str) -> tuple[int, int] | None:
+    """``fio-3.33``; None where it is not known."""
+    found = _VERSION.match(text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def caches_writes(options: Mapping[str, OptionValue], version: str) -> bool:
+    """Whether librbd takes the writes of fio's rbd engine into its cache, as far as options and version say.
+
+    Without ``direct`` its cache is on, and writes through until the first flush (rbd_cache_writethrough_until_flush),
+    which fio sends as it opens the image since 3.26 (engines/rbd.c), and where it is asked to flush.
+    """
+    if options.get("ioengine") != "rbd" or options.get("direct") is not False:
+        return False
+    return (version_of(version) or _LIBRBD_FLUSHED) >= _LIBRBD_FLUSHED or bool(options.get("fsync"))
+
+
 def lead_of(engine: str, depth: int, version: str) -> Lead | None:
     """What of a write's time comes before that of its flush; None where that is not known, so that there is no commit.
 
@@ -54,10 +73,10 @@ def lead_of(engine: str, depth: int, version: str) -> Lead | None:
     """
     if engine in WAITING_ENGINES:
         return "lat"
-    found = _VERSION.match(version)
+    found = version_of(version)
     if not engine or depth != 1 or not found:
         return None
-    return "slat" if engine == "libaio" and (int(found[1]), int(found[2])) < _LIBAIO_APART else "lat"
+    return "slat" if engine == "libaio" and found < _LIBAIO_APART else "lat"
 
 
 def flushing(write: Flow, ios: int | None, buckets: Mapping[int, int], times: Times, lead: Lead | None) -> Flushing:

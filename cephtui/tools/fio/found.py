@@ -10,11 +10,12 @@ from typing import Any
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, Total
-from cephtui.models.findings.data import PAGE_CACHE
+from cephtui.models.findings.data import LIBRBD_CACHE, PAGE_CACHE
 from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.models.metrics import is_carried
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading
+from cephtui.tools.fio.flushes import caches_writes
 from cephtui.tools.logs import FoundRun, joined_names
 
 PERCENTILES = {
@@ -100,6 +101,7 @@ def found_run(
     ended_at: datetime | None,
     disks: tuple[DiskUse, ...] = (),
     readings: tuple[Reading, ...] = (),
+    version: str = "",
     **known: Any,
 ) -> FoundRun:
     """The run of at least one job; fio prints the date at its end. ``known`` are other fields of a FoundRun."""
@@ -119,8 +121,9 @@ def found_run(
         cpu_system_percent=_mean([job.system_percent for job in jobs]),
         context_switches=stats.known_sum(job.switches for job in jobs),
         disks=disks,
-        findings=tuple(_findings(options)),
+        findings=tuple(_findings(options, version)),
         readings=readings,
+        version=version,
         **known,
     )
 
@@ -135,11 +138,13 @@ def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
     return found[::-1]
 
 
-def _findings(options: Mapping[str, OptionValue]) -> list[Finding]:
-    """What these options make of the figures."""
+def _findings(options: Mapping[str, OptionValue], version: str) -> list[Finding]:
+    """What these options make of the figures of this version."""
     engine, found = options.get("ioengine"), []
     if engine == "rados":
         found.append(ERRORS_COUNTED.found())
     if options.get("direct") is False and engine not in _OWN_CACHE:
         found.append(PAGE_CACHE.found())
+    if caches_writes(options, version):
+        found.append(LIBRBD_CACHE.found(option="direct=0"))
     return found

@@ -84,7 +84,7 @@ class RbdBenchParser(Parser):
     def result(self) -> ToolResult:
         """Of a run that was killed only the last line is known."""
         error = next((line for line in spoken(self._errors.text) if not _ENDED.fullmatch(line)), None)
-        found = [LIBRBD_CACHE.found()] if self._cached else []
+        found = [LIBRBD_CACHE.found(option="rbd-cache=true")] if self._cached else []
         flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
         read, write = (flows.pop(name, None) for name in ("read", "write"))
         return ToolResult(read=read, write=write, other=flows, error=error, findings=(*found, *self._silent()))
