@@ -229,6 +229,21 @@ def test_osds_that_are_not_known_have_no_ceiling(changes: dict[str, Any]) -> Non
     assert "OSDs" not in found(wrote(**changes))
 
 
+def test_an_osd_has_the_capacity_of_its_class() -> None:
+    """A disk that was replaced by one of another kind leaves the figure of the former in the configuration."""
+    both = {**CONFIG, **{f"osd.{osd} osd_mclock_max_capacity_iops_hdd": "500" for osd in range(3)}}
+    at_most = {}
+    for name in ("hdd", "ssd", "nvme"):
+        classes = environment(config=both, class_by_osd=dict.fromkeys("012", name))
+        at_most[name] = found(wrote(100, **classes))["OSDs"].at_most
+    assert at_most["ssd"] == at_most["nvme"] == 40 * at_most["hdd"]
+    assert found(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
+    for unlike in ({}, {"class_by_osd": {"0": "ssd", "1": "ssd"}}, {"class_by_osd": dict.fromkeys("012", "fast")}):
+        assert "OSDs" not in found(wrote(100, **environment(config=both, **unlike))), "it may be either"
+    other = environment(class_by_osd=dict.fromkeys("012", "hdd"))
+    assert "OSDs" not in found(wrote(100, **other)), "only that of its former disk was measured"
+
+
 def alone(number: int, latency: float, **changes: Any) -> Run:
     options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1}
     return wrote(number, 1000, latency=latency, preset="latency", **{"options": options} | changes)

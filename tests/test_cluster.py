@@ -192,6 +192,8 @@ async def test_what_is_set_is_kept_and_asked_in_the_same_command() -> None:
     assert "hunter" not in found.model_dump_json()
     assert found.osd_flags == ("pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise")
     assert found.osds_by_class == {"hdd": 2, "ssd": 1}
+    classes = {str(osd["id"]): osd["device_class"] for osd in osds["nodes"]}
+    assert found.class_by_osd == {osd: classes[osd] for osd in found.pgs_by_osd} != {}
     assert found.pool["pg_num_target"] is None
     assert found.pool_settings["ec m"] == "1"
     assert found.pool_settings["crush_rule steps"].endswith("take default, choose_indep 0 osd, emit")

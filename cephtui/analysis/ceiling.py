@@ -47,6 +47,8 @@ _BANDWIDTH_BLOCK = 64 << 10
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
+_KINDS = {"nvme": "ssd", "ssd": "ssd", "hdd": "hdd"}
+"""Which of both an OSD of a device class takes."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
 _QOS: Mapping[str, tuple[str, Metric]] = {
     f"rbd_qos_{direction}{'_' * bool(direction)}{unit}_limit": (direction, metric)
@@ -285,7 +287,7 @@ def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
     found, load = run.cluster, load_of(run)
     if found is None or direction != "write" or load is None or not load.pattern.startswith("rand"):
         return
-    capacities = [_capacity(found.config or {}, osd) for osd in found.pgs_by_osd]
+    capacities = [_capacity(found, osd) for osd in found.pgs_by_osd]
     pg_num = found.pool.get("pg_num")
     if load.block_bytes < _SMALL_BLOCK or not isinstance(pg_num, int) or not all(capacities) or not capacities:
         return
@@ -322,16 +324,17 @@ def _rates_of(run: Run, osds: Iterable[str]) -> list[float]:
     return found if all(found) else []
 
 
-def _capacity(options: dict[str, str], osd: str) -> float | None:
-    """None where it was not measured."""
-    for device_class, fallback in _FALLBACKS.items():
-        try:
-            found = float(options[f"osd.{osd} {_CAPACITY}{device_class}"])
-        except (KeyError, ValueError):
-            continue
-        if math.isfinite(found) and found > 0 and found != fallback:
-            return found
-    return None
+def _capacity(cluster: ClusterEnvironment, osd: str) -> float | None:
+    """None where it was not measured; a disk that was replaced by one of another kind leaves a figure of the former."""
+    options, only = cluster.config or {}, list(cluster.osds_by_class)
+    device_class = cluster.class_by_osd.get(osd, only[0] if len(only) == 1 else "")
+    stored = [kind for kind in _FALLBACKS if f"osd.{osd} {_CAPACITY}{kind}" in options]
+    kind = _KINDS.get(device_class, stored[0] if len(stored) == 1 else "")
+    try:
+        found = float(options[f"osd.{osd} {_CAPACITY}{kind}"])
+    except (KeyError, ValueError):
+        return None
+    return found if math.isfinite(found) and found > 0 and found != _FALLBACKS[kind] else None
 
 
 # ---------------------------------------------------------------------------------------------- depth, CPU

@@ -216,7 +216,8 @@ async def _environment(
     if metadata_pool and metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
     placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
-    classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
+    placed = placed if len(placed) <= _OSDS_MOST else Counter()
+    classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
     return ClusterEnvironment(
         fsid=pools.osd_map.fsid or None,
         ceph_version=", ".join(versions) if versions else None,
@@ -225,10 +226,11 @@ async def _environment(
         osds=state.osds,
         osds_up=state.osds_up,
         osds_in=state.osds_in,
-        osds_by_class=dict(classes.most_common(_NAMES_MOST)),
+        osds_by_class=dict(Counter(classes.values()).most_common(_NAMES_MOST)),
         osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
         failure_domain=rule.failure_domain if rule else None,
-        pgs_by_osd={str(osd): number for osd, number in sorted(placed.items())} if len(placed) <= _OSDS_MOST else {},
+        pgs_by_osd={str(osd): number for osd, number in sorted(placed.items())},
+        class_by_osd={str(osd): classes[osd] for osd in sorted(placed) if osd in classes},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),

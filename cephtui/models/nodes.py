@@ -80,6 +80,8 @@ class ClusterEnvironment(Model):
     """What no two copies of the pool share: ``host``, ``osd``."""
     pgs_by_osd: dict[Name, int] = Field(default_factory=dict)
     """How many of the pool's PGs each OSD has, by its id; empty where that is not known, or it has too many OSDs."""
+    class_by_osd: dict[Name, Name] = Field(default_factory=dict)
+    """The device classes of those OSDs, as far as they have one."""
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()
