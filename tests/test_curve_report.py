@@ -72,7 +72,7 @@ def test_what_is_to_be_known_of_it(golden: Golden) -> None:
     golden.same(knee_lines(known(knee_of(slow)), DEPTH)[1])
 
 
-@pytest.mark.parametrize(("latency", "word"), [(0.005, "more"), (0.02, "fewer")])
+@pytest.mark.parametrize(("latency", "word"), [(0.005, "fewer"), (0.02, "more")])
 def test_littles_law_is_a_finding(latency: float, word: str, golden: Golden) -> None:
     points = [LoadPoint(n, (x,), (r,), label=str(n)) for n, x, r in ((1, 100.0, 0.01), (8, 800.0, latency))]
     points.append(LoadPoint(32, (810.0,), (32 / 810,), label="32"))

@@ -151,8 +151,15 @@ def test_the_words_say_what_a_finding_means_and_what_helps() -> None:
     assert effect_of(SHORT.found(measured_seconds=3.0)) == "questionable (counted)"
     assert effect_of(examples("thin")[0]) == "not counted"
     assert effect_of(examples("krbd")[0]) == "note"
-    line = finding_line(SHORT.found(measured_seconds=3.0), " (in 1 of 2 runs: #4)")
-    assert line.endswith(f" (in 1 of 2 runs: #4); what helps: {SHORT.cure}")
+    short = SHORT.found(measured_seconds=3.0)
+    assert finding_line(short, " (in 1 of 2 runs: #4)").endswith(f" (in 1 of 2 runs: #4); what helps: {short.cure}")
+
+
+def test_what_helps_against_a_short_run_is_what_ends_it(golden: Golden) -> None:
+    """dd has no time that it runs for, and no objects."""
+    cures = [finding.cure for finding in examples("short")]
+    assert len(set(cures)) == len(cures) == 3
+    golden.same(cures)
 
 
 def test_the_quality_of_several_runs_is_that_of_the_worst(golden: Golden) -> None:

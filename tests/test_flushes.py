@@ -18,10 +18,11 @@ from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.sides import Side
 from cephtui.models import Run, Sample, Summary, Total
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
+from cephtui.models.results import Latency
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric, load_preset
 from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.latency import latency_parts
+from cephtui.reports.latency import PARTS, latency_parts, part_words
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.stats import summarise
 from cephtui.tools.base import Reading
@@ -314,6 +315,19 @@ def test_parts_of_a_latency_have_names_that_are_true_of_them() -> None:
         "flush": ["sync"],
         "commit": ["both"],
     }
+
+
+def test_a_commit_says_which_part_of_the_write_is_in_it() -> None:
+    """libaio before fio 3.41 has only the submission before the flush, whose time has the rest."""
+    flows = dict(flushed(1).summary.flows)
+    flush, write = flows["flush"].latency_mean_seconds or 0.0, flows["write"].latency_mean_seconds or 0.0
+    flows["write"] = flows["write"].model_copy(update={"slat": Latency(mean_seconds=write / 10)})
+    words = []
+    for lead in (write, write / 10):
+        flows["commit"] = flows["commit"].model_copy(update={"latency_mean_seconds": lead + flush})
+        words.append(part_words("both", flows))
+    assert words[0] == PARTS["both"]
+    assert "slat" in words[1]
 
 
 def test_what_moves_no_bytes_has_no_bandwidth_in_csv() -> None:

@@ -100,6 +100,8 @@ def test_a_short_run_says_so_and_a_stopped_one_only_that() -> None:
     assert codes(short) == ["short"]
     assert codes(short, "stopped") == ["incomplete"]
     assert codes(None, "stopped") == ["incomplete"]
+    (finding,) = run_findings(STEP.model_copy(update={"run_seconds": None}), "ok", ToolResult(write=short))
+    assert finding.values["by_its_data"]
 
 
 def test_iops_and_bandwidth_that_disagree_are_told() -> None:

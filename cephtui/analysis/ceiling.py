@@ -391,7 +391,7 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     flows = {name: value for name in DIRECTIONS for value in measured([run], name, _IOPS)}
     if most > 0 and flows:
         direction = max(flows, key=lambda name: flows[name])
-        basis = f"of one for each job's thread on {node}"
+        basis = f"on {node} the thread of each job used {100 * most:.0f} % of one CPU"
         yield Ceiling("client CPU", direction, _IOPS, flows[direction], flows[direction] / most, basis)
 
 

@@ -18,7 +18,7 @@ from cephtui.stats import known_sum
 
 LEAST_SECONDS = 30
 """A shorter run is not judged."""
-_SHORT_SECONDS = 10.0
+SHORT_SECONDS = 10.0
 _STRETCHES = 500
 """At most twice as many are held; the seconds of a longer run are joined."""
 _BATCHES, _BATCH_LEAST = 12, 5
@@ -111,9 +111,9 @@ def shift_of(values: Sequence[float]) -> Shift | None:
     return Shift(max(0.0, slope.first), max(0.0, slope.last), 0, len(values)) if is_slope else None
 
 
-def too_short(seconds: float, *, by_its_data: bool = False) -> Finding | None:
-    """The finding of a run that measured so long, or None; one that its data has ended was meant to last longer."""
-    if seconds >= (LEAST_SECONDS if by_its_data else _SHORT_SECONDS):
+def too_short(seconds: float, *, by_its_data: bool = False, least: float = SHORT_SECONDS) -> Finding | None:
+    """The finding of a run that measured so long, less than ``least``, or None."""
+    if seconds >= least:
         return None
     return SHORT.found(measured_seconds=seconds, by_its_data=by_its_data or None)
 

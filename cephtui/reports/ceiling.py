@@ -11,7 +11,7 @@ from cephtui.models import Run
 from cephtui.models.metrics import DIRECTIONS, METRICS
 
 _UNKNOWN = "none known"
-_OF_DEPTH = "the same with one I/O in flight, in the same session, shows that of the depth"
+_OF_DEPTH = "to see the limit of the depth, measure the same with one I/O in flight in this session"
 _ONE_IN_FLIGHT = "with one I/O in flight throughput is 1 / latency"
 
 
@@ -34,7 +34,7 @@ def _line(each: Ceiling) -> str:
     """``network 58 %: write 512 MiB/s, at most 882 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)``."""
     share = f"{each.limit} {100 * each.share:.0f} %"
     if not each.is_known:
-        return f"{share} {each.basis}"
+        return f"{each.limit}: {each.basis}"
     value, most = each.metric.as_text(each.measured), each.metric.as_text(each.at_most)
     what = f"{value} IOPS" if each.metric.unit == "IO/s" else value
     return f"{share}: {each.direction} {what}, {'about' if each.is_estimate else 'at most'} {most} ({each.basis})"

@@ -10,7 +10,7 @@ from cephtui.models import Mark, Run
 from cephtui.reports.client import client_facts
 from cephtui.reports.gfm import escaped, table
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows, figure_titles, job_figures, job_rows, sum_note
-from cephtui.reports.latency import PARTS, TIMES, greatest_of, latency_parts, times_of
+from cephtui.reports.latency import TIMES, greatest_of, latency_parts, part_words, times_of
 from cephtui.reports.markdown import runs_markdown
 from cephtui.reports.text import metric_of
 from cephtui.stats import Buckets
@@ -42,7 +42,7 @@ def _ladder(run: Run, histograms: Mapping[str, Buckets]) -> list[str]:
 def _parts(run: Run) -> list[str]:
     """Submission, completion and both."""
     found = [
-        (f"{direction} {name}", *times_of(latency), PARTS[name])
+        (f"{direction} {name}", *times_of(latency), part_words(name, run.summary.flows))
         for direction, total in run.summary.flows.items()
         for name, latency in latency_parts(direction, total).items()
     ]

@@ -100,13 +100,13 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
 def _little(knee: Knee, axis: Axis) -> list[str]:
     """Where throughput times latency is not what was in flight."""
     texts: list[tuple[Callable[[float], bool], str]] = [
-        (lambda share: share > 0, "more I/Os were asked for than throughput and latency account for: the rest waited "
-         "in the client, or was never in flight"),
-        (lambda share: share < 0, "fewer I/Os were asked for than throughput and latency account for: the runs held "
-         "more, or their rates changed"),
+        (lambda share: share > 0, "fewer I/Os were in flight than were asked for. The others waited in the client, "
+         "whose CPU may be the limit there: latency is without that wait. Measure these points from more nodes"),
+        (lambda share: share < 0, "more I/Os were in flight than were asked for, or the rate changed during the run. "
+         "Do not rely on these points: measure them again, for longer"),
     ]  # fmt: skip
     found = []
     for applies, text in texts:
         if labels := [point.label for point in knee.unexplained if applies(point.unexplained)]:
-            found.append(f"Little's law does not hold at {axis.title} {', '.join(labels)}: {text}")
+            found.append(f"at {axis.title} {', '.join(labels)}, by throughput x latency (Little's law), {text}")
     return found

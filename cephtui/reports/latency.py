@@ -38,6 +38,7 @@ PARTS = {
     "both": "of the write and its flush",
 }
 """fio's words for what it measures of each I/O and flush; ``both`` is the sum of two means."""
+_FROM_SUBMISSION = "slat of the write, and its flush: fio before 3.41 counts the rest of a libaio write in the flush"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,17 @@ def latency_parts(flow: str, total: Total) -> dict[str, Latency]:
     return {name: latency for name, latency in found.items() if latency}
 
 
+def part_words(name: str, flows: Mapping[str, Total]) -> str:
+    """What a part is of the flows of a run; of ``both``, which part of the write comes before the flush."""
+    write, flush, commit = (flows.get(flow) for flow in ("write", FLUSH, COMMIT))
+    if name == "both" and write and flush and commit and write.slat:
+        lead = (commit.latency_mean_seconds or 0.0) - (flush.latency_mean_seconds or 0.0)
+        whole = write.lat.mean_seconds if write.lat else write.latency_mean_seconds or 0.0
+        if abs(lead - write.slat.mean_seconds) < abs(lead - whole):
+            return _FROM_SUBMISSION
+    return PARTS[name]
+
+
 TIMES = ("mean", "stddev", "min", "max")
 
 
@@ -161,7 +173,7 @@ def _parts(flows: Mapping[str, Total]) -> Table:
     table = make_table("", "", *TIMES, "", right=TIMES)
     for direction, total in flows.items():
         for number, (name, latency) in enumerate(latency_parts(direction, total).items()):
-            add_row(table, "" if number else direction, name, *times_of(latency), Text(PARTS[name], "dim"))
+            add_row(table, "" if number else direction, name, *times_of(latency), Text(part_words(name, flows), "dim"))
     return table
 
 

@@ -267,7 +267,8 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
         return f"one run each: no verdict{more}"
     if min(before, after) == 1:
         sides = _of_sides(verdict)
-        return f"no verdict: {before} run{'s' * (before > 1)} {sides[0]}, {after} {sides[1]}"
+        alone = sides[0] if before == 1 else sides[1]
+        return f"no verdict: one run {alone} has no spread; {JUDGED_RUNS} runs a side are judged"
     return "2 runs: shown, not judged"
 
 

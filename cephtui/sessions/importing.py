@@ -13,7 +13,7 @@ from pathlib import Path
 from cephtui import units
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.merge import as_sample
-from cephtui.analysis.settling import too_short
+from cephtui.analysis.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
@@ -276,6 +276,7 @@ def _findings(found: FoundRun) -> Iterable[Finding]:
     yield from found.findings
     if found.summary.flows and not found.stopped and all(each.code != "short" for each in found.findings):
         lasted = max(total.runtime_seconds for total in found.summary.flows.values())
-        short = too_short(lasted, by_its_data=found.options.get("time_based") is False)
+        by_its_data = found.options.get("time_based") is False  # such a run was meant to last longer
+        short = too_short(lasted, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
         if short:
             yield short

@@ -81,6 +81,11 @@ def _healthy(values: Values) -> str:
     )
 
 
+def _until_healthy(values: Values) -> str:
+    when = "these health checks are gone" if values.get("details") else "the cluster is HEALTH_OK"
+    return f"measure again when {when}: ceph health detail"
+
+
 _HEALTHY = _course(_healthy)
 HEALTH_SPEED = FindingKind(
     "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
@@ -88,6 +93,7 @@ HEALTH_SPEED = FindingKind(
     "MDSs, disks and networks that are down, full or slow, and whatever cephtui does not know. Where none is named, "
     "why the cluster was not HEALTH_OK is not known: the reason may cost speed.",
     cure="measure again when ceph health detail names nothing that costs speed", source=_HEALTH,
+    cured=_until_healthy,
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],

@@ -63,7 +63,8 @@ class Finding(Model):
     @property
     def cure(self) -> Line:
         """What to do."""
-        return kind_of(self.code).cure
+        kind = kind_of(self.code)
+        return kind.cured(self.values) if kind.cured else kind.cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class FindingKind:
     why: str
     """Why it matters for the figures."""
     cure: str
-    """What to do."""
+    """What to do, whatever was observed."""
     figures: tuple[str, ...] | None = None
     """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None for all."""
     flow: str = ""
@@ -89,6 +90,8 @@ class FindingKind:
     """For the time line, where the title does not name the thing."""
     source: str = ""
     """Where documentation says so."""
+    cured: Callable[[Values], str] | None = None
+    """What to do about what was observed, from its values, where that differs."""
     one_of_all: bool = False
     """Whether nodes of one run have it alike, with figures that differ a little: one stands for all."""
 

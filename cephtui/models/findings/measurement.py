@@ -41,11 +41,19 @@ def _short(values: Values) -> str:
     return f"{lasted.format(values['measured_seconds'])}: too short for caches to settle"
 
 
+def _longer(values: Values) -> str:
+    """What ends it: the time, the data, or ``--max-objects`` of rados bench."""
+    if "objects" in values:
+        return "choose a larger --max-objects, or leave it out"
+    return "choose a larger size" if values.get("by_its_data") else "choose a longer runtime"
+
+
 SHORT = FindingKind(
     "short", "limits", "measurement", "too short", _short,
     why="In the first seconds caches and write buffers take what the disks can't keep up with, and few I/Os are "
     "counted: a longer run has other figures.",
-    cure="choose a longer runtime, or more objects", one_of_all=True,
+    cure="choose a longer runtime; where the run ends with its data a larger size, or more objects", cured=_longer,
+    one_of_all=True,
 )  # fmt: skip
 
 
