@@ -53,13 +53,13 @@ def _pgs(rest: str) -> Callable[[Values], str]:
 
 
 def _osds(word: str) -> Callable[[Values], str]:
-    """``osd.2 was down``; ``2 of 3 OSDs were down``."""
+    """``osd.2 was down``; ``2 of 3 OSDs of the cluster were down``, whichever of them have PGs of the pool."""
 
     def state(values: Values) -> str:
         if "osd" in values:
             return f"{values['osd']} was {word}"
         number = values["osds"]
-        return f"{number} of {values['of']} OSDs {'was' if number == 1 else 'were'} {word}"
+        return f"{number} of {values['of']} OSDs of the cluster {'was' if number == 1 else 'were'} {word}"
 
     return state
 
