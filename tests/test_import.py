@@ -249,7 +249,7 @@ def test_a_run_through_the_cache_of_librbd_says_so(golden: Golden) -> None:
     for cached in ("", "--direct=0 ", "--buffered=1 "):
         found = only(command.replace("--direct=1 ", cached))
         assert [finding.code for finding in found.findings] == ["librbd-cache"]
-        golden.same(found.findings[0].text, "import: through the cache of librbd")
+        golden.same([found.findings[0].text, found.findings[0].cure], "import: through the cache of librbd")
     older = command.replace("--direct=1 ", "").replace("fio-3.33", "fio-3.25")
     assert not only(older).findings, "without a first flush librbd writes through"
     assert only(older.replace("--bs", "--fsync=1 --bs")).findings

@@ -40,7 +40,9 @@ LIBRBD_CACHE = FindingKind(
     says("{option}: librbd's cache takes part, much of this is the client's memory and not the cluster"),
     why="librbd takes writes into the client's memory and sends them later, many joined to one, unless rbd_cache=false "
     "is set for the client.",
-    cure="measure with direct=1 (fio), with rbd-cache=false (rbd bench)", source=f"{_RBD_CONFIG}#cache-settings",
+    cure="measure with direct=1 (fio), with rbd-cache=false (rbd bench)",
+    cured=lambda values: f"measure with {'direct=1' if values.get('option') == 'direct=0' else 'rbd-cache=false'}",
+    source=f"{_RBD_CONFIG}#cache-settings",
 )  # fmt: skip
 MEMORY = FindingKind(
     "memory", "invalidates", "data", "memory",
