@@ -237,7 +237,7 @@ def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
     (ceilings,) = tables(document(recorded(saved)), "Ceilings")
     assert [row[:4] for row in ceilings.rows] == [("demo/9", "depth", "11 %", "write IOPS")]
     assert ceilings.rows[0][5].startswith("at most ")
-    assert "none known: the same with one I/O in flight" in markdown_of(document(material()))
+    assert "none known: " in markdown_of(document(material()))
 
 
 def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:

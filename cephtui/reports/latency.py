@@ -38,7 +38,7 @@ PARTS = {
     "both": "of the write and its flush",
 }
 """fio's words for what it measures of each I/O and flush; ``both`` is the sum of two means."""
-_FROM_SUBMISSION = "slat of the write, and its flush: fio before 3.41 counts the rest of a libaio write in the flush"
+_FROM_SUBMISSION = "slat of the write, and its flush, in whose time is the rest of the write"
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,8 +220,8 @@ OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
     _course(says("other clients moved up to {rate_bytes:bandwidth}")),
     why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. Of an "
-    "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it from the "
-    "parent, and journaling writes all data twice.",
+    "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
+    "from the parent, and journaling writes all data twice.",
     cure="measure while the cluster is quiet, or more runs",
 )  # fmt: skip
 
