@@ -549,7 +549,7 @@ def test_a_run_that_can_not_be_written_any_more_stays_as_it_was() -> None:
 
 
 @pytest.mark.root
-def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> None:
+def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path, golden: Golden) -> None:
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")
         writer = session.start_run(run_of("tuning"))
@@ -563,11 +563,15 @@ def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> No
                 kept.append(sample_of(second))
         for _ in range(3):
             writer.raw("local", "stdout", b"x" * 8192, 2.0)
+        (finding,) = writer.findings()
+        assert finding.values == {"output": "local.stdout", "stored_bytes": 6, "said_bytes": 24582, "end_bytes": 0}
+        golden.same(finding.text)
         ballast.unlink()
         for second in (100, 101):
             writer.sample(sample_of(second))
             kept.append(sample_of(second))
         writer.raw("local", "stdout", b"after", 3.0)
+        assert writer.findings() == ()
         writer.finish(run_of("tuning", outcome="ok"))
         session.close()
         assert len(kept) < 80
@@ -578,6 +582,23 @@ def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> No
         assert (raw / "local.stdout.tail").read_bytes() == left_out + 3 * 8192 * b"x" + b"after"
         index = [json.loads(text) for text in (raw / "local.index.jsonl").read_text().splitlines()]
         assert [(entry["offset"], entry["bytes"]) for entry in index] == [(0, 6)]
+
+
+@pytest.mark.root
+def test_of_raw_output_that_has_no_room_the_finding_claims_nothing(golden: Golden) -> None:
+    with mounted("size=2m") as disk:
+        session = SessionWriter.open(disk, "tuning")
+        writer = session.start_run(run_of("tuning"))
+        fill_up(disk)
+        for stream in ("stdout", "stderr"):
+            writer.raw("local", stream, b"x" * 8192, 1.0)
+        (finding,) = writer.findings()
+        sizes = {"stored_bytes": 0, "said_bytes": 8192, "end_bytes": 0}
+        assert finding.values == {"output": "local.stdout", **sizes, "others": 1}
+        golden.same(finding.text)
+        writer.finish(run_of("tuning", outcome="ok"))
+        session.close()
+        assert not [path for path in (session.directory / "001" / "raw").iterdir() if path.stat().st_size]
 
 
 @pytest.mark.root
@@ -644,7 +665,7 @@ def test_raw_output_leaves_room_for_the_samples(tmp_path: Path, golden: Golden) 
     session = SessionWriter.open(tmp_path, "small")
     free = shutil.disk_usage(tmp_path).free
     writer = session.start_run(run_of("small"), RawLimits(spare_bytes=2 * free))
-    writer.raw("n1", "stdout", b"x", 1.0)
+    writer.raw("n1", "stdout", b"x" * 100_000, 1.0)
     writer.sample(sample_of(1))
     golden.same(writer.findings()[0].text)
     session.close()

@@ -176,8 +176,13 @@ class RunWriter:
         if offset + output.index_bytes + len(data) + len(index) > most or not self._has_room(len(data)):
             return False
         try:
-            _write_all(self._file(f"raw/{process}.{stream}"), data)
-            _write_all(self._file(f"raw/{process}.index.jsonl"), index)
+            file = self._file(f"raw/{process}.{stream}")
+            _write_all(file, data)
+            try:
+                _write_all(self._file(f"raw/{process}.index.jsonl"), index)
+            except OSError:
+                file.truncate(offset)  # else it would be in the tail once more
+                raise
         except OSError as error:
             if error.errno in _NO_ROOM:
                 return False  # raw output may be missing: only a sample that can't be stored ends the run
@@ -196,26 +201,28 @@ class RunWriter:
         return disk.f_bavail * disk.f_frsize >= wanted_bytes + spare
 
     def findings(self) -> tuple[Finding, ...]:
-        """What is stored in part only."""
+        """What is stored in part only. To be asked once all output is there: the ends are written now."""
         cut = {f"{process}.{stream}": o for (process, stream), o in self._outputs.items() if o.is_cut}
-        if not cut:
+        ends = {name: self._write_tail(name, output) for name, output in cut.items()}
+        lacking = [name for name, output in cut.items() if output.said_bytes > output.stored_bytes + ends[name]]
+        if not lacking:
             return ()
-        name, output = next(iter(cut.items()))
-        sizes = {"stored_bytes": output.stored_bytes, "said_bytes": output.said_bytes}
-        return (RAW_CUT.found(output=name, others=len(cut) - 1 or None, **sizes),)
+        name = lacking[0]
+        sizes = {"stored_bytes": cut[name].stored_bytes, "said_bytes": cut[name].said_bytes, "end_bytes": ends[name]}
+        return (RAW_CUT.found(output=name, others=len(lacking) - 1 or None, **sizes),)
 
-    def _write_tails(self) -> None:
-        for (process, stream), output in self._outputs.items():
-            if output.is_cut:
-                left_out = output.said_bytes - output.stored_bytes - len(output.tail)
-                with contextlib.suppress(OSError):
-                    path = self.directory / "raw" / f"{process}.{stream}.tail"
-                    path.write_bytes(b"cephtui: %d bytes are left out here\n" % left_out + output.tail)
+    def _write_tail(self, name: str, output: _RawOutput) -> int:
+        """How many bytes of the end are stored: none where there is no room."""
+        left_out = output.said_bytes - output.stored_bytes - len(output.tail)
+        content = b"cephtui: %d bytes are left out here\n" % left_out + output.tail
+        with contextlib.suppress(OSError):
+            write_whole(self.directory / "raw" / f"{name}.tail", content)
+            return len(output.tail)
+        return 0
 
     def finish(self, run: Run) -> None:
         """The run with its outcome, and its overview."""
         self.close()
-        self._write_tails()
         self.write(run)
         with contextlib.suppress(OSError):  # it can be made again from the samples
             write_whole(self.directory / "overview.json", as_json(self._history.overview()))
@@ -383,8 +390,7 @@ def append_lines(path: Path, lines: Iterable[Model]) -> None:
 
 def mark_undone(directory: Path, undo: Undo) -> None:
     """Note in a session that no process writes that a leftover of it has been removed; raises OSError."""
-    with open_to_append(directory / UNDO_FILE) as file:
-        _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
+    append_lines(directory / UNDO_FILE, [undo.model_copy(update={"done": True})])
 
 
 def drop_reserves(root: Path) -> None:

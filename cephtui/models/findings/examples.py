@@ -100,7 +100,9 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "monitors": ({"missing": 1, "of": 3},),
     "other-clients": ({"rate_bytes": 200e6},),
     "cluster-silent": ({}, {"why": "the program ended", "to_the_end": True}),
-    "raw-cut": ({"output": "pve1.stdout", "stored_bytes": 1 << 20, "said_bytes": 9 << 20, "others": 2},),
+    "raw-cut": (
+        {"output": "pve1.stdout", "stored_bytes": 1 << 20, "said_bytes": 9 << 20, "end_bytes": 64 << 10, "others": 2},
+    ),
     "partly-saved": ({"why": "No space left on device"},),
     "unsaved": ({"why": "No space left on device"},),
 }

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from cephtui.models.findings.kind import FindingKind, Values, says, worded
+from cephtui.units import size
 
 
 def _raw_cut(values: Values) -> str:
-    others = f", and so {values['others']} more" if "others" in values else ""
-    return (
-        worded("raw output stored only in part: of {output} the first {stored_bytes:size} of {said_bytes:size}", values)
-        + f", and its end{others}; all samples are kept"
+    """An earlier cephtui left out ``end_bytes``: it did not look whether the end was stored."""
+    shares = (("first", values["stored_bytes"]), ("last", values.get("end_bytes", 0)))
+    kept = " and ".join(f"the {which} {size(part)}" for which, part in shares if part)
+    others = f"; {values['others']} more in part" if "others" in values else ""
+    return worded("raw output stored only in part: of {output} ", values) + (
+        worded(f"{kept or 'nothing'} of {{said_bytes:size}}", values) + others
     )
 
 
 RAW_CUT = FindingKind(
     "raw-cut", "note", "record", "raw output cut", _raw_cut,
-    why="The figures come from the samples, which are all kept.",
-    cure="none needed",
+    why="The figures do not come from the stored raw output.",
+    cure="none needed for the figures",
 )  # fmt: skip
 PARTLY_SAVED = FindingKind(
     "partly-saved", "note", "record", "saved in part",
