@@ -206,7 +206,7 @@ def test_runs_that_do_not_count_make_it_invalid_and_are_named() -> None:
     assert (found.word, found.answer, found.measured) == ("INVALID", "undecided", None)
     assert [each.why for each in found.left_out] == ["the image is thin", "stopped"]
     ((text, _),) = expected_lines([found])
-    assert text.startswith("INVALID write-iops: promised 1 IOPS; tuning/1: the image is thin")
+    assert text.startswith("INVALID write-iops: expected 1 IOPS; tuning/1: the image is thin")
 
 
 def test_a_run_without_the_figure_is_named(golden: Golden) -> None:
@@ -235,7 +235,7 @@ def test_ios_that_were_not_counted_are_known_by_their_bytes(promised: int, word:
     assert found.measured == pytest.approx(488)
     assert (found.word, found.by_bytes, found.limited) == (word, True, ())
     ((text, _),) = expected_lines([found])
-    assert text.startswith(f"{word} write-iops: write 488 IOPS (bytes / block size), promised {promised} IOPS")
+    assert text.startswith(f"{word} write-iops: write 488 IOPS (bytes / block size), expected {promised} IOPS")
 
 
 def test_their_bandwidth_is_as_it_is() -> None:

@@ -215,6 +215,7 @@ def judge_expectation(
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
+        of_volume=_is_of_volume(runs[0], expected),
         measured=measured,
         by_bytes=expected.metric.unit == "IO/s" and any(block_of(run) for run, _ in known),
         interval=interval,
@@ -224,6 +225,11 @@ def judge_expectation(
         word=_word(expected, answer, measured),
         answer=answer,
     )
+
+
+def _is_of_volume(run: Run, expected: Expectation) -> bool:
+    promise = run.promise
+    return promise is not None and promise.volume is not None and expected.text in promise.expect
 
 
 def _what(expected: Expectation) -> str:

@@ -36,6 +36,9 @@ class Expected(Model):
     figure: Name
     """As in the figures of a run: ``latency_p99_seconds``."""
     promised: float
+    """What is expected."""
+    of_volume: bool = False
+    """Whether it is promised of a volume, and not expected with ``--expect``."""
     measured: float | None
     """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
     by_bytes: bool = False

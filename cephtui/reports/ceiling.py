@@ -32,7 +32,7 @@ def _has_depth(run: Run) -> bool:
 
 def _line(each: Ceiling) -> str:
     """``network 58 %: write 512 MiB/s, at most 882 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)``."""
-    share = f"{each.limit} {100 * each.share:.0f} %"
+    share = f"{each.limit} {100 * each.share:,.0f} %"
     if not each.is_known:
         return f"{each.limit}: {each.basis}"
     value, most = each.metric.as_text(each.measured), each.metric.as_text(each.at_most)

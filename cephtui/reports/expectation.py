@@ -15,7 +15,7 @@ STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
 """By the word; the others are yellow."""
 BY_BYTES = " (bytes / block size)"
 """How IOPS were counted where the tool has not counted all I/Os."""
-COLUMNS = ("step", "runs", "promised", "measured", "95 %", "seconds >= 90 %", "")
+COLUMNS = ("step", "runs", "expected", "measured", "95 %", "seconds >= 90 %", "")
 SIDES = "llrrrrl"
 """Of the columns: ``l`` for names, ``r`` for figures."""
 
@@ -74,17 +74,20 @@ def given_text(found: Expected) -> str:
 
 
 def _line(found: Expected, name: str) -> str:
-    """``PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %``."""
+    """``PASS write-iops: write 8,006 IOPS, expected 8,000 IOPS, 100 % of seconds >= 90 %``."""
     where = f"{found.word} {name}: "
+    verb = "promised" if found.of_volume else "expected"
+    wanted = f"{verb} {figure_text(found, found.promised)}"
     if found.measured is None:
         reasons = "; ".join(left_out_lines(found.left_out))
-        return f"{where}promised {figure_text(found, found.promised)}; {reasons}{given_text(found)}"
+        return f"{where}{wanted}; {reasons}{given_text(found)}"
     figure = f"{figure_text(found, found.measured)}{BY_BYTES * found.by_bytes}"
     parts = [
         f"{found.direction or ''} {figure}{_ends(found)}".strip(),
-        f"promised {figure_text(found, found.promised)}",
+        wanted,
         *[seconds_text(found)] * (found.seconds is not None),
-        *[f"{100 * found.measured / found.promised:.0f} % of it: no limit, or a burst"] * (found.word == "NOT CAPPED"),
+        *[f"{100 * found.measured / found.promised:,.0f} % of what is {verb}: no limit, or a burst"]
+        * (found.word == "NOT CAPPED"),
     ]
     return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)]) + given_text(found)
 

@@ -5,7 +5,7 @@ What is expected stands in the runs, or was asked of them later by a check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -62,8 +62,9 @@ def judge_expected(directory: Path, runs: Sequence[Run], at: datetime) -> list[E
     """What became of all that was expected of runs, also of what only checks have asked; raises StoreError."""
     given, names = store.read_given(directory), varied(runs)
     promises = promises_of(directory, runs)
-    found = judge_promises(directory, runs, promises, at)
-    own = {(each.expectation, name) for each in found for name in _names(each)}
+    judged = judge_promises(directory, runs, promises, at)
+    own = {(each.expectation, name) for each in judged for name in _names(each)}
+    found = [each for each in judged if each.of_volume or not _is_replaced(each, own, given)]
     for point in (point for batch in group(runs) for point in batch.points):
         first = point.repeats[0]
         step = promises[first.batch].step if first.batch in promises else first.preset
@@ -75,7 +76,10 @@ def judge_expected(directory: Path, runs: Sequence[Run], at: datetime) -> list[E
 
 
 def keep_given(found: Iterable[Expected], directory: Path) -> None:
-    """Add to a session what was said, unless the same was said of the same runs last; raises OSError."""
+    """Add to a session what was said, unless the same was said of the same runs last, as the last of that figure.
+
+    Raises OSError.
+    """
     kept = store.read_given(directory)
     new = [each for each in found if not _is_kept(each, kept)]
     if new:
@@ -96,9 +100,23 @@ def _parsed(texts: Iterable[str]) -> Iterator[Expectation]:
 
 def _asked_later(point: Point, given: Iterable[Expected]) -> Iterator[Expectation]:
     """What was asked of the runs of a point: of each figure the last."""
-    names = {name_of(run) for run in point.repeats}
-    last = {(each.direction, each.figure): each.expectation for each in given if names & _names(each)}
-    return _parsed(last.values())
+    return _parsed(_last_asked({name_of(run) for run in point.repeats}, given).values())
+
+
+def _is_replaced(found: Expected, own: Container[tuple[str, str]], given: Iterable[Expected]) -> bool:
+    """Whether something else was asked of its figure later; ``own`` is what was expected of each run as it began."""
+    names = _names(found)
+    last = _last_asked(names, given).get(_figure(found))
+    return last is not None and not any((last, name) in own for name in names)
+
+
+def _last_asked(names: Set[str], given: Iterable[Expected]) -> dict[tuple[str | None, str], str]:
+    """By direction and figure, of runs with these names."""
+    return {_figure(each): each.expectation for each in given if names & _names(each)}
+
+
+def _figure(found: Expected) -> tuple[str | None, str]:
+    return found.direction, found.figure
 
 
 def _names(found: Expected) -> set[str]:
@@ -128,5 +146,5 @@ def _is_of_the_same(left: Expected, right: Expected) -> bool:
 
 
 def _is_kept(found: Expected, kept: Iterable[Expected]) -> bool:
-    same = [each for each in kept if _is_of_the_same(each, found)]
-    return bool(same) and same[-1].word == found.word
+    of_figure = [each for each in kept if _figure(each) == _figure(found) and _names(each) & _names(found)]
+    return bool(of_figure) and _is_of_the_same(of_figure[-1], found) and of_figure[-1].word == found.word

@@ -196,7 +196,7 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
         (
             name,
             each.limit,
-            f"{100 * each.share:.0f} %",
+            f"{100 * each.share:,.0f} %",
             f"{each.direction} {each.metric.title}",
             each.metric.as_text(each.measured),
             f"{'about' if each.is_estimate else 'at most'} {each.metric.as_text(each.at_most)}",

@@ -190,7 +190,7 @@ def _row_of_expected(found: Expected) -> dict[str, object]:
         "direction": found.direction,
         "figure": found.figure,
         "unit": BY_NAME[found.figure].unit,
-        "promised": found.promised,
+        "expected": found.promised,
         "measured": found.measured,
         "interval low": low,
         "interval high": high,
