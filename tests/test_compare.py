@@ -686,3 +686,12 @@ def test_the_shell_completes_sessions_and_their_runs(data: Path) -> None:
         done = CliRunner(env={**words, "CEPHTUI_DATA_DIR": str(data)}).invoke(cli, prog_name="cephtui")
         assert done.exit_code == 0
         assert [line.removeprefix("plain,") for line in done.output.split()] == expected, typed
+
+
+def test_options_that_differ_stand_in_the_line_of_each_side() -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 4, "numjobs": 1, "runtime": 4.0}
+    left, right = (
+        Side((run(number, options=options | own),)) for number, own in ((1, {"fsync": 8}), (2, {"fdatasync": 4}))
+    )
+    lines = text_of(draw_comparison(left, right), 120).splitlines()
+    assert ["fsync=8" in lines[0], "fdatasync=4" in lines[1]] == [True, True]

@@ -23,7 +23,7 @@ import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
-from cephtui.analysis.conclusion import Asked
+from cephtui.analysis.conclusion import Asked, conclude
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
@@ -46,7 +46,7 @@ from tests.canaries import CANARY, HOSTILE
 from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
 from tests.golden import Golden
 from tests.known import known
-from tests.measured import IOPS, LATENCY, STARTED, run
+from tests.measured import IOPS, LATENCY, STARTED, run, total
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -176,6 +176,38 @@ def test_a_finding_makes_figures_suspect_and_has_a_cure(golden: Golden) -> None:
             KINDS["scrub"].cure,
         ),
     )
+
+
+def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
+    of = material()
+    (change,) = of.changes
+    scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
+    before = tuple(
+        each.model_copy(
+            update={
+                "findings": scrub,
+                "summary": each.summary.model_copy(update={"other": {"commit": total({"iops": 310.0})}}),
+            }
+        )
+        for each in change.before
+    )
+    change = replace(change, before=before)
+    asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
+    of = replace(of, runs=change.runs, changes=(change,), judged=conclude([change], asked, AT))
+    (figures,) = tables(document(of), "Figures")
+    assert [(row[0], row[5], row[6]) for row in figures.rows] == [
+        ("commit IOPS", "5 / 0", "questionable (5 of 5), none of after")
+    ]
+
+
+def test_all_that_was_seen_to_differ_is_in_the_heading() -> None:
+    of = material()
+    assert of.judged
+    seen = [f"option {name} 0 -> 1" for name in ("iodepth", "fsync", "fdatasync", "size")]
+    for number, more in ((1, ""), (3, ""), (4, " and 1 more")):
+        said = of.judged.conclusion.model_copy(update={"changed": tuple(seen[:number])})
+        found = document(replace(of, marks=(), judged=replace(of.judged, conclusion=said)))
+        assert found.heading == f"tuning: {', '.join(seen[: min(number, 3)])}{more}"
 
 
 def test_what_takes_no_part_is_named_with_its_reason(golden: Golden) -> None:

@@ -23,6 +23,9 @@ from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
 from cephtui.reports.verdict import draw_verdict, left_out_lines
 
+_OPTIONS_MOST = 4
+"""That differ and stand in the line of each side too."""
+
 
 def draw_comparison(
     left: Side,
@@ -80,9 +83,10 @@ def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]
 
 
 def _sides(left: Side, right: Side, told: Iterable[Difference]) -> RenderableType:
-    """Which runs these are, and why one has no results; options that differ stand among the differences."""
+    """Which runs these are, and why one has no results; many options that differ stand among the differences alone."""
     table = Table.grid(padding=(0, 1))
-    options = {each.name for each in told if each.topic == "option"}
+    differing = {each.name for each in told if each.topic == "option"}
+    options = differing if len(differing) > _OPTIONS_MOST else ()
     for name, side in _named(left, right):
         text = Text(f"{side.name} {side.run.preset}: {conditions(side.run, options)}")
         text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")

@@ -49,6 +49,8 @@ _CHARTS_MOST = 4
 """Of one kind."""
 _SENTENCES_MOST, _INTERVALS_MOST = 6, 20
 """Figures with a sentence of their own above all, and with an interval in the chart: the table has all of them."""
+_CHANGES_MOST = 3
+"""In the title, where the user has noted none."""
 _EQUAL_LINES_MOST = 8
 """In one chart, where each has a colour of its own."""
 
@@ -96,8 +98,10 @@ def _heading(material: Material) -> str:
     marks = _marks(material)
     said = material.judged.conclusion if material.judged else None
     unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
-    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed[:1] if said else ())
-    return f"{sessions}: {changed[0] if changed else ' and '.join(material.sides)}"
+    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed if said else ())
+    more = len(changed) - _CHANGES_MOST
+    shown = f"{', '.join(changed[:_CHANGES_MOST])}{f' and {more} more' * (more > 0)}"
+    return f"{sessions}: {shown or ' and '.join(material.sides)}"
 
 
 def _marks(material: Material) -> list[Mark]:

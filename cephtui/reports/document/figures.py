@@ -98,13 +98,15 @@ def change_texts(verdict: Verdict) -> tuple[str, str]:
 
 
 def _quality(material: Material, verdict: Verdict, runs: dict[str, Run], metric: Metric) -> str:
-    """Valid, or how many of the runs that count have a finding that limits this figure; not counted without any run."""
-    if not (verdict.before and verdict.after):
-        return QUALITY["INVALID"]
+    """Valid, or how many of the runs that count have a finding that limits this figure; and which side has no run."""
     names = (*verdict.before, *verdict.after)
+    if not names:
+        return QUALITY["INVALID"]
+    lacking = [side for side, own in zip(material.sides, (verdict.before, verdict.after), strict=True) if not own]
     codes = {name: [finding.code for finding in runs[name].findings] for name in names}
     limited = [name for name in names if limiting(codes[name], metric.name, verdict.direction)]
-    return f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
+    found = f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
+    return ", ".join([found, *(f"none of {side}" for side in lacking)])
 
 
 def runs_table(material: Material) -> Table:
