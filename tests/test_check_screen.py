@@ -252,6 +252,6 @@ def test_what_is_not_met_by_itself_alone_is_in_large_no_verdict(golden: Golden) 
         tuple(mixed(number, 1000 * each, 892 * each) for number, each in enumerate(barely, 5)),
     )
     judged = conclude([change], Asked(lambda _: IOPS), STARTED)
-    assert (judged.deciding[1].met, judged.conclusion.answer) == (False, "undecided")
+    assert (judged.deciding[1].met, judged.conclusion.answer) == (None, "undecided")
     assert judged.decisive
     golden.same(short_text(judged.decisive))

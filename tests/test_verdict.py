@@ -28,6 +28,7 @@ from cephtui.analysis.conclusion import (
 )
 from cephtui.analysis.looks import Looks
 from cephtui.analysis.ratio import runs_needed
+from cephtui.analysis.together import held_together
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.models import Finding, Run, Summary
 from cephtui.models.findings import KINDS
@@ -354,6 +355,16 @@ def test_one_of_many_that_is_barely_not_met_is_not_enough(golden: Golden) -> Non
     golden.same(judged.conclusion.notes)
     two = conclude(of_presets([0.88, 0.88, 1.0, 1.0], 0.0072), asked(), STARTED)
     golden.same(two.conclusion.notes)
+
+
+def test_of_many_presets_no_word_holds_that_is_not_shown_by_all_together() -> None:
+    (alone,) = conclude(of_presets([0.88], 0.0072), asked(), STARTED).deciding
+    judged = conclude(of_presets([0.88, 1.0, 1.0, 1.0], 0.0072), asked(), STARTED)
+    assert (alone.word, alone.met) == ("worse", False)
+    assert (judged.deciding[0].word, judged.deciding[0].met) == ("not better", None)
+    assert "Too near" not in verdict_text(judged.deciding[0])
+    (beside,) = held_together([alone.model_copy(update={"decides": False})])
+    assert (beside.word, beside.met, beside.differs) == ("no verdict", None, None)
 
 
 def test_met_needs_no_correction() -> None:

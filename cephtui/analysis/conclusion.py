@@ -14,7 +14,7 @@ from cephtui.analysis.conditions import unlike
 from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
-from cephtui.analysis.together import answer_of_all, shown_together
+from cephtui.analysis.together import answer_of_all, held_together
 from cephtui.analysis.verdict import MET, Criteria, Figures, judge, seen_with
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
@@ -67,13 +67,9 @@ class Judgement:
 
     @property
     def decisive(self) -> Verdict | None:
-        """Of these the one that makes the answer what it is: the first with that answer; None without any.
-
-        One that is not met by itself, and is not enough for all together (Holm), is open like the answer.
-        """
+        """Of these the one that makes the answer what it is: the first with that answer; None without any."""
         met = MET[self.conclusion.answer]
-        alike = [verdict for verdict in self.deciding if verdict.met is met]
-        first = next(iter(alike or [each for each in self.deciding if each.met is False] or self.deciding), None)
+        first = next(iter([verdict for verdict in self.deciding if verdict.met is met] or self.deciding), None)
         return first and first.model_copy(update={"met": met})
 
 
@@ -86,7 +82,8 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
     names = {each.run for each in left_out}
     counted = [_without(change, names) for change in changes]
-    verdicts = shown_together([verdict for change in counted for verdict in _verdicts(change, asked, at)])
+    alone = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
+    verdicts = held_together(alone)
     deciding = [verdict for verdict in verdicts if verdict.decides]
     answer = answer_of_all(deciding)
     if answer == "met" and not all(_has(left, deciding) for left in counted):
@@ -103,7 +100,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
                 [
                     *(why for each in zip(changes, counted, strict=True) for why in _lacking(*each, left_out, asked)),
                     *_unknown(changes, asked.without),
-                    *_notes(deciding, answer),
+                    *_notes([verdict for verdict in alone if verdict.decides], answer),
                     *(note for change in counted for note in _of_time(change, asked)),
                 ]
             )

@@ -68,32 +68,27 @@ def _beyond(verdict: Verdict) -> tuple[float, float]:
     return change.p_met(up, better), 1 - change.p_met(down, better)
 
 
-def shown_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Figures, each judged by itself, with the differences that are shown by all that decide together."""
+def held_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Figures, each judged by itself, with what holds for all together of those that decide.
+
+    None of these differs, is better, worse or not met that is not shown to be by all together. A figure that does not
+    decide has no word: its interval stands for itself.
+    """
     return [
-        verdict.model_copy(
-            update={
-                "differs": verdict.differs if found and found.differs else None,
-                "p_same_together": found.p_same if found else None,
-            }
-        )
+        verdict.model_copy(update=_held(verdict, found))
         for verdict, found in zip(verdicts, _corrected(verdicts), strict=True)
     ]
 
 
-def worded_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The same in words that hold for all of them: none is better or worse that is not shown to be by so much."""
-    return [
-        verdict.model_copy(
-            update={
-                "word": found.word,
-                "met": verdict.met if found.fails or verdict.met else None,
-            }
-        )
-        if found
-        else verdict
-        for verdict, found in zip(verdicts, _corrected(verdicts), strict=True)
-    ]
+def _held(verdict: Verdict, found: _Corrected | None) -> dict[str, object]:
+    if not found:
+        return {"differs": None, "p_same_together": None, "word": "no verdict", "met": None}
+    return {
+        "differs": verdict.differs if found.differs else None,
+        "p_same_together": found.p_same,
+        "word": found.word,
+        "met": verdict.met if found.fails or verdict.met else None,
+    }
 
 
 def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:

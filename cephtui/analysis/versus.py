@@ -18,7 +18,6 @@ from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.conditions import differences, load_of
 from cephtui.analysis.marks import among
 from cephtui.analysis.sides import Side
-from cephtui.analysis.together import worded_together
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import JUDGED_RUNS, LeftOut, Verdict
@@ -143,10 +142,8 @@ def conclude_versus(found: Versus, asked: Asked, at: datetime) -> Judgement:
     judged = conclude(found.pairs, replace(asked, is_change=False), at, changed)
     said = judged.conclusion
     notes = (*_of_all(judged.deciding), *_marked(found), *said.notes)
-    return Judgement(
-        tuple(worded_together(judged.verdicts)),
-        said.model_copy(update={"notes": notes, "left_out": (*said.left_out, *_alone(found))}),
-    )
+    update = {"notes": notes, "left_out": (*said.left_out, *_alone(found))}
+    return replace(judged, conclusion=said.model_copy(update=update))
 
 
 def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.ratio import required_ratio
+from cephtui.analysis.ratio import answer_of, required_ratio
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
@@ -294,6 +294,8 @@ def _more_runs(verdict: Verdict) -> str:
     if if_same is not None and if_same > max(sides):
         shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
         return f". {if_same} runs a side would show no change as {shown_as}"
+    if needed is None and if_same is None and _is_decided_alone(verdict):
+        return ". Not enough for all figures together (Holm)"
     if needed is None or if_same is not None:
         about = "" if needed is None else f": about {needed:,} runs a side"
         return f". Too near the threshold of {threshold} to be decided{about}"
@@ -301,6 +303,13 @@ def _more_runs(verdict: Verdict) -> str:
     more = sum(max(0, needed - runs) for runs in sides)
     time = f": {units.duration(more * verdict.run_seconds)}" if verdict.run_seconds else ""
     return f". About {needed} runs a side would decide ({more} more{time})"
+
+
+def _is_decided_alone(verdict: Verdict) -> bool:
+    """Whether its own interval lies on one side of what is required."""
+    assert verdict.interval
+    better = BY_NAME[verdict.figure].better
+    return answer_of(verdict.interval, required_ratio(verdict.require_percent, better), better) != "undecided"
 
 
 def _spread(value: float | None) -> str:
