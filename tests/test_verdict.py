@@ -367,6 +367,20 @@ def test_of_many_presets_no_word_holds_that_is_not_shown_by_all_together() -> No
     assert (beside.word, beside.met, beside.differs) == ("no verdict", None, None)
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_of_another_load_there_is_no_verdict(count: int) -> None:
+    before, after = runs([1000.0, 1001, 1002, 1003, 1004][:count]), runs([500.0, 501, 502, 503, 504][:count], 6)
+    other = tuple(each.model_copy(update={"options": {**each.options, "bs": "8k"}}) for each in after)
+    assert only(conclude([Change(before, after)], asked(), STARTED)).same_load
+    judged = conclude([Change(before, other)], asked(), STARTED)
+    verdict = only(judged)
+    assert (judged.conclusion.answer, judged.conclusion.exit_code) == ("undecided", 6)
+    assert (verdict.same_load, verdict.is_judged, verdict.word, verdict.met) == (False, False, "no verdict", None)
+    assert verdict.interval is None
+    assert any("4k and 8k" in note for note in judged.conclusion.notes)
+    assert verdict_text(verdict) in said(judged)
+
+
 def test_met_needs_no_correction() -> None:
     barely = of_presets([0.922] * 6, 0.0072)
     judged = conclude(barely, asked(), STARTED)

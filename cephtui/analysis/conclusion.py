@@ -100,6 +100,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
                 [
                     *(why for each in zip(changes, counted, strict=True) for why in _lacking(*each, left_out, asked)),
                     *_unknown(changes, asked.without),
+                    *(note for change in counted for note in _of_load(change)),
                     *_notes([verdict for verdict in alone if verdict.decides], answer),
                     *(note for change in counted for note in _of_time(change, asked)),
                 ]
@@ -198,6 +199,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
         others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
         for metric in (*own, *others):
             figures = Figures.of(direction, metric, change.before, change.after)
+            figures = replace(figures, is_same_load=not _of_load(change))
             decides = metric in deciding.get(direction, ())
             if figures.before or figures.after or decides:
                 verdict = judge(figures, preset, asked.criteria, at, decides=decides)
@@ -227,6 +229,16 @@ def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
     if answer == "undecided" and failed:
         are = "is" if failed == 1 else "are"
         yield (f"{failed} of {len(verdicts)} figures {are} not met, each by itself: not enough for all together (Holm)")
+
+
+def _of_load(change: Change) -> list[str]:
+    """Why runs that were named can't show what a change made; none where both sides measured the same operations."""
+    if not change.before or not change.after:
+        return []
+    other = ", ".join(
+        f"{each.name} {each.left} and {each.right}" for each in unlike(Side(change.before), Side(change.after))
+    )
+    return [f"not the same load: {other}"] * bool(other)
 
 
 def _of_time(change: Change, asked: Asked) -> Iterator[str]:
@@ -327,7 +339,7 @@ METRIC_NAMES = {
 
 def _would_be_seen(verdict: Verdict, metric: Metric, asked: Asked) -> Verdict:
     """Of one run on each side: what a few runs would show, where repeats of the preset tell how far runs are spread."""
-    if not (len(verdict.before) == len(verdict.after) == 1):
+    if not (verdict.same_load and len(verdict.before) == len(verdict.after) == 1):
         return verdict
     alike = [
         point for batch in group(asked.others) for point in batch.points if point.repeats[0].preset == verdict.preset

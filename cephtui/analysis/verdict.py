@@ -73,6 +73,8 @@ class Figures:
     metric: Metric
     before: Sequence[Measured]
     after: Sequence[Measured]
+    is_same_load: bool = True
+    """Whether both sides measured the same operations."""
 
     @classmethod
     def of(cls, direction: str, metric: Metric, before: Sequence[Run], after: Sequence[Run]) -> Figures:
@@ -109,7 +111,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
     runs = min(len(before), len(after))
     nominal = criteria.looks.nominal(criteria.confidence, paired=method == "paired")
     found: dict[str, Any] = {}
-    if spreads[0] is not None and spreads[1] is not None:
+    if figures.is_same_load and spreads[0] is not None and spreads[1] is not None:
         ratio = (paired if method == "paired" else welch)(before, after)
         found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
         if found.get("met") is None:
@@ -118,12 +120,13 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
             found |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
     elif before and after and min(*before, *after) > 0:
         found["ratio"] = change_between(before, after)
-    if len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
+    if figures.is_same_load and len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
         found["predicted"] = prediction(before, criteria.confidence)
     return Verdict(
         at=at,
         before=tuple(each.name for each in figures.before),
         after=tuple(each.name for each in figures.after),
+        same_load=figures.is_same_load,
         preset=preset,
         tool=tool_of(each.run for each in (*figures.before, *figures.after)),
         direction=figures.direction,

@@ -163,6 +163,8 @@ def _why_not_judged(verdict: Verdict) -> str:
     fewest = min(len(verdict.before), len(verdict.after))
     if not fewest:
         return "no run of one side counts"
+    if not verdict.same_load:
+        return "not the same load"
     return f"that needs {JUDGED_RUNS} runs on each side" if fewest < JUDGED_RUNS else "a run completed nothing"
 
 

@@ -35,6 +35,8 @@ class Verdict(Model):
     in_order: bool = True
     """Whether ``before`` and ``after`` are so in time, or in turns; false where two sides were named in another order:
     then nothing changed from the one to the other."""
+    same_load: bool = True
+    """Whether both sides measured the same operations; of others there is no verdict on a change."""
     preset: Name
     tool: Name = ""
     """What all runs were measured with; empty where they have several, or none is known."""
@@ -88,7 +90,7 @@ class Verdict(Model):
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is a comparison: of runs enough on both sides, none of which completed nothing.
+        """Whether it is a comparison: of runs enough of one load on both sides, none of which completed nothing.
 
         What its interval shows is another matter: "no verdict" is a result of one that was judged.
         """

@@ -114,6 +114,8 @@ def verdict_text(verdict: Verdict) -> str:
         return f"no verdict: no {what} {missing}"
     if 0.0 in (verdict.left, verdict.right):
         return "no verdict: a run completed nothing"
+    if not verdict.same_load:
+        return "no verdict: not the same load"
     if min(before, after) < JUDGED_RUNS:
         return _too_few(verdict, before, after)
     word = _word(verdict) if verdict.word in _WORDS else ""

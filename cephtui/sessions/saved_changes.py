@@ -8,10 +8,8 @@ from pathlib import Path
 from cephtui.analysis import guided_check
 from cephtui.analysis.batches import group
 from cephtui.analysis.change import Change, around, beside
-from cephtui.analysis.conditions import unlike
 from cephtui.analysis.guided_check import changes_of, looks_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
-from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.guided_check import GuidedCheck
@@ -92,9 +90,6 @@ def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedCh
         tuple(mark for path in directories for mark in store.read_marks(path)),
         after[0],
         others=tuple(run for path in directories for run in store.read_runs(path)[0]),
-        notes=tuple(
-            f"not the same load: {each.name} {each.left} and {each.right}" for each in unlike(Side(left), Side(right))
-        ),
     )
 
 
