@@ -265,6 +265,8 @@ def test_the_depth_by_the_latency_of_one_in_flight() -> None:
         {"options": {"rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1}},
         {"options": {"rw": "randwrite", "bs": "8k", "iodepth": 1, "numjobs": 1}},
         {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 2, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "fsync": 8}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "size": "16M"}},
         {"nodes": (NodeResult(node="pve2", command="fio"),)},
         environment(pool={"name": "bench", "type": "replicated", "size": 2, "pg_num": 32}),
         {"outcome": "failed"},
@@ -273,6 +275,28 @@ def test_the_depth_by_the_latency_of_one_in_flight() -> None:
 )
 def test_another_run_says_nothing_of_the_depth(changes: dict[str, Any]) -> None:
     assert "depth" not in found(wrote(3, 30_000), alone(1, 0.001, **changes))
+
+
+def test_how_long_was_measured_is_no_matter_for_the_depth() -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "runtime": 10.0, "ramp_time": 2.0}
+    assert "depth" in found(wrote(3, 30_000), alone(1, 0.001, options=options))
+
+
+def flushed(depth: int, number: int, fsync: int, *, flushes: float, **other: Total) -> Run:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": depth, "numjobs": 1, "fsync": fsync}
+    summary = Summary(write=flow(856, latency=805e-6), other={"flush": flow(flushes, latency=0.003), **other})
+    return wrote(number, options=options, summary=summary)
+
+
+def test_the_time_of_one_io_has_its_flush_in_it_or_there_is_no_such_ceiling(golden: Golden) -> None:
+    few, deep = flushed(1, 1, 8, flushes=107), flushed(4, 2, 8, flushes=107)
+    assert "depth" not in found(deep, few)
+    golden.same(ceiling_lines(ceilings(few))[-1])
+    golden.same(ceiling_lines(ceilings(deep, [few]), [deep])[-1])
+    commit = {"commit": flow(856, latency=0.004)}
+    each = [flushed(depth, depth, 1, flushes=856, **commit) for depth in (1, 4)]
+    assert found(each[1], each[0])["depth"].at_most == pytest.approx(1000)
+    golden.same(ceiling_lines(ceilings(each[0]))[-1])
 
 
 def test_with_one_in_flight_the_depth_is_the_limit(golden: Golden) -> None:

@@ -22,7 +22,9 @@ from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, Run
-from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, Metric
+from cephtui.models.base import OptionValue
+from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, METRICS, Metric
+from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
 Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
@@ -44,6 +46,10 @@ _LARGE_BLOCK = 1 << 20
 """Bytes of the writes by which the bandwidth of an OSD is known."""
 _BANDWIDTH_BLOCK = 64 << 10
 """Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
+_LENGTHS = ("runtime", "ramp_time", "time_based")
+"""Options that say how long is measured."""
+_ONE_IN_FLIGHT = "one I/O in flight on each node"
+_WITH_FLUSHES = f"{_ONE_IN_FLIGHT}, and flushes between"
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
@@ -86,6 +92,11 @@ class Ceiling:
         return self.limit == "depth" and self.measured == self.at_most
 
     @property
+    def has_flushes(self) -> bool:
+        """Whether it is that, and flushes take their turns too, whose time is in no latency of an I/O."""
+        return self.is_itself and self.basis == _WITH_FLUSHES
+
+    @property
     def is_set(self) -> bool:
         """Whether the user wants no more than that."""
         return self.limit in _SET
@@ -123,6 +134,14 @@ def _order(ceiling: Ceiling) -> tuple[bool, float]:
 def nearest(found: Iterable[Ceiling]) -> Ceiling | None:
     """The one that the run is nearest to; None where none is known."""
     return next((ceiling for ceiling in found if ceiling.is_known), None)
+
+
+def has_depth(run: Run) -> bool:
+    """Whether a run with one I/O in flight would show what its depth lets through: it has several, and latencies."""
+    load = load_of(run)
+    times = (metric for metric in METRICS if metric.unit == "s")
+    timed = any(measured([run], name, metric) for metric in times for name in DIRECTIONS)
+    return timed and load is not None and load.depth * load.jobs > 1 and not _flushes_between(run, load)
 
 
 # ---------------------------------------------------------------------------------------------- what the user has set
@@ -347,14 +366,15 @@ def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) ->
     """
     load = load_of(run)
     if load and load.depth * load.jobs == 1 and not load.pauses and not is_held:
+        basis = _WITH_FLUSHES if _flushes_between(run, load) else _ONE_IN_FLIGHT
         for value in measured([run], direction, _IOPS):
-            yield from _ceiling(run, "depth", direction, _IOPS, value, "one I/O in flight on each node")
+            yield from _ceiling(run, "depth", direction, _IOPS, value, basis)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
     alone = [other for other in others if _is_alone(other, run)]
     flow = COMMIT if direction == "write" and _commits(run) else direction
     seconds = geometric_mean(measured(alone, flow, _LATENCY))
-    if not load or load.depth * load.jobs < 2 or not seconds:
+    if not load or load.depth * load.jobs < 2 or not seconds or _flushes_between(run, load):
         return
     runs = ", ".join(f"#{other.run}" for other in alone)
     basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({runs})"
@@ -368,12 +388,24 @@ def _is_alone(other: Run, run: Run) -> bool:
         load is not None
         and own is not None
         and load.depth * load.jobs == 1
-        and (other.tool, load.pattern, load.block_bytes) == (run.tool, own.pattern, own.block_bytes)
+        and (other.tool, _but_for_depth(other)) == (run.tool, _but_for_depth(run))
         and (other.target, node_names(other)) == (run.target, node_names(run))
         and (other.cluster.pool if other.cluster else None) == (run.cluster.pool if run.cluster else None)
         and _commits(other) == _commits(run)
         and not why_invalid(other)
     )
+
+
+def _but_for_depth(run: Run) -> Mapping[str, OptionValue]:
+    """The options that decide how long one I/O takes, whatever is in flight beside it and for however long."""
+    tool = TOOLS[run.tool]
+    other = {tool.depth_option, tool.jobs_option, *_LENGTHS}
+    return {name: value for name, value in run.options.items() if name not in other}
+
+
+def _flushes_between(run: Run, load: Load) -> bool:
+    """Whether flushes take turns whose time is in no latency of an I/O, as it is in that of a commit."""
+    return (load.flushes or FLUSH in run.summary.flows) and not _commits(run)
 
 
 def _commits(run: Run) -> bool:

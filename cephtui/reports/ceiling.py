@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cephtui.analysis.batches import measured
-from cephtui.analysis.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, nearest
-from cephtui.analysis.conditions import load_of
+from cephtui.analysis.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
 from cephtui.models import Run
-from cephtui.models.metrics import DIRECTIONS, METRICS
 
 _UNKNOWN = "none known"
 _OF_DEPTH = "to see the limit of the depth, measure the same with one I/O in flight in this session"
 _ONE_IN_FLIGHT = "with one I/O in flight throughput is 1 / latency"
+_WITH_FLUSHES = "with one I/O in flight each I/O and each flush waits for the one before it"
 
 
 def ceiling_lines(found: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
     """Of a run, in their order, then what limits it; where none is known, what would show that of a depth."""
     near = nearest(found)
-    unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(_has_depth, runs)) else _UNKNOWN
+    unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
     return [*(_line(each) for each in found if not each.is_itself), _conclusion(near) if near else unknown]
-
-
-def _has_depth(run: Run) -> bool:
-    """Whether a run with one I/O in flight would show what its depth lets through: it has several, and latencies."""
-    load = load_of(run)
-    times = (metric for metric in METRICS if metric.unit == "s")
-    timed = any(measured([run], name, metric) for metric in times for name in DIRECTIONS)
-    return timed and load is not None and load.depth * load.jobs > 1
 
 
 def _line(each: Ceiling) -> str:
@@ -43,7 +33,7 @@ def _line(each: Ceiling) -> str:
 def _conclusion(nearest: Ceiling) -> str:
     limit, share = nearest.limit, nearest.share
     if nearest.is_itself:
-        return f"limited by {limit}: {_ONE_IN_FLIGHT}"
+        return f"limited by {limit}: {_WITH_FLUSHES if nearest.has_flushes else _ONE_IN_FLIGHT}"
     if share > TOO_GOOD and not nearest.is_estimate and not nearest.is_set:
         return f"above its own ceiling ({limit}): cache, compression, thin data or a wrong ceiling"
     if share >= LIMITED:

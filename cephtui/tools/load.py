@@ -57,5 +57,7 @@ class Load:
     rate: Rate = Rate()
     commits: bool = False
     """Whether each write is flushed before the next, as a database commits."""
+    flushes: bool = False
+    """Whether there are flushes among the writes, each of them or one after several."""
     pauses: bool = False
     """Whether a job waits between two I/Os, because the user wants it."""

@@ -138,7 +138,7 @@ class FioWorkload(Workload):
     def load(self) -> Load:
         depth, jobs = int(self.options.get("iodepth", 1)), int(self.options.get("numjobs", 1))
         seconds = float(self.options.get("runtime", 0)) if self.options.get("time_based") else None
-        commits = self.writes() and 1 in (self.options.get("fsync"), self.options.get("fdatasync"))
+        flushes = [self.options.get(name) for name in ("fsync", "fdatasync")] if self.writes() else []
         return Load(
             self.block_bytes(),
             str(self.options["rw"]),
@@ -146,7 +146,8 @@ class FioWorkload(Workload):
             jobs,
             seconds,
             self._rate(jobs),
-            commits,
+            commits=1 in flushes,
+            flushes=any(flushes),
             pauses=bool(self.options.get("thinktime")),
         )
 
