@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from cephtui.models import Node, Step, Summary, Total
+from cephtui.models import Node, NodeResult, Run, Step, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS, is_carried
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets, parse_overrides
+from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.markdown import runs_markdown
 from cephtui.reports.text import conditions, latency_word, metric_of, short_conditions, title_of
+from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import fitted_to_target
@@ -149,6 +154,18 @@ def test_a_percentile_that_too_few_carry_is_none(name: str, least: int) -> None:
 def test_it_is_none_in_every_table() -> None:
     few = run(1, summary=Summary(write=total(500)))
     assert "| 10.0 ms | - | - |" in runs_markdown([few])
+
+
+def test_it_is_none_in_everything_that_is_written() -> None:
+    few = run(1, summary=Summary(write=total(1552)))
+    known = {f"latency_{name}_seconds": 0.01 for name in ("p50", "p95", "p99")}
+    wanted = {**known, "latency_p999_seconds": None}
+    node = few.model_copy(update={"nodes": (NodeResult(node="a", command="fio", summary=few.summary),)})
+    for summary in (json.loads(as_json(node))["summary"], json.loads(as_json(node))["nodes"][0]["summary"]):
+        assert {name: summary["write"][name] for name in wanted} == wanted
+    (row,) = csv.DictReader(StringIO(runs_csv([few])))
+    assert {name: float(row[name]) if row[name] else None for name in wanted} == wanted
+    assert Run.model_validate_json(as_json(few)).model_dump() == few.model_dump()
 
 
 def test_a_latency_is_called_what_it_is() -> None:

@@ -174,7 +174,11 @@ def _rate(flow: Interval, metric: Metric, block: int) -> float | None:
 def _lacking(run: Run, expected: Expectation) -> str:
     """Why a run has no such figure: a percentile is none where too few I/Os took longer."""
     flows = [run.summary.flows[name] for name in _flows(run.summary.flows, expected)]
-    if any(getattr(flow, expected.metric.name, None) is not None for flow in flows):
+    percent = expected.metric.percent
+    timed = [
+        flow for flow in flows if (getattr(flow, expected.metric.name, None), flow.latency_max_seconds) != (None, None)
+    ]
+    if percent is not None and any(not flow.carries(percent) for flow in timed):
         return f"fewer than 10 of its I/Os took longer than {expected.metric.title}"
     return f"it has no {_what(expected)}"
 

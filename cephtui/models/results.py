@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, FieldSerializationInfo, field_serializer
 
 from cephtui.models.base import Amount, Elapsed, Line, Model, Name, NamesOf, Outcome
-from cephtui.models.metrics import is_carried
+from cephtui.models.metrics import METRICS, is_carried
 from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
+
+_PERCENTS = {metric.name: metric.percent for metric in METRICS if metric.percent is not None}
+"""Of the fields that are percentiles."""
 
 
 class Latency(Model):
@@ -36,11 +39,11 @@ class Total(Model):
     """Null for what moves no bytes, such as a flush."""
     latency_mean_seconds: Amount | None = None
     latency_p50_seconds: Amount | None = None
+    """Written as null, as all percentiles, where fewer than 10 I/Os lie beyond it: it would be the time of a few."""
     latency_p95_seconds: Amount | None = None
     latency_p99_seconds: Amount | None = None
     latency_p999_seconds: Amount | None = None
     latency_p90_seconds: Amount | None = None
-    """Null, as the three below, also where fewer than 10 I/Os lie beyond it: it would be the time of a few."""
     latency_p995_seconds: Amount | None = None
     latency_p9995_seconds: Amount | None = None
     latency_p9999_seconds: Amount | None = None
@@ -60,6 +63,11 @@ class Total(Model):
     """TCP segments that were sent again; left out where the tool does not count them."""
     rtt_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
     """Round-trip time as TCP has measured it, the mean of the run; left out where it is not known."""
+
+    @field_serializer(*_PERCENTS)
+    def _only_if_carried(self, value: float | None, info: FieldSerializationInfo) -> Amount | None:
+        """What is written follows the rule that ``Metric.of`` has for what is shown."""
+        return value if self.carries(_PERCENTS[info.field_name]) else None
 
     def carries(self, percent: float) -> bool:
         """Whether enough I/Os took longer than a percentile; also where they are not counted."""
