@@ -18,6 +18,7 @@ from textual.widgets import Input
 
 from cephtui.analysis.sides import Side
 from cephtui.models import Finding, Run, Summary
+from cephtui.reports.quality import outcome_word
 from cephtui.sessions import store
 from cephtui.sessions.archive import annotate
 from cephtui.sessions.saved_runs import candidates
@@ -328,6 +329,16 @@ async def test_the_picker_lists_every_other_run(root: Path) -> None:
             for words in ("own/2", "baseline", "40.7k IOPS", "failed", "4k randwrite", "file:/mnt"):
                 assert words in text(app)
             assert max(map(len, text(app).splitlines())) <= size[0]
+
+
+async def test_a_run_that_is_marked_is_called_what_it_is_called_elsewhere(tmp_path: Path) -> None:
+    doubtful = recorded(WRITE_IOPS, run=1, findings=(Finding(code="recovery", text="7 % degraded"),))
+    save(tmp_path, "own", 1, [doubtful, recorded(WRITE_IOPS, run=2)])
+    async with host(RunPicker(tmp_path, ("own", 2))) as (app, pilot):
+        await until(pilot, lambda: listed(app) == ["own/1"])
+        (row,) = app.screen.query_one(PickList).shown
+        assert outcome_word(doubtful) in row.cells
+        assert "ok" not in row.cells
 
 
 async def test_enter_chooses_the_highlighted_run(root: Path) -> None:

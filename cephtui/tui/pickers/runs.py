@@ -12,6 +12,7 @@ from textual import on, work
 from cephtui import units
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.mask import Names, names_in
+from cephtui.reports.quality import outcome_word
 from cephtui.reports.text import conditions, short_target
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
@@ -30,7 +31,7 @@ def _row(saved: SavedRun) -> Row:
     run = saved.run
     iops = known_sum(_IOPS.of(total) for total in (run.summary.read, run.summary.write) if total)
     figure = units.DASH if iops is None else f"{_IOPS.as_text(iops)} {_IOPS.title}"
-    cells = (saved.name, run.preset, figure, run.outcome or "running", "baseline" if saved.baseline else "")
+    cells = (saved.name, run.preset, figure, outcome_word(run), "baseline" if saved.baseline else "")
     return Row(saved.name, cells, f"{conditions(run)}, {short_target(run.target)}", more=run.target)
 
 
