@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.ceiling import Ceiling, Layout, ceilings, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.bounds import Layout, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.reports.ceiling import ceiling_lines

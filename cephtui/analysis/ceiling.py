@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from cephtui import units
 from cephtui.analysis.batches import host_name, measured, node_names
+from cephtui.analysis.bounds import Layout, internal_bytes, network_rate, placed_rate
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.jobs import job_figures
@@ -183,40 +184,6 @@ def _image_limits(run: Run) -> Iterator[Ceiling]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What the data of a pool passes through."""
-
-    hosts: int
-    """That have OSDs of the pool, no two copies on the same; at least 2."""
-    internal: float
-    """Bytes that OSDs send each other for each byte of a client."""
-    on_hosts: int = 0
-    """How many of these hosts are clients, all alike; 0 where all clients are elsewhere."""
-
-
-def internal_bytes(direction: str, copies: int, data_chunks: int = 1) -> float:
-    """What OSDs send each other for each byte that is read or written.
-
-    ``copies`` are all of them, or all chunks; an object that is not erasure-coded has one data chunk, itself.
-    """
-    if direction == "read":
-        return (data_chunks - 1) / data_chunks
-    return (copies - 1) / data_chunks
-
-
-def network_rate(link: float, layout: Layout, *, apart: bool = False) -> float:
-    """The bytes a second that all clients together can have at most; ``link`` is one of a host, in one direction.
-
-    ``apart``: the OSDs have another network of the same speed for themselves.
-    """
-    hosts, clients = layout.hosts, layout.on_hosts
-    public = (1 - 1 / hosts) / clients if clients else 1 / hosts
-    """Of each byte, what passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
-    own = layout.internal / hosts
-    return link / (max(public, own) if apart else public + own)
-
-
-@dataclass(frozen=True, slots=True)
 class _Speed:
     """Of a node's link."""
 
@@ -289,16 +256,6 @@ def _copies(found: ClusterEnvironment | None) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- OSDs
-
-
-def placed_rate(capacities: Sequence[float], pgs: Sequence[int], pg_num: int) -> float:
-    """What the OSDs of a pool can do at most: the one with the most PGs for its capacity is full first.
-
-    ``capacities`` and ``pgs``, those of the pool that an OSD has, in the same order; each request goes to one PG, and
-    so to all of its OSDs.
-    """
-    rates = (capacity * pg_num / number for capacity, number in zip(capacities, pgs, strict=True) if number)
-    return min(rates, default=math.inf)
 
 
 def _osds(run: Run, direction: str) -> Iterator[Ceiling]:

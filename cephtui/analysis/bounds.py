@@ -1,0 +1,52 @@
+"""What network and OSDs let through at most, from how data is placed on them. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from cephtui.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the data of a pool passes through."""
+
+    hosts: int
+    """That have OSDs of the pool, no two copies on the same; at least 2."""
+    internal: float
+    """Bytes that OSDs send each other for each byte of a client."""
+    on_hosts: int = 0
+    """How many of these hosts are clients, all alike; 0 where all clients are elsewhere."""
+
+
+def internal_bytes(direction: str, copies: int, data_chunks: int = 1) -> float:
+    """What OSDs send each other for each byte that is read or written.
+
+    ``copies`` are all of them, or all chunks; an object that is not erasure-coded has one data chunk, itself.
+    """
+    if direction == "read":
+        return (data_chunks - 1) / data_chunks
+    return (copies - 1) / data_chunks
+
+
+def network_rate(link: float, layout: Layout, *, apart: bool = False) -> float:
+    """The bytes a second that all clients together can have at most; ``link`` is one of a host, in one direction.
+
+    ``apart``: the OSDs have another network of the same speed for themselves.
+    """
+    hosts, clients = layout.hosts, layout.on_hosts
+    public = (1 - 1 / hosts) / clients if clients else 1 / hosts
+    """Of each byte, what passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
+    own = layout.internal / hosts
+    return link / (max(public, own) if apart else public + own)
+
+
+def placed_rate(capacities: Sequence[float], pgs: Sequence[int], pg_num: int) -> float:
+    """What the OSDs of a pool can do at most: the one with the most PGs for its capacity is full first.
+
+    ``capacities`` and ``pgs``, those of the pool that an OSD has, in the same order; each request goes to one PG, and
+    so to all of its OSDs.
+    """
+    rates = (capacity * pg_num / number for capacity, number in zip(capacities, pgs, strict=True) if number)
+    return min(rates, default=math.inf)
