@@ -195,9 +195,11 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
     asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
     of = replace(of, runs=change.runs, changes=(change,), judged=conclude([change], asked, AT))
     (figures,) = tables(document(of), "Figures")
-    assert [(row[0], row[5], row[6]) for row in figures.rows] == [
-        ("commit IOPS", "5 / 0", "questionable (5 of 5), none of after")
-    ]
+    assert (figures.rows[0][0], *figures.rows[0][5:7]) == (
+        "commit IOPS",
+        "5 / 0",
+        "questionable (5 of 5), none of after",
+    )
 
 
 def test_all_that_was_seen_to_differ_is_in_the_heading() -> None:

@@ -634,7 +634,8 @@ def test_no_figure_of_fio_is_kept_that_is_none(tmp_path: Path) -> None:
             readings = [*parser.feed("stdout", text.encode(), 10.0), *parser.finish()]
             result = parser.result()
             run = run_of("tuning").model_copy(update={"nodes": (node_result(result),)})
-            assert Run.model_validate_json(line(run)) == run, (place, value)
+            again = Run.model_validate_json(line(run))  # without percentiles that too few I/Os carry
+            assert line(again) == line(run), (place, value)
             for each in readings:
                 text = line(as_sample(1, "write-iops", "local", each, preparing=False))
                 assert line(parse_sample(text)) == text, (place, value)
