@@ -44,6 +44,7 @@ from tests.replayed import (
     WRITE_IOPS,
     burst,
     columns,
+    connector,
     connector_to,
     console,
     console_screen,
@@ -651,3 +652,15 @@ async def test_the_list_of_sessions_does_not_offer_itself(tmp_path: Path) -> Non
 async def test_the_preset_that_is_selected_first_can_use_the_target(tmp_path: Path, target: str, preset: str) -> None:
     async with console(tmp_path, speed=1.0, size=SMALL, target=target) as (app, _):
         assert console_screen(app).choice.preset.name == preset
+
+
+async def test_above_saved_runs_it_is_not_said_that_nothing_has_run(tmp_path: Path, golden: Golden) -> None:
+    catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
+    run = store.read_run(SESSION, WRITE_IOPS)
+    start = Start((Node(name="local"),), parse_target("file:/mnt/x"), earlier=(run, run.model_copy(update={"run": 9})))
+    with Runner(tmp_path / "sessions", "tuning", connect_node=connector(WRITE_IOPS, FAST)) as runner:
+        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        async with app.run_test(size=USUAL) as pilot:
+            await until(pilot, lambda: shown(app, "#empty") != "")
+            golden.same(shown(app, "#empty").splitlines()[0].partition(".")[0])
+            assert app._console_screen.view.empty.startswith("2 ")

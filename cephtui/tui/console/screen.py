@@ -48,10 +48,11 @@ t choose the target    n the nodes      ? all keys
 cephtui demo plays a recorded session of a real cluster."""
 
 
-def _empty_text(target: str, room_bytes: int | None) -> str:
-    """How to begin."""
+def _empty_text(target: str, room_bytes: int | None, earlier: int) -> str:
+    """How to begin; ``earlier`` runs of the session stand in the table."""
     room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
-    return f"Nothing has run yet. Target: {target}{room}\n\n{_KEYS}"
+    saved = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
+    return f"{saved if earlier else 'Nothing has run yet.'} Target: {target}{room}\n\n{_KEYS}"
 
 
 class ConsoleScreen(RunScreen):
@@ -93,13 +94,14 @@ class ConsoleScreen(RunScreen):
         COPY,
         key("escape", "back", "back", "leave the full screen, close messages", "more"),
     ]
-    NOTHING = "nothing has run yet"
+    NOTHING = "nothing has run yet in this console"
     PRESENTS_NOTHING = "nothing is running: esc, then enter runs the selected preset"
 
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
         self._catalogue, self._start, self._runner = catalogue, start, runner
-        self._live_view = LiveView(runner.subscribe(), empty=_empty_text(start.target.spec, None), listens=False)
+        empty = _empty_text(start.target.spec, None, len(start.earlier))
+        self._live_view = LiveView(runner.subscribe(), empty=empty, listens=False)
         self._last: Run | None = None
         self.choice = Choice(start, first_for(catalogue, start.target), runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
@@ -156,7 +158,7 @@ class ConsoleScreen(RunScreen):
         if self.table:
             self.table.put_measuring(self.dispatcher.batch)
         bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
-        self.view.empty = _empty_text(choice.target.spec, choice.room_bytes)
+        self.view.empty = _empty_text(choice.target.spec, choice.room_bytes, len(self._start.earlier))
         entry = Entry(choice.request())
         try:
             plan = choice.plan(entry.request)
