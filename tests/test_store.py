@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -170,6 +172,17 @@ def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden
     assert store.find_session(root, "a") == root / "a"
     with golden.raises(StoreError):
         store.find_session(root, "d")
+
+
+def test_without_any_session_it_is_said_how_one_is_made(root: Path, golden: Golden) -> None:
+    for name in ("last", "-", "tuning"):
+        with pytest.raises(StoreError) as error:
+            store.find_session(root, name)
+        assert str(error.value) == store.NO_SESSIONS
+    root.parent.mkdir(exist_ok=True)
+    root.write_text("")
+    with golden.raises(StoreError):
+        store.find_session(root, "last")
 
 
 def test_no_sessions_at_all(root: Path) -> None:
@@ -622,6 +635,14 @@ def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path, 
         with golden.raises(StoreError):
             SessionWriter.open(disk, "earlier")
         assert [(row.session, row.error) for row in list_sessions(disk)] == [("earlier", None)]
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
+def test_where_sessions_can_not_be_written_the_next_step_is_said(number: int) -> None:
+    text = str(store.unwritable_store("session x", OSError(number, os.strerror(number))))
+    assert os.strerror(number) in text
+    assert "CEPHTUI_DATA_DIR" in text
+    assert ("make room" in text) == (number in store.NO_ROOM)
 
 
 def test_a_directory_that_is_none_is_told(tmp_path: Path, golden: Golden) -> None:

@@ -19,6 +19,7 @@ from cephtui.printable import one_line, printable
 from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined
+from cephtui.sessions.store import NO_SESSIONS
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
@@ -100,7 +101,7 @@ def draw_preset(row: PresetRow) -> RenderableType:
 def draw_sessions(rows: Sequence[SessionRow]) -> RenderableType:
     """The saved sessions, the oldest first."""
     if not rows:
-        return Text("no sessions yet: cephtui run write-iops makes one")
+        return Text(NO_SESSIONS)
     remarks = [plain(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
     errors = [plain(f"{row.session}: {row.error}", "red") for row in rows if row.error]
     return Group(_SessionsTable(rows), *remarks, *errors)

@@ -22,6 +22,7 @@ SESSION/session.json      what it is
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -76,6 +77,8 @@ _GUIDED_FILE_0_1 = "sitting.json"
 SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
 NEWEST = ("last", "-")
+NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 """In place of a name: the session that was used last."""
 _NAMED_MOST = 8
 """Sessions that an error lists."""
@@ -100,24 +103,24 @@ def is_locked(directory: Path) -> bool:
     return False
 
 
-def cannot_write(directory: Path, error: OSError) -> StoreError:
-    """Why nothing can be saved in a directory, and the next step."""
-    reason = error.strerror or str(error)
-    return StoreError(f"can't write {directory}: {reason}: let it be written, or set CEPHTUI_DATA_DIR")
-
-
 def check_space(root: Path, plan: Plan) -> None:
     """Raises StoreError where what a plan will store does not fit."""
     needed = plan.session_bytes + _SLACK_BYTES
     try:
         free = shutil.disk_usage(next(path for path in (root, *root.parents) if path.exists())).free
     except OSError as error:
-        raise cannot_write(root, error) from None
+        raise unwritable_store(f"sessions in {root}", error) from None
     if free < needed:
         raise StoreError(
             f"not enough space for the session in {root}: needs about {units.size(needed)}, "
             f"{units.size(free)} free: make room, run shorter, or set CEPHTUI_DATA_DIR"
         )
+
+
+def unwritable_store(what: str, error: OSError) -> StoreError:
+    """Why sessions can't be written where they are, and what helps."""
+    room = "make room, or " if error.errno in NO_ROOM else ""
+    return StoreError(f"can't write {what}: {error.strerror}: {room}set CEPHTUI_DATA_DIR to another directory")
 
 
 def check_name(name: str | None) -> None:
@@ -289,6 +292,8 @@ def find_session(root: Path, name: str) -> Path:
     The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was used last.
     """
     names = session_names(root)
+    if not names:
+        raise _no_sessions(root)
     if name in names:
         return root / name
     if name in NEWEST and names:
@@ -300,6 +305,16 @@ def find_session(root: Path, name: str) -> Path:
     if not fitting:
         raise StoreError(f"no session {name!r}: cephtui sessions lists them")
     return root / fitting[0]
+
+
+def _no_sessions(root: Path) -> StoreError:
+    try:
+        next(root.iterdir(), None)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        return StoreError(f"can't read the sessions in {root}: {error.strerror}")
+    return StoreError(NO_SESSIONS)
 
 
 def session_names(root: Path) -> list[str]:

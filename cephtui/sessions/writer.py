@@ -25,29 +25,28 @@ from cephtui.models.findings.record import RAW_CUT
 from cephtui.reading import open_to_append, read_bytes
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
+    NO_ROOM,
     ROW_FILE,
     SUITE_FILE,
     StoreError,
     as_lost,
-    cannot_write,
     check_name,
     is_locked,
     read_run,
     read_session,
     run_directories,
+    unwritable_store,
 )
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
-_RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
+_RESERVE, _RESERVE_BYTES, _LOCK_TRIES = ".reserve", 256 << 10, 5
 _UNENDED = b'"outcome": null'
 """In the run.json of a run that has not ended."""
-_LOCK_TRIES = 5
 _TAIL_BYTES = 64 << 10
 """Of the end of a raw output that is stored in part."""
 _SPARE_MOST_BYTES, _SPARE_SHARE = 1 << 30, 20
 """Raw output leaves a twentieth of the disk free, or so much."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +183,7 @@ class RunWriter:
                 file.truncate(offset)  # else it would be in the tail once more
                 raise
         except OSError as error:
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM:
                 return False  # raw output may be missing: only a sample that can't be stored ends the run
             raise
         output.stored_bytes += len(data)
@@ -203,13 +202,13 @@ class RunWriter:
     def findings(self) -> tuple[Finding, ...]:
         """What is stored in part only. To be asked once all output is there: the ends are written now."""
         cut = {f"{process}.{stream}": o for (process, stream), o in self._outputs.items() if o.is_cut}
-        ends = {name: self._write_tail(name, output) for name, output in cut.items()}
-        lacking = [name for name, output in cut.items() if output.said_bytes > output.stored_bytes + ends[name]]
+        ends = {name: self._write_tail(name, each) for name, each in cut.items()}
+        lacking = [name for name, each in cut.items() if each.said_bytes > each.stored_bytes + ends[name]]
         if not lacking:
             return ()
-        name = lacking[0]
-        sizes = {"stored_bytes": cut[name].stored_bytes, "said_bytes": cut[name].said_bytes, "end_bytes": ends[name]}
-        return (RAW_CUT.found(output=name, others=len(lacking) - 1 or None, **sizes),)
+        name, output, others = lacking[0], cut[lacking[0]], len(lacking) - 1 or None
+        sizes = {"stored_bytes": output.stored_bytes, "said_bytes": output.said_bytes, "end_bytes": ends[name]}
+        return (RAW_CUT.found(output=name, others=others, **sizes),)
 
     def _write_tail(self, name: str, output: _RawOutput) -> int:
         """How many bytes of the end are stored: none where there is no room."""
@@ -272,7 +271,7 @@ class SessionWriter:
                 raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
             return cls._prepared(directory, lock)
         except OSError as error:
-            raise cannot_write(root / (name or ""), error) from None
+            raise unwritable_store(f"session {root / (name or '')}", error) from None
 
     @classmethod
     def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
@@ -307,7 +306,7 @@ class SessionWriter:
         try:
             self._append("plans.jsonl", line(plan))
         except OSError as error:
-            raise cannot_write(self.directory, error) from None
+            raise unwritable_store(f"session {self.directory}", error) from None
 
     def order(self, ordered: Model) -> None:
         """Keep what is measured as a whole, in place of what was ordered before; raises OSError."""
