@@ -245,7 +245,7 @@ def test_of_reads_and_writes_the_one_that_decides_is_in_large(
     assert [line.partition(" ")[0] for line in lines[:2]] == ["read", "write"]
 
 
-def test_what_is_not_met_by_itself_alone_is_in_large_no_verdict(golden: Golden) -> None:
+def test_what_is_not_met_by_itself_alone_is_in_large_as_open(golden: Golden) -> None:
     barely = [0.992, 1.004, 1.0, 0.998, 1.006]
     change = Change(
         tuple(mixed(number, 1000 * each, 1000 * each) for number, each in enumerate(barely)),

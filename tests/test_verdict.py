@@ -367,6 +367,18 @@ def test_of_many_presets_no_word_holds_that_is_not_shown_by_all_together() -> No
     assert (beside.word, beside.met, beside.differs) == ("no verdict", None, None)
 
 
+@pytest.mark.parametrize("required", [-10.0, 20.0, -50.0])
+@pytest.mark.parametrize("case", ["R1", "R2", "R3", "R4", "R6", "R7", "R10"])
+def test_all_outputs_have_the_word_of_the_data(case: str, required: float) -> None:
+    verdict = only(concluded(*CASES[case][:2], metric_of(CASES[case]), require_percent=required))
+    brief, word = short_text(verdict, brief=True), short_text(verdict)
+    assert verdict.word == "no verdict" or brief.startswith(verdict.word)
+    assert verdict_text(verdict).startswith(word)
+    for text in (brief, word, verdict_text(verdict)):
+        assert text.startswith("no verdict") == (verdict.word == "no verdict" and verdict.met is None)
+        assert ("slower" in text) >= (verdict.word == "not better" and verdict.differs == "slower")
+
+
 @pytest.mark.parametrize("count", [1, 5])
 def test_of_another_load_there_is_no_verdict(count: int) -> None:
     before, after = runs([1000.0, 1001, 1002, 1003, 1004][:count]), runs([500.0, 501, 502, 503, 504][:count], 6)

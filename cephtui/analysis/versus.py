@@ -156,7 +156,7 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
             f"{shown['slower']} slower, {rest} not shown to differ"
         )
     for why, number in Counter(_why_not_judged(verdict) for verdict in verdicts if not verdict.is_judged).items():
-        yield f"{number} of {len(verdicts)} comparisons not judged: {why}"
+        yield f"no verdict on {number} of {len(verdicts)} comparisons: {why}"
 
 
 def _why_not_judged(verdict: Verdict) -> str:

@@ -118,29 +118,31 @@ def verdict_text(verdict: Verdict) -> str:
         return "no verdict: not the same load"
     if min(before, after) < JUDGED_RUNS:
         return _too_few(verdict, before, after)
-    word = _word(verdict) if verdict.word in _WORDS else ""
-    if differs := differs_besides(verdict):
-        word += f", {differs} by {_percent(_away(verdict.ratio or 1.0))}"
+    word = short_text(verdict) if verdict.word in _WORDS else ""
+    if _differs_besides(verdict):
+        word += f" by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
         answer = _answer(verdict)
         return word if _follows(verdict) else f"{word}; {answer}" if word else answer
-    if verdict.word in ("better", "worse", "same"):
+    if word:
         return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
     return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
 
 
-def short_text(verdict: Verdict) -> str:
-    """Its word alone: ``worse by more than 10 %``, ``no verdict``; without a word the answer.
+def short_text(verdict: Verdict, *, brief: bool = False) -> str:
+    """Its word alone, with which every output begins: ``not better by more than 10 %, slower``, ``no verdict``.
 
-    An interval that is wide around no change has no word, and is met or not met all the same where much less, or much
-    more, is required.
+    Where the words are explained beside it, a ``brief`` one is that of its data: ``not better, slower``. An interval
+    that is wide around no change has no word, and is met or not met all the same where much less, or much more, is
+    required: that answer stands for its word then.
     """
-    if verdict.met is None:
-        return "no verdict"
-    return _word(verdict) if verdict.word in _WORDS else _answer(verdict)
+    if verdict.word in _WORDS:
+        word = verdict.word if brief else _word(verdict)
+        return ", ".join(filter(None, [word, _differs_besides(verdict)]))
+    return "no verdict" if verdict.met is None else _answer(verdict)
 
 
-def differs_besides(verdict: Verdict) -> str:
+def _differs_besides(verdict: Verdict) -> str:
     """``slower``, ``faster``: where that is shown and its word does not say it; empty else."""
     return "" if verdict.word in ("better", "worse") else verdict.differs or ""
 
@@ -271,7 +273,7 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
         sides = _of_sides(verdict)
         alone = sides[0] if before == 1 else sides[1]
         return f"no verdict: one run {alone} has no spread; {JUDGED_RUNS} runs a side are judged"
-    return "2 runs: shown, not judged"
+    return f"no verdict: {JUDGED_RUNS} runs a side are judged"
 
 
 def _follows(verdict: Verdict) -> bool:

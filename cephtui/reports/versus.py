@@ -22,7 +22,7 @@ from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import cut, metric_of
-from cephtui.reports.verdict import STYLES, answer_text, differs_besides, interval_of, left_out_lines, ratio_of
+from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_lines, ratio_of, short_text
 from cephtui.tools import TOOLS
 
 _CSV = ("preset", "direction", "figure", "left", "right", "ratio", "ratio_low", "ratio_high", "confidence", "runs_left",
@@ -84,7 +84,10 @@ def columns(judged: Judgement) -> tuple[str, ...]:
 def rows(found: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
     """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
     named = names_of_pairs(found)
-    return [(verdict, (_named(verdict, named), *_figures(verdict), _word(verdict))) for verdict in judged.deciding]
+    return [
+        (verdict, (_named(verdict, named), *_figures(verdict), short_text(verdict, brief=True)))
+        for verdict in judged.deciding
+    ]
 
 
 def _named(verdict: Verdict, names: dict[str, str]) -> str:
@@ -101,13 +104,6 @@ def _figures(verdict: Verdict) -> tuple[str, ...]:
         interval_of(verdict),
         f"{len(verdict.before)}, {len(verdict.after)}",
     )
-
-
-def _word(verdict: Verdict) -> str:
-    """``worse``; ``same, slower`` where that is shown too."""
-    if not verdict.is_judged:
-        return "not judged"
-    return ", ".join(filter(None, [verdict.word, differs_besides(verdict)]))
 
 
 def legend(judged: Judgement) -> list[str]:

@@ -32,7 +32,7 @@ from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import LEVELS, QUALITY, quality_of
 from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, tools_of, written
-from cephtui.reports.verdict import differs_besides, interval_of, ratio_of, short_text
+from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
 _WHOLE_MOST = 3
@@ -70,10 +70,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
 
 
 def _word(verdict: Verdict) -> str:
-    """``the same within 10 %, slower``: also what is shown where there is no verdict on what is required."""
-    if not verdict.decides:
-        return "also measured"
-    return ", ".join(filter(None, [short_text(verdict), differs_besides(verdict)]))
+    return short_text(verdict) if verdict.decides else "also measured"
 
 
 def links_tables(material: Material) -> Iterable[Block]:
