@@ -53,11 +53,11 @@ def rows_of(curve: Curve) -> list[CurvePointRow | KneeRow]:
 
 
 def test_a_knee_is_said_with_both_numbers(golden: Golden) -> None:
-    golden.same(said(16, 1, 4, 16, 64))
+    golden.same(said(16, 1, 2, 4, 16, 64))
 
 
 def test_repeats_give_it_an_interval() -> None:
-    assert said(16, 1, 4, 16, 64, repeats=3)[0].startswith("knee at depth 16 (15 .. 16): ")
+    assert said(16, 1, 4, 16, 64, repeats=3)[0].startswith("knee at depth 16 (95 %: 15 .. 16): ")
 
 
 def test_why_there_is_none(golden: Golden) -> None:
@@ -66,9 +66,10 @@ def test_why_there_is_none(golden: Golden) -> None:
 
 
 def test_what_is_to_be_known_of_it(golden: Golden) -> None:
-    (_, fewest) = said(16, 4, 8, 16, 64)
+    (_, fewest) = said(16, 4, 8, 12, 16, 64)
     golden.same(fewest)
-    slow = [LoadPoint(n, (x,), (n / x,), label=str(n)) for n, x in ((1, 100.0), (8, 290.0), (64, 850.0), (128, 860.0))]
+    rates = (1, 100.0), (2, 130.0), (8, 290.0), (64, 850.0), (128, 860.0)
+    slow = [LoadPoint(n, (x,), (n / x,), label=str(n)) for n, x in rates]
     golden.same(knee_lines(known(knee_of(slow)), DEPTH)[1])
 
 
@@ -84,10 +85,10 @@ def test_littles_law_is_a_finding(latency: float, word: str, golden: Golden) -> 
 def test_the_depth_is_that_of_a_job_and_the_rest_is_in_flight() -> None:
     points = [
         LoadPoint(8 * n, (x,), (8 * n / x,), label=str(n), block_bytes=4096)
-        for n, x in ((1, 8000.0), (2, 16000.0), (4, 16100.0), (8, 16050.0))
+        for n, x in ((1, 4000.0), (2, 8000.0), (4, 16000.0), (8, 16100.0), (16, 16050.0))
     ]
     knee = known(knee_of(points))
-    assert knee_lines(knee, DEPTH)[0].startswith("knee at depth 2, 16 in flight, from one run each: 16.0k IOPS at ")
+    assert knee_lines(knee, DEPTH)[0].startswith("knee at depth 4, 32 in flight, from one run each: 16.0k IOPS at ")
     assert "peak 62.7 MiB/s;" in knee_lines(knee, DEPTH, BY_NAME["bandwidth_bytes"])[0]
 
 
@@ -102,7 +103,7 @@ def test_a_load_has_bars_for_throughput_and_latency_and_its_knee(golden: Golden)
     assert [row.split()[0] for row in rows] == ["1", "4", "16", "64"]
     assert "█" * 14 in rows[-1]
     assert [row.count("█") for row in rows] == [2, 5, 16, 22]
-    assert knee.startswith("knee at depth 16 (16 .. 16): ")
+    assert knee.startswith("knee at depth 16 (95 %: 16 .. 16): ")
     assert all(len(row) <= 80 for row in rows)
     assert drawn(runs, ascii_only=True).isascii()
 
@@ -128,8 +129,8 @@ def test_a_rise_that_may_be_chance_is_no_knee(golden: Golden) -> None:
 
 
 def test_a_knee_between_depths_far_apart_is_said_to_lie_between_them(golden: Golden) -> None:
-    golden.same(said(12, 1, 4, 64, 256)[0])
-    curve = curve_of(sweep((1, 4, 64, 256), hard(12)), DEPTH)
+    golden.same(said(12, 1, 2, 4, 64, 256)[0])
+    curve = curve_of(sweep((1, 2, 4, 64, 256), hard(12)), DEPTH)
     *_, knee = rows_of(curve)
     assert isinstance(knee, KneeRow)
     plot = known(hockey_stick(curve, BY_NAME["iops"]))
@@ -187,9 +188,11 @@ def test_a_session_has_a_curve_for_each_family_that_varies() -> None:
 
 
 def test_markdown_has_the_points_and_the_words() -> None:
-    text = curve_markdown(known(curve_of_run(sweep(DEPTHS)[0], sweep(DEPTHS))), BY_NAME["iops"])
-    assert text.startswith("**write-iops over the depth: runs 1-4**\n")
-    assert "| 16 | write | 3 | " in text
+    text = curve_markdown(
+        known(curve_of_run(sweep((1, 2, *DEPTHS[1:]))[0], sweep((1, 2, *DEPTHS[1:])))), BY_NAME["iops"]
+    )
+    assert text.startswith("**write-iops over the depth: runs 1-5**\n")
+    assert "| 16 | write | 4 | " in text
     assert "- knee at depth 16, from one run of 60 s each: " in text
     assert text.endswith("details: `cephtui show replay --curve`\n")
 

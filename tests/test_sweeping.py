@@ -99,7 +99,7 @@ def test_it_goes_up_and_back_as_one_batch(
     assert lines[3] == "depth 8: 500 IOPS, 128 ms, +100 %"
     golden.same(lines[-1])
     assert '"event":"knee"' in printed.out
-    assert '"text":"knee at depth 16 (16 .. 16), 128 in flight: 1.00k IOPS' in printed.out
+    assert '"text":"knee at depth 16 (95 %: 16 .. 16), 128 in flight: 1.00k IOPS' in printed.out
 
 
 def test_a_run_that_does_not_count_is_made_again_at_its_depth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_the_table_at_the_end_is_a_curve(monkeypatch: pytest.MonkeyPatch, capsys
     run_sweep(cast("Runner", NoRunner()), [request("write-iops")], False, False)
     printed = capsys.readouterr().out
     assert "write-iops over the depth: #1-" in printed
-    assert "knee at depth 4 (" in printed
+    assert "knee at depth 4 (95 %: " in printed
 
 
 # ------------------------------------------------------------------ in words

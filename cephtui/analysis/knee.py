@@ -20,7 +20,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 
-Problem: TypeAlias = Literal["out of order", "flat", "rising", "not shown"]
+Problem: TypeAlias = Literal["out of order", "flat", "rising", "not shown", "few"]
 """Why a curve has no knee: what its throughput does over the depth."""
 PLATEAU = 0.9
 """Of the greatest throughput: points above it are the peak."""
@@ -99,7 +99,9 @@ class Knee:
             return "flat"
         if self.is_rising:
             return "rising"
-        return None if order.is_rise_shown else "not shown"
+        if not order.is_rise_shown:
+            return "not shown"
+        return None if order.is_order_shown else "few"
 
     @property
     def is_known(self) -> bool:

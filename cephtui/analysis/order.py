@@ -1,7 +1,7 @@
 """Whether throughput over a load rises, levels off and perhaps falls, or has no order but that of chance.
 
-The spread of repeats decides. Single runs have none: of these more is asked, since where nothing rises and runs are
-spread by 20 % a point is twice as far up as another only by a rare chance.
+The spread of repeats decides. Single runs have none: of these more is asked. Where nothing rises and runs are spread by
+20 % a point is twice as far up as another only by a rare chance, and few points are easily in order by chance.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _REPEATS_LEAST = 3
 """Degrees of freedom from which on the spread of repeats is known well enough to show a rise."""
 _TWICE = 2.0
 """A rise that single runs show, too."""
+_NEAR = 0.8
+"""From this share of the greatest throughput on single runs may be in any order."""
 _OUT_MOST = 1.2
 """Points that are further out of order have none, however far their runs are spread."""
 _OF_RISE = 0.25
@@ -39,6 +41,33 @@ class Order:
     """The standard deviation of the logarithms of repeats, of all loads together; 0 without repeats."""
     same: float
     """The least share of the greatest throughput that is the same as it."""
+
+    @property
+    def is_order_shown(self) -> bool:
+        """Whether chance alone brings the points into such an order but rarely.
+
+        Counted are, of all orders of these points, those that are like theirs. Where the spread of repeats is known it
+        is that which decides, not the order.
+        """
+        if self._df >= _REPEATS_LEAST:
+            return True
+        lower = [log for log in self.logs if not self._is_near(log)]
+        falls = not all(map(self._is_near, self.logs[self._top :]))
+        sides = 2 ** len(lower) - 1 if falls else 1  # each may then be before the greatest or behind it, one before it
+        return self._alike * sides <= _ERROR * math.factorial(len(self.logs))
+
+    @property
+    def _alike(self) -> int:
+        """In how many orders they rise to those near the greatest, at most."""
+        ordered, least = sorted(self.logs), -math.log(self.same)
+        free = (
+            sum(log - other <= least or self._is_near(other) for other in ordered[:place])
+            for place, log in enumerate(ordered)
+        )
+        return math.prod(1 + others for others in free)
+
+    def _is_near(self, log: float) -> bool:
+        return log >= max(self.logs) + math.log(_NEAR)
 
     @property
     def is_rise_shown(self) -> bool:

@@ -13,7 +13,7 @@ IOPS = BY_NAME["iops"]
 
 
 def knee_lines(knee: Knee, axis: Axis, metric: Metric = IOPS) -> list[str]:
-    """``knee at depth 16 (14 .. 19): ...``, or why there is none; then what is to be known of it.
+    """``knee at depth 16 (95 %: 14 .. 19): ...``, or why there is none; then what is to be known of it.
 
     The throughput is that of ``metric``: IOPS, or the bandwidth.
     """
@@ -42,7 +42,9 @@ def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:
         return f"{axis.title} {first.label} is as fast as any, the knee is there or below"
     if problem == "rising":
         return f"the curve still rises at {axis.title} {last.label} ({rate_text(knee, last.rate, metric)})"
-    if problem == "not shown":
+    if problem == "few":
+        why = "too few points rise before throughput levels off"
+    elif problem == "not shown":
         greatest = max(point.rate for point in knee.points)
         why = f"throughput rises by {100 * (greatest / first.rate - 1):.0f} % at most"
     else:
@@ -55,8 +57,8 @@ def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:
 
 
 def _place(knee: Knee, axis: Axis) -> str:
-    """``at depth 16 (14 .. 19), 128 in flight``; between two depths where these are far apart."""
-    ends = f" ({' .. '.join(str(knee.whole(end)) for end in knee.interval)})" if knee.interval else ""
+    """``at depth 16 (95 %: 14 .. 19), 128 in flight``; between two depths where these are far apart."""
+    ends = f" (95 %: {' .. '.join(str(knee.whole(end)) for end in knee.interval)})" if knee.interval else ""
     in_flight = "" if knee.step == 1 else f", {knee.located:.0f} in flight"  # where several jobs or nodes have a depth
     at = f"{knee.whole(knee.located)}{ends}{in_flight}"
     if knee.gap is None:
