@@ -29,7 +29,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.reports.plan import order_line
-from cephtui.reports.stable import stable_line, unstable_line
+from cephtui.reports.stable import LOOKS_LINE, stable_line, unstable_line
 from cephtui.running.runner import Runner
 from cephtui.suites import SuiteStep
 from cephtui.targets.base import Target
@@ -193,6 +193,18 @@ def stable(monkeypatch: pytest.MonkeyPatch, desk: Desk, *presets: str, most: int
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.removeprefix("cephtui: ") for line in capsys.readouterr().err.splitlines()]
+
+
+def test_the_table_says_of_which_runs_its_interval_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(series, "print_runs", lambda runs: print(len(runs)))
+    for desk, runs, is_said in ((Desk(*[10000.0] * 5), 5, True), (Desk(10000.0), 1, False)):
+        with measuring(monkeypatch, desk) as runner:
+            run_until_stable(runner, [request("write-iops")], Goal(most=runs), lambda run: BY_NAME["iops"], False)
+        found = capsys.readouterr()
+        assert found.out == f"{runs}\n"
+        assert (LOOKS_LINE in found.err) == is_said
 
 
 def test_it_repeats_until_the_mean_is_known(

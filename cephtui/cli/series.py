@@ -20,7 +20,7 @@ from cephtui.models.suite import Ordered
 from cephtui.ordering import plans_of
 from cephtui.planning import Request, make_plan
 from cephtui.reports.plan import progress_line
-from cephtui.reports.stable import stable_line, unstable_line
+from cephtui.reports.stable import LOOKS_LINE, stable_line, unstable_line
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
@@ -43,7 +43,13 @@ def run_until_stable(
         for each, name in singly(requests):
             series.until_stable(each, goal, headline, name)
 
-    return in_series(runner, work, as_json)
+    return in_series(runner, work, as_json, _print_looked_at)
+
+
+def _print_looked_at(runs: Sequence[Run]) -> None:
+    if len(runs) > 1:
+        say(LOOKS_LINE)
+    print_runs(runs)
 
 
 def singly(requests: Sequence[Request]) -> list[tuple[Request, str]]:

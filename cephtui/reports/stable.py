@@ -11,6 +11,11 @@ from cephtui.models import Plan
 from cephtui.models.metrics import Metric
 from cephtui.models.plan import bound_of_all
 
+LOOKS_LINE = (
+    "the 95 % in the table is for a fixed number of runs; as each run was looked at, the mean is known as said above"
+)
+"""What is to be known of the interval that stands in the table of such runs."""
+
 
 def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: Goal) -> str:
     """``run 5: write IOPS 10.1k +-3.2 % (goal 5 %), stable``; else with how many runs may follow."""
