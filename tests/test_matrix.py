@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -276,6 +277,23 @@ def test_of_a_run_on_all_nodes_the_slowest_is_found_by_its_own_figures() -> None
 def cluster(phase: str, **seconds: float) -> ClusterSample:
     given = {"run": 1, "elapsed_seconds": 1.0, "phase": phase}
     return ClusterSample.model_validate({**given, "osd_latency_seconds": {n[3:]: s for n, s in seconds.items()}})
+
+
+def test_of_many_alike_the_worst_seldom_stands_out() -> None:
+    """Their number makes the worst of them far off: what the others are spread by decides."""
+    source = random.Random(3)
+
+    def named(count: int, slow: float) -> list[str | None]:
+        found = []
+        for _ in range(200):
+            rates = {str(at): source.lognormvariate(0, 0.1) * (slow if at == 0 else 1) for at in range(count)}
+            stands_out = slowest_of({name: Estimate.of([rate]) for name, rate in rates.items()}, "more", 0.15)
+            found.append(stands_out[0] if stands_out else None)
+        return found
+
+    for count in (4, 16, 48):
+        assert sum(name is not None for name in named(count, 1.0)) / 200 <= 0.08
+    assert named(16, 0.5).count("0") / 200 >= 0.95
 
 
 def test_the_slowest_osd_of_writes_stands_out() -> None:

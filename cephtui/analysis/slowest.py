@@ -7,7 +7,7 @@ from statistics import median
 from typing import Literal
 
 from cephtui.analysis.batches import Estimate
-from cephtui.analysis.ratio import Better
+from cephtui.analysis.ratio import Better, prediction
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, NodeResult, Run
 from cephtui.models.metrics import Metric
@@ -18,6 +18,8 @@ NODE_FRACTION, OSD_FRACTION = 0.15, 0.5
 """From how far off the median something stands out: a node's figure, an OSD's commit latency, which varies more."""
 _OSD_LEAST_SECONDS = 0.002
 """Ceph counts commit latency in whole milliseconds, each the mean of some seconds: less apart is as good as equal."""
+_ERROR = 0.05
+"""How often one of any number that are alike may stand out."""
 _INTERVAL_RUNS = 3
 """From so many runs the interval of the slowest has to lie wholly on the slow side of the median."""
 
@@ -38,8 +40,8 @@ class Slowest:
 def slowest_of(figures: Mapping[str, Estimate], better: Better, least_fraction: float) -> tuple[str, float] | None:
     """The slowest and how far it is off the median of all, as a fraction of that; None where none stands out.
 
-    There are at least ``LEAST`` of them, it is off by at least ``least_fraction``, and with three runs or more the 95 %
-    interval of its mean does not reach the median.
+    There are at least ``LEAST`` of them, it is off by at least ``least_fraction``, with three runs or more the 95 %
+    interval of its mean does not reach the median, and it is further out than chance makes the worst of so many.
     """
     if len(figures) < LEAST:
         return None
@@ -47,6 +49,9 @@ def slowest_of(figures: Mapping[str, Estimate], better: Better, least_fraction: 
     middle = median(estimate.value for estimate in figures.values())
     name, worst = max(figures.items(), key=lambda each: sign * each[1].value)
     if middle <= 0 or not _is_clear(worst, middle, sign):
+        return None
+    others = [estimate.value for other, estimate in figures.items() if other != name]
+    if len(others) >= LEAST and not _is_beyond(worst.value, others, sign):
         return None
     fraction = sign * (worst.value / middle - 1)
     return (name, fraction) if fraction >= least_fraction else None
@@ -56,6 +61,14 @@ def _is_clear(worst: Estimate, middle: float, sign: int) -> bool:
     if worst.interval is None or worst.runs < _INTERVAL_RUNS:
         return True
     return all(sign * (end - middle) > 0 for end in worst.interval)
+
+
+def _is_beyond(worst: float, others: Sequence[float], sign: int) -> bool:
+    """Whether one is further out than the others are spread, corrected for their number (Grubbs 1950)."""
+    if min(worst, *others) <= 0:
+        return True
+    low, high = prediction(others, 1 - 2 * _ERROR / (len(others) + 1))
+    return worst > high if sign > 0 else worst < low
 
 
 def slowest_node(figures: Mapping[str, Estimate], better: Better) -> Slowest | None:
