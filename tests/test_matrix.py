@@ -12,14 +12,17 @@ import pytest
 
 from cephtui.analysis.batches import Estimate
 from cephtui.analysis.matrix import Matrix, Row, matrix_of
+from cephtui.analysis.points import PointKey
 from cephtui.analysis.slowest import Slowest, osd_latency, slowest_of, slowest_osd
-from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, Outcome, Run, Summary
+from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, OptionValue, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.suite import Cell, Ordered
+from cephtui.tools import TOOLS
 from tests.known import known
 from tests.runs import measured, recorded
 
 IOPS = BY_NAME["iops"]
+PRESET: dict[str, OptionValue] = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60, "time_based": True}
 NODES = ("pve1", "pve2", "pve3")
 
 
@@ -155,6 +158,89 @@ def test_points_that_were_not_known_before_are_rows_all_the_same() -> None:
         ((("iodepth", 1),), ["ok", "waiting"]),
         ((("iodepth", 2),), ["ok", "waiting"]),
     ]
+
+
+def options(**given: OptionValue) -> dict[str, OptionValue]:
+    """Those of a run as the preset below has them, with others."""
+    engine = {"ioengine": "rbd"} if given.get("ioengine") == "rbd" else {}
+    return {**TOOLS["fio"].check_options({**PRESET, **given, **dict.fromkeys(engine, "libaio")}), **engine}
+
+
+def cells_of(found: Matrix) -> list[tuple[PointKey, int, list[str | None]]]:
+    return [(row.point, row.turn, states(row)) for row in found.rows]
+
+
+def test_runs_beside_an_order_make_no_points_of_it() -> None:
+    """Whatever they vary: an order's points are its own."""
+    earlier = [run_of(n, "a", 100.0, options=options(iodepth=1, fsync=every)) for n, every in enumerate((1, 8), 1)]
+    own = [run_of(n, "b", 100.0, options=options(iodepth=4, fdatasync=4)) for n in (3, 4, 5)]
+    order = ordered(
+        cell(
+            "b",
+            step="write-iops",
+            target=recorded().target,
+            of_preset=PRESET,
+            options={"fdatasync": "4", "iodepth": "4"},
+        )
+    )
+    found = matrix([*earlier, *own], order)
+    assert cells_of(found) == [
+        ((("iodepth", 4), ("fdatasync", 4)), 1, ["ok"]),
+        ((("iodepth", 1), ("fsync", 1)), 1, ["ok"]),
+        ((("iodepth", 1), ("fsync", 8)), 1, ["ok"]),
+    ]
+    assert (found.done, found.wanted, found.missing) == (5, 3, 0)
+    begun = matrix([*earlier, own[0]], order)
+    assert [states(row) for row in begun.rows] == [["waiting"], ["ok"], ["ok"]]
+    assert (begun.done, begun.wanted, begun.missing) == (3, 3, 2)
+
+
+def test_runs_beside_a_sweep_that_has_not_begun_are_none_of_its_points() -> None:
+    earlier = [run_of(n, "a", 100.0, options=options(bs=size)) for n, size in enumerate(("4k", "8k"), 1)]
+    order = ordered(
+        cell(
+            "b",
+            step="write-iops",
+            target=recorded().target,
+            of_preset=PRESET,
+            options={"iodepth": ["1", "4"]},
+            repeats=1,
+        )
+    )
+    found = matrix(earlier, order)
+    assert [(row.turn, states(row)) for row in found.rows] == [(1, ["waiting"])] * 2 + [(1, ["ok"])] * 2
+    assert (found.done, found.wanted, found.missing) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "measured_with"),
+    [
+        ({"iodepth": ["1", "4"]}, ({"iodepth": 1}, {"iodepth": 4})),
+        ({"bs": ["4K", "1024k"]}, ({"bs": "4k"}, {"bs": "1m"})),
+        ({"runtime": "10", "ramp_time": ["0", "5s"]}, ({"ramp_time": 0, "runtime": 10}, {"ramp_time": 5})),
+        ({"ioengine": ["libaio", "io_uring"]}, ({"ioengine": "rbd"}, {"ioengine": "rbd"})),  # an image has no other
+        ({"fsync": ["0", "1"]}, ({}, {"fsync": 1})),
+    ],
+)
+def test_a_cell_whose_runs_are_all_there_waits_for_none(
+    given: dict[str, OptionValue], measured_with: Sequence[dict[str, OptionValue]]
+) -> None:
+    runs = [run_of(n, "b", 100.0, options=options(**each)) for n, each in enumerate(measured_with, 1)]
+    beside = run_of(9, "a", 100.0, options=options(iodepth=2, numjobs=3, fsync=7))
+    found = matrix([*runs, beside], ordered(cell("b", of_preset=PRESET, options=given, repeats=1)))
+    assert {state for row in found.rows for state in states(row)} == {"ok"}
+    assert (found.done, found.wanted, found.missing) == (3, 2, 0)
+    assert sorted(run.run for row in found.rows for each in row.cells if each for run in each.runs) == [1, 2, 9]
+
+
+def test_cells_of_one_step_with_other_options_keep_to_their_own() -> None:
+    flushed: dict[str, Any] = {"step": "write-iops", "of_preset": PRESET, "repeats": 1}
+    order = ordered(cell("a", **flushed, options={"fsync": "1"}), cell("b", **flushed, options={"iodepth": "4"}))
+    first = run_of(1, "a", 100.0, options=options(fsync=1))
+    begun = matrix([first], order)
+    assert ([states(row) for row in begun.rows], begun.missing) == ([["ok"], ["waiting"]], 1)
+    whole = matrix([first, run_of(2, "b", 100.0, options=options(iodepth=4))], order)
+    assert [(row.turn, states(row)) for row in whole.rows] == [(1, ["ok"])] * 2
 
 
 # ---------------------------------------------------------------------------------------------- without an order

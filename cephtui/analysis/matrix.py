@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -20,25 +19,19 @@ from cephtui.analysis.batches import (
     PointSummary,
     flow_names,
     metric_of_flow,
-    node_names,
     summarize,
 )
+from cephtui.analysis.points import Part, PointKey, parts_of, points_of
 from cephtui.analysis.slowest import Slowest, slowest_node, slowest_osd, slowest_part
 from cephtui.frozen import dataclass
-from cephtui.models import OptionValue, Run
+from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import Metric
-from cephtui.tools import TOOLS
-from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
     from cephtui.models.suite import Ordered
 
 State: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
-Options: TypeAlias = Mapping[str, OptionValue | list[OptionValue]]
-"""A list is a sweep."""
-PointKey: TypeAlias = tuple[tuple[str, OptionValue], ...]
-"""The options that set a point apart from the others of its step, by name."""
 OsdLatencies: TypeAlias = Mapping[int, Mapping[str, float]]
 """By the number of a run the commit latency of each OSD in seconds."""
 _KINDS_OF_POOLS = ("pool", "rbd")
@@ -115,6 +108,8 @@ class Matrix:
     """How many runs ended well; of what was ordered, at most as many as were wanted."""
     wanted: int
     """How many runs were ordered; 0 where that is not known."""
+    missing: int
+    """How many of those that were ordered have not ended well yet."""
     left_seconds: float | None
     """About how long the missing runs take, by those of the same step, else by all; None where that is not known."""
 
@@ -134,24 +129,6 @@ class Matrix:
         return ((row, column, cell) for row, column, cell in pairs if cell)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A step in one place, with all its points: a batch."""
-
-    step: str
-    target: str
-    nodes: tuple[str, ...]
-    runs: tuple[Run, ...]
-    options: Options
-    """As they were ordered; empty where that is not known."""
-    wanted: int
-    """Runs of each point; 0 where that is not known."""
-
-    @property
-    def place(self) -> tuple[str, tuple[str, ...]]:
-        return self.target, self.nodes
-
-
 def matrix_of(
     runs: Sequence[Run],
     headline: Callable[[Run], Metric],
@@ -164,11 +141,11 @@ def matrix_of(
     ``slowest.osd_latency`` gives of each run. Runs that were not ordered have rows of their own; those of different
     batches never share a cell.
     """
-    parts = _parts(runs, ordered)
+    parts = parts_of(runs, ordered)
     places, columns = _columns(parts)
-    rows: dict[tuple[str, PointKey, int], dict[int, _Part]] = {}
+    rows: dict[tuple[str, PointKey, int], dict[int, Part]] = {}
     for step in dict.fromkeys(part.step for part in parts):
-        for part, key in _points([part for part in parts if part.step == step]):
+        for part, key in points_of([part for part in parts if part.step == step]):
             column = places[part.place]
             turn = next(n for n in itertools.count(1) if column not in rows.get((step, key, n), {}))
             rows.setdefault((step, key, turn), {})[column] = part
@@ -180,83 +157,15 @@ def matrix_of(
         tuple(row for found in drawn for row in _unlike(found, parts, columns)),
         done=sum(_done(part) for part in cells),
         wanted=sum(part.wanted for part in cells),
+        missing=sum(map(_missing, cells)),
         left_seconds=_left_seconds(cells),
     )
-
-
-# ---------------------------------------------------------------------------------------------- what was ordered
-
-
-def _parts(runs: Sequence[Run], ordered: Ordered | None) -> list[_Part]:
-    """What was ordered, in that order, then the batches of other runs."""
-    batches: dict[str, list[Run]] = {}
-    for run in runs:
-        batches.setdefault(run.batch, []).append(run)
-    found = []
-    for cell in ordered.cells if ordered else ():
-        options = {**cell.of_preset, **cell.options}
-        own = tuple(batches.pop(cell.batch, ()))
-        found.append(_Part(cell.step, cell.target, cell.nodes, own, options, cell.repeats))
-    others: dict[tuple[str, ...], list[Run]] = {}
-    for run in (run for same in batches.values() for run in same):
-        others.setdefault((run.batch, run.preset, run.target, *node_names(run)), []).append(run)
-    alone = [_Part(name, at, tuple(nodes), tuple(own), {}, 0) for (_, name, at, *nodes), own in others.items()]
-    return [*found, *alone]
-
-
-def _points(parts: Sequence[_Part]) -> list[tuple[_Part, PointKey]]:
-    """The parts of a step, each apart for every point that is ordered or was run, with the runs of that point."""
-    names = _varied(parts)
-    runs = [run for part in parts for run in part.runs]
-    seen = list(dict.fromkeys(_key(run.options, names) for run in runs))
-    found = []
-    for part in parts:
-        own = [_key(run.options, names) for run in part.runs]
-        expected = _expected(part, names, runs[0] if runs else None) if part.wanted else []
-        keys = dict.fromkeys([*(expected or (seen or [()] if part.wanted else ())), *own])
-        for key in keys:
-            alike = tuple(run for run, point in zip(part.runs, own, strict=True) if point == key)
-            found.append((replace(part, runs=alike), key))
-    return found
-
-
-def _varied(parts: Sequence[_Part]) -> list[str]:
-    """The options that set the points of a step apart: those that were swept, and others that differ on one target."""
-    names = [name for part in parts for name, value in part.options.items() if isinstance(value, list)]
-    values: dict[tuple[str, str], set[OptionValue]] = {}
-    for part in parts:
-        for run in part.runs:
-            for name, value in run.options.items():
-                values.setdefault((name, part.target), set()).add(value)
-    names += [name for (name, _), found in values.items() if len(found) > 1]
-    return list(dict.fromkeys(names))
-
-
-def _key(options: Mapping[str, OptionValue], names: Iterable[str]) -> PointKey:
-    return tuple((name, options[name]) for name in names if name in options)
-
-
-def _expected(part: _Part, names: Sequence[str], run: Run | None) -> list[PointKey]:
-    """The points that were ordered; none where that is not known. ``run`` is one of the step, if there is any."""
-    if any(name not in part.options for name in names):
-        return []
-    values = [value if isinstance(value, list) else [value] for value in map(part.options.__getitem__, names)]
-    named = [[(name, _as_run(name, value, run)) for value in each] for name, each in zip(names, values, strict=True)]
-    return list(itertools.product(*named))
-
-
-def _as_run(name: str, value: OptionValue, run: Run | None) -> OptionValue:
-    """A value as the runs of the step have it, which may be another spelling than the one that was ordered."""
-    if run is not None:
-        with suppress(OptionError, LookupError, ValueError):
-            return TOOLS[run.tool].check_options({**run.options, name: value})[name]
-    return value
 
 
 # ---------------------------------------------------------------------------------------------- columns
 
 
-def _columns(parts: Sequence[_Part]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
+def _columns(parts: Sequence[Part]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
     """The number of the column of each place, and the columns, in the order in which they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
@@ -271,7 +180,7 @@ def _columns(parts: Sequence[_Part]) -> tuple[dict[tuple[str, tuple[str, ...]], 
     return {place: numbers[key] for place, key in keys.items()}, tuple(columns)
 
 
-def _is_axis(parts: Iterable[_Part], of: Callable[[_Part], object]) -> bool:
+def _is_axis(parts: Iterable[Part], of: Callable[[Part], object]) -> bool:
     """Whether a step has it in several ways."""
     found: dict[str, set[object]] = {}
     for part in parts:
@@ -279,7 +188,7 @@ def _is_axis(parts: Iterable[_Part], of: Callable[[_Part], object]) -> bool:
     return any(len(each) > 1 for each in found.values())
 
 
-def _short_targets(parts: Sequence[_Part]) -> dict[str, str]:
+def _short_targets(parts: Sequence[Part]) -> dict[str, str]:
     """Each target by its pool, where no step uses one pool in two ways; else by itself."""
     short = {part.target: pool_of(part.target) or part.target for part in parts}
     used = {(part.step, part.target) for part in parts}
@@ -298,7 +207,7 @@ def pool_of(target: str) -> str:
 
 def _row(
     key: tuple[str, PointKey, int],
-    parts: Mapping[int, _Part],
+    parts: Mapping[int, Part],
     columns: Sequence[Column],
     headline: Callable[[Run], Metric],
     osds: OsdLatencies,
@@ -318,14 +227,14 @@ def _row(
     return rows
 
 
-def _unlike(rows: Iterable[Row], parts: Sequence[_Part], columns: Sequence[Column]) -> list[Row]:
+def _unlike(rows: Iterable[Row], parts: Sequence[Part], columns: Sequence[Column]) -> list[Row]:
     """Without the target and the nodes where these are in the columns, or the same in all rows."""
     has_target = len({part.target for part in parts}) > 1 and not columns[0].targets
     has_nodes = len({part.nodes for part in parts}) > 1 and not columns[0].nodes
     return [replace(r, target=r.target if has_target else "", nodes=r.nodes if has_nodes else ()) for r in rows]
 
 
-def _cell(part: _Part, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
+def _cell(part: Part, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
     within = [slowest_part(found.counted, flow, metric)] if metric else []
     if flow != "read":  # the latency of a commit tells nothing of reads
         within.append(slowest_osd([osds[run.run] for run in found.counted if run.run in osds]))
@@ -340,19 +249,23 @@ def _cell(part: _Part, found: PointSummary, flow: str, metric: Metric | None, os
     )
 
 
-def _state(part: _Part) -> State:
+def _state(part: Part) -> State:
     outcomes = [run.outcome for run in part.runs]
     if None in outcomes:
         return "running"
-    if part.wanted and _done(part) >= part.wanted:
+    if part.wanted and not _missing(part):
         return "ok"
     bad = [outcome for outcome in outcomes if outcome and outcome != "ok"]
     return bad[-1] if bad else "waiting" if part.wanted else "ok"
 
 
-def _done(part: _Part) -> int:
+def _done(part: Part) -> int:
     done = sum(run.outcome == "ok" for run in part.runs)
     return min(done, part.wanted) if part.wanted else done
+
+
+def _missing(part: Part) -> int:
+    return max(0, part.wanted - _done(part))
 
 
 def _with_slowest(
@@ -372,12 +285,12 @@ def _with_slowest(
     return tuple(found)
 
 
-def _left_seconds(cells: Sequence[_Part]) -> float | None:
+def _left_seconds(cells: Sequence[Part]) -> float | None:
     lasted: dict[str, list[float]] = {}
     for part in cells:
         lasted.setdefault(part.step, []).extend(run.duration_seconds for run in part.runs if run.outcome == "ok")
     every = [seconds for each in lasted.values() for seconds in each]
-    missing = [(part.step, part.wanted - _done(part)) for part in cells if part.wanted]
+    missing = [(part.step, _missing(part)) for part in cells if part.wanted]
     if not every or not missing:
         return None
     return sum(number * fmean(lasted[step] or every) for step, number in missing)

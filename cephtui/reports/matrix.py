@@ -144,10 +144,10 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
 
     What is left takes time only where the session is ``live``: being written.
     """
-    most = max(matrix.done, matrix.wanted)
-    runs = f"{matrix.done} of {most}" if 0 < matrix.wanted == most else str(matrix.done)
+    missing = matrix.missing
+    most = matrix.done + missing
+    runs = f"{matrix.done} of {most}" if missing or matrix.done == matrix.wanted > 0 else str(matrix.done)
     parts = [f"{runs} run{'s' * (most != 1)}"]
-    missing = matrix.wanted - matrix.done
     if missing > 0 and not live:
         parts.append(f"{missing} missing")
     elif missing > 0 and matrix.left_seconds:
