@@ -36,6 +36,17 @@ class PresetError(ValueError):
     """A preset or a suite can't be used; the text names file, key and what was expected."""
 
 
+class SeveralValuesError(OptionError):
+    """What measures one value was given several; the text names the first such option of the preset."""
+
+    def __init__(self, preset: str, several: Mapping[str, Sequence[OptionValue]]) -> None:
+        option, values = next(iter(several.items()))
+        listed = ", ".join(map(option_text, values))
+        super().__init__(option, f"{preset} has several values ({listed}), but a check measures one")
+        self.choice = [f"{name}={option_text(each[0])}" for name, each in several.items()]
+        """A value for each such option, as they are typed: ``rw=randread``."""
+
+
 def _known_tool(name: str) -> str:
     if name not in TOOLS:
         *others, last = [f"'{tool}'" for tool in TOOLS]
@@ -104,6 +115,14 @@ def combinations(tool: Tool, options: Mapping[str, Choice]) -> list[dict[str, Op
     if number > STEPS_MOST:
         raise OptionError("sweep", f"{number} steps are too many, expected at most {STEPS_MOST}")
     return [tool.check_options(chosen) for chosen in expand(options)]
+
+
+def check_one_value(preset: Preset, overrides: Mapping[str, Choice]) -> None:
+    """Raises SeveralValuesError where an option has several values, by the preset itself or by what was chosen."""
+    options = {**preset.file.options, **preset.tool.canonical(overrides)}
+    several = {name: value for name, value in options.items() if isinstance(value, list) and len(value) > 1}
+    if several:
+        raise SeveralValuesError(preset.name, several)
 
 
 def usual_options(tool: Tool, options: Mapping[str, Choice], kind: Kind) -> Usual:

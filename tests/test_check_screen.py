@@ -191,6 +191,18 @@ async def test_several_values_are_refused(tmp_path: Path, golden: Golden) -> Non
         assert not isinstance(app.screen, CheckScreen)
 
 
+async def test_a_preset_of_several_values_is_refused_until_one_is_chosen(tmp_path: Path, golden: Golden) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("5", "C")
+        await until(pilot, lambda: bool(said(app)))
+        golden.same(said(app))
+        assert not isinstance(app.screen, CheckScreen)
+        console_screen(app).choice.edits = Edits({"latency": {"rw": "randwrite"}}, RECORDED_SECONDS)
+        await opened(app, pilot)
+        assert "randwrite" in words(app, "#what")
+    assert saved(tmp_path) == []
+
+
 async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, golden: Golden) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
         await pilot.press("2")

@@ -108,6 +108,9 @@ REFUSED = [
     ("provisioned", "--volume", "file:/x=5", "--set", "rw=randread"),
     ("provisioned", "--volume", "file:/x=5", "--set", "bs=1M"),
     ("provisioned", "--volume", "file:/x=5", "--set", "numjobs=2"),
+    ("check", "--preset", "latency", "--dry-run"),
+    ("check", "--preset", "latency", "--set", "iodepth=1,4", "--dry-run"),
+    ("check", "--preset", "write-iops", "--set", "blocksize=4k,8k", "--dry-run"),
 ]  # fmt: skip
 
 

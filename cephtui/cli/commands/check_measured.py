@@ -39,7 +39,16 @@ from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.planning import Request, apart, make_plan, new_batch
-from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, parse_overrides
+from cephtui.presets import (
+    Choice,
+    Preset,
+    PresetError,
+    PresetFile,
+    SeveralValuesError,
+    check_one_value,
+    choose,
+    parse_overrides,
+)
 from cephtui.printable import printable
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
@@ -199,14 +208,21 @@ def _asked_in(guided: GuidedCheck, question: Question) -> Question:
 def _new_request(asked: Asked, stack: ExitStack) -> Request:
     chosen = choose(find_catalogue(), asked.presets)
     given = parse_overrides(asked.overrides)
-    swept = [name for name, value in [*given.items(), *(i for p in chosen for i in p.file.options.items())]
-             if isinstance(value, list) and isinstance(given.get(name, value), list)]  # fmt: skip
-    if swept:
-        raise click.UsageError(f"--set {swept[0]}: a check measures one value, not several")
+    _check_one_value(chosen, given, "choose it with")
     nodes = chosen_nodes(asked.where)
     target = chosen_target(asked.target, stack, nodes, asked.data_pool, new_batch())
     _check_data_pool(asked, target)
     return Request(chosen, nodes, target, given)
+
+
+def _check_one_value(presets: Sequence[Preset], given: Mapping[str, Choice], what_helps: str) -> None:
+    """Raises UsageError, which names the options to give."""
+    try:
+        for preset in presets:
+            check_one_value(preset, given)
+    except SeveralValuesError as error:
+        options = " ".join(f"--set {each}" for each in error.choice)
+        raise click.UsageError(f"{error}: {what_helps} {options}") from None
 
 
 def _check_data_pool(asked: Asked, target: Target) -> None:
@@ -278,10 +294,12 @@ def _of_saved(asked: Asked, resume: str, stack: ExitStack) -> _Begun:
     guided = store.read_guided_check(directory)
     if guided is None:
         raise click.UsageError(f"session {directory.name} has no check to continue")
-    nodes = chosen_nodes(_where(asked, guided.nodes))
+    chosen = choose(find_catalogue(), guided.presets)
     given: Mapping[str, Choice] = guided.overrides
+    _check_one_value(chosen, given, "begin another check with")
+    nodes = chosen_nodes(_where(asked, guided.nodes))
     target = chosen_target(_target(asked, guided.target), stack, nodes, guided.data_pool, new_batch())
-    request = Request(choose(find_catalogue(), guided.presets), nodes, target, given)
+    request = Request(chosen, nodes, target, given)
     check_caches(guided.drop_caches, asked.drop_caches)
     if guided.takes_turns and not asked.undo:
         raise click.UsageError("this check takes turns: give its --change and --undo again")

@@ -14,7 +14,7 @@ from textual import on, work
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from cephtui.presets import Catalogue, Preset, usable
+from cephtui.presets import Catalogue, Preset, SeveralValuesError, usable
 from cephtui.running.runner import Runner
 from cephtui.tools.base import OptionError
 from cephtui.tui.app import CephtuiApp
@@ -121,6 +121,8 @@ class ConsoleApp(CephtuiApp):
 
         try:
             self.push_screen(CheckScreen(*offered(self._console_screen, self._runner, self._catalogue)))
+        except SeveralValuesError as error:
+            self.notify(f"{error}: press e to choose it", severity="error", markup=False)
         except OptionError as error:
             self.notify(str(error), severity="error", markup=False)
 

@@ -25,7 +25,7 @@ from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.planning import Request
-from cephtui.presets import Catalogue, Preset
+from cephtui.presets import Catalogue, Preset, check_one_value
 from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import PHASES, conditions
 from cephtui.reports.verdict import (
@@ -42,7 +42,6 @@ from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import GUIDED_FILE, StoreError, count_runs
 from cephtui.sessions.verdicts import keep_verdicts
 from cephtui.sessions.writer import write_whole
-from cephtui.tools.base import OptionError
 from cephtui.tui.console.asking import Dialogs
 from cephtui.tui.console.checking import (
     Standing,
@@ -109,8 +108,7 @@ def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tupl
         request = replace(request, overrides=left.overrides)
     elif left is not None:
         left = None
-    if several := next((name for name, value in request.overrides.items() if isinstance(value, list)), None):
-        raise OptionError(several, "a check measures one value, not several")
+    check_one_value(preset, request.overrides)
     request = replace(request, repeats=1)
     desk = Desk(
         preset,

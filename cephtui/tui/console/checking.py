@@ -29,7 +29,7 @@ from cephtui.models import Mark, Run
 from cephtui.models.guided_check import GuidedCheck, SideName
 from cephtui.models.metrics import Metric
 from cephtui.planning import Request, new_batch
-from cephtui.presets import Preset, headline_metric
+from cephtui.presets import Preset, SeveralValuesError, check_one_value, headline_metric
 from cephtui.sessions import store
 from cephtui.sessions.verdicts import judge_saved
 from cephtui.targets.scratch import is_scratch
@@ -159,8 +159,11 @@ def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]
         if guided is None or guided.takes_turns or len(guided.presets) > 1:
             return None
         preset = preset_of(guided.presets[0])
-        return guided if preset and standing(guided, preset, *saved(directory), directory).side else None
-    except store.StoreError:
+        if preset is None:
+            return None
+        check_one_value(preset, guided.overrides)
+        return guided if standing(guided, preset, *saved(directory), directory).side else None
+    except (store.StoreError, SeveralValuesError):
         return None
 
 
