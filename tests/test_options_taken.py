@@ -111,6 +111,11 @@ REFUSED = [
     ("check", "--preset", "latency", "--dry-run"),
     ("check", "--preset", "latency", "--set", "iodepth=1,4", "--dry-run"),
     ("check", "--preset", "write-iops", "--set", "blocksize=4k,8k", "--dry-run"),
+    ("check", f"{STUDY}/1", f"{STUDY}/1"),
+    ("check", f"{STUDY}/9", f"{STUDY}/09"),
+    ("compare", f"{STUDY}/1", f"{STUDY}/1"),
+    ("compare", STUDY, f"{STUDY}/9"),
+    ("report", f"{STUDY}/1", f"{STUDY}/1"),
 ]  # fmt: skip
 
 

@@ -34,3 +34,14 @@ def find_run(name: str) -> tuple[Path, int]:
     if not (directory / f"{run:03}").is_dir():
         raise click.UsageError(f"session {directory.name} has no run {run}: cephtui show {directory.name}")
     return directory, run
+
+
+def find_two_runs(first: str, second: str) -> tuple[tuple[Path, int], tuple[Path, int]]:
+    """Two saved runs that are compared; raises UsageError for one run by two names, too."""
+    found = find_run(first), find_run(second)
+    if found[0] == found[1]:
+        directory, number = found[0]
+        raise click.UsageError(
+            f"both are run {directory.name}/{number}: name another one: cephtui show {directory.name} lists them"
+        )
+    return found

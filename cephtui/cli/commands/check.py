@@ -10,7 +10,7 @@ import click
 from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, finish, keep
 from cephtui.cli.options import JUDGING, Question, given_options, refuse_options, refuse_other_options
-from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session
 from cephtui.sessions.store import StoreError
@@ -50,7 +50,7 @@ def check_change(
         if len(names) == 2:
             if are_sessions(*names):
                 return _check_sessions(names[0], names[1], question, as_json)
-            return _judge(change_between(find_run(names[0]), find_run(names[1])), question, as_json)
+            return _judge(change_between(*find_two_runs(*names)), question, as_json)
         if len(names) > 2:
             raise click.UsageError("expected SESSION, or BEFORE and AFTER, both as SESSION/RUN or both as SESSION")
         return _judge(change_of_session(find_session(names[0] if names else "last"), mark), question, as_json)

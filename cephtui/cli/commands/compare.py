@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side, apart, side_of
 from cephtui.cli.judging import headline_of
 from cephtui.cli.printing import ascii_only, print_lines, print_report
-from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
 from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.markdown import comparison_markdown
@@ -33,7 +34,7 @@ def compare_runs(left: str | None, right: str | None, form: str, metric: str | N
         _compare_sessions(left, right, form, metric)
         return
     try:
-        places = [find_run(name) for name in (left, right) if name] or _last_two(find_session("last"))
+        places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
         sides = apart(_side(*places[0]), _side(*places[1]))
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
@@ -65,7 +66,7 @@ def _side(directory: Path, number: int) -> Side:
     return side_of(store.read_run(directory, number), store.read_runs(directory)[0], store.read_marks(directory))
 
 
-def _last_two(directory: Path) -> list[tuple[Path, int]]:
+def _last_two(directory: Path) -> Sequence[tuple[Path, int]]:
     """The newest run of each of the last two points that were measured; raises UsageError."""
     measured = [run for run in store.read_runs(directory)[0] if run.summary.flows]
     newest = sorted(point.repeats[-1].run for batch in group(measured) for point in batch.points)

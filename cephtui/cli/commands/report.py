@@ -13,7 +13,7 @@ import click
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import JUDGING, Question, refuse_options
-from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.saved import find_run, find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus
 from cephtui.reports.document.export import (
     FORMS,
@@ -92,7 +92,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
         found, directory = find_versus(*names), find_session(names[1])
         return _kept(of_versus(found, directory, asked_of(question, directory.name), now, title), directory)
     if len(names) == 2:
-        return _judged(change_between(find_run(names[0]), find_run(names[1])), question, now, title)
+        return _judged(change_between(*find_two_runs(*names)), question, now, title)
     name = names[0] if names else "last"
     if "/" in name:
         directory, number = find_run(name)
@@ -106,7 +106,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
         if mark is not None:
             raise click.UsageError(str(error)) from None
         _check_study(question, str(error))
-        return _study(directory, question, now, title)
+        return _study(directory, question, now, title, str(error))
 
 
 def _check_study(question: Question, why: str) -> None:
@@ -116,12 +116,11 @@ def _check_study(question: Question, why: str) -> None:
         raise click.UsageError(f"--metric: without a verdict the report is about one figure: {why}")
 
 
-def _study(directory: Path, question: Question, now: datetime, title: str) -> Material:
-    """All runs of a session; raises StoreError."""
+def _study(directory: Path, question: Question, now: datetime, title: str, why: str) -> Material:
+    """All runs of a session, and why there is no verdict; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
         say(str(problem))
-    why = "no runs before and after a mark are alike"
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
 
