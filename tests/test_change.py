@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from cephtui.analysis.change import Change, around, beside, matched
+from cephtui.analysis.change import Change, around, beside, matched, why_none
+from cephtui.analysis.change import between as between_sides
+from cephtui.analysis.conclusion import Asked, conclude
+from cephtui.analysis.sides import Side
 from cephtui.models import Mark, NodeResult, Run
+from cephtui.models.metrics import BY_NAME
 from tests.golden import Golden
 from tests.measured import STARTED, STEP_SECONDS, run
 
@@ -105,6 +110,32 @@ def test_only_runs_that_are_set_up_alike_are_judged_together(changes: dict[str, 
 def test_runs_of_several_batches_and_however_they_ended_are_on_their_side() -> None:
     before, after = numbered(1, batch="x") + numbered(2, outcome="lost"), numbered(3, batch="y")
     assert sides(matched(before, after)) == [([1, 2], [3])]
+
+
+@pytest.mark.parametrize(
+    ("runs", "mark"),
+    [
+        (numbered(1, 2, 3), during(1)),
+        (numbered(1, 2, 3), during(3)),
+        ([*numbered(1, 2), run(3, preset="read-iops")], during(2)),
+        (numbered(1, 2, 3), between(3)),
+        (numbered(1), during(1)),
+        ([*numbered(1), run(2, preset="read-iops")], between(1)),
+    ],
+)
+def test_why_there_is_no_change_around_a_mark(runs: list[Run], mark: Mark, golden: Golden) -> None:
+    assert around(runs, [mark]) == []
+    golden.same(why_none(runs, [mark], 1))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_named_run_during_which_a_mark_was_made_is_neither_before_nor_after(number: int) -> None:
+    first, second = (Side((each,), (during(number),)) for each in numbered(1, 2))
+    found = conclude([between_sides(first, second)], Asked(lambda _: BY_NAME["iops"]), STARTED)
+    assert {verdict.in_order for verdict in found.verdicts} == {False}
+    assert any(f"tuning/{number}" in note and "mark" in note for note in found.conclusion.notes)
+    clear = between_sides(replace(first, marks=()), replace(second, marks=(during(3),)))
+    assert (clear.is_in_order, clear.is_reversed) == (True, False)
 
 
 def test_the_runs_that_are_on_neither_side_of_a_mark_are_named_with_the_reason(golden: Golden) -> None:

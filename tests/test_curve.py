@@ -97,6 +97,13 @@ def test_a_mark_in_the_midst_of_a_sweep_does_not_tear_it_apart() -> None:
     assert axes(runs, [mark(runs[1], "lunch")]) == [DEPTH]
 
 
+def test_a_run_during_which_a_mark_was_made_is_neither_before_nor_after_it() -> None:
+    runs = [run(1), run(2), run(3)]
+    first, second = (Mark(at=runs[n].started_at + timedelta(seconds=1), run=n + 1, text="tuned") for n in (0, 1))
+    assert shape(curve_of(runs, Axis("marks"), [first])) == {"": [("during tuned", 1), ("tuned", 2)]}
+    assert shape(curve_of(runs, Axis("marks"), [second])) == {"": [("before", 1), ("during tuned", 1), ("tuned", 1)]}
+
+
 def test_a_mark_before_the_first_run_is_no_axis() -> None:
     runs = [run(1), run(2)]
     early = Mark(at=runs[0].started_at - timedelta(seconds=5), text="new kernel")

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
-from cephtui.analysis.batches import name_of, set_up
+from cephtui.analysis.batches import name_of, names_of, set_up
+from cephtui.analysis.marks import made_during
+from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import LeftOut
+
+MARKED = "a mark was made during it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Change:
     after: tuple[Run, ...]
     takes_turns: bool = field(default=False, kw_only=True)
     """Whether the change was made and taken back in turns."""
+    marked: tuple[Run, ...] = field(default=(), kw_only=True)
+    """Runs of these sides during which a mark was made: they are neither before nor after."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -33,7 +39,7 @@ class Change:
         """Whether the first side was measured before the change, and the second after it; else they are A and B."""
         if self.takes_turns or not (self.before and self.after):
             return True
-        if not all(run.is_dated for run in self.runs):
+        if any(run in self.marked for run in self.runs) or not all(run.is_dated for run in self.runs):
             return False
         return max(map(_place, self.before)) < min(map(_place, self.after))
 
@@ -48,6 +54,12 @@ def _place(run: Run) -> tuple[datetime, int]:
     return run.started_at, run.run
 
 
+def between(left: Side, right: Side) -> Change:
+    """Two sides that were named."""
+    marked = tuple(run for side in (left, right) for run in side.runs if made_during(run, side.marks))
+    return Change(left.runs, right.runs, marked=marked)
+
+
 def around(runs: Sequence[Run], marks: Sequence[Mark], number: int | None = None) -> list[Change]:
     """The runs between a mark (from 1, by default the last) and its neighbours, apart by how they were set up.
 
@@ -57,14 +69,30 @@ def around(runs: Sequence[Run], marks: Sequence[Mark], number: int | None = None
     return matched(*_stretches(runs, marks, number))
 
 
+def why_none(runs: Sequence[Run], marks: Sequence[Mark], number: int) -> str:
+    """Why there is no change around a mark (from 1)."""
+    sides = _stretches(runs, marks, number)
+    near = {set_up(run) for side in sides for run in side}
+    if marked := [run for run in runs if made_during(run, marks) and set_up(run) in near]:
+        return marked_text(marked)
+    if missing := [word for word, side in zip(("before", "after"), sides, strict=True) if not side]:
+        return f"no run is {' or '.join(missing)} mark {number}"
+    return f"no runs before and after mark {number} are alike in preset, options, target and nodes"
+
+
+def marked_text(runs: Iterable[Run]) -> str:
+    """Of runs during which a mark was made."""
+    return f"a mark was made during {names_of(runs)}: no run is before or after a change that was made during it"
+
+
 def beside(runs: Sequence[Run], marks: Sequence[Mark], number: int, changes: Iterable[Change]) -> list[LeftOut]:
     """Of all runs of a session those that are in none of the changes around a mark (from 1), each with the reason."""
     taken = {run.run for change in changes for run in change.runs}
     near = {run.run for side in _stretches(runs, marks, number) for run in side}
     found = []
     for run in runs:
-        if any(mark.run == run.run for mark in marks):
-            why = "a mark was made during it"
+        if made_during(run, marks):
+            why = MARKED
         elif run.run not in near:
             why = f"another mark lies between it and mark {number}"
         else:
@@ -108,7 +136,7 @@ def _stretch(runs: Sequence[Run], marks: Sequence[Mark], *, last: bool) -> list[
     for run in sorted(runs, key=lambda run: run.run, reverse=last):
         if found and any(_lies_between(mark, *sorted((found[-1], run), key=lambda each: each.run)) for mark in marks):
             break
-        if not any(mark.run == run.run for mark in marks):
+        if not made_during(run, marks):
             found.append(run)
     return sorted(found, key=lambda run: run.run)
 

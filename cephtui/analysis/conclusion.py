@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 
 from cephtui.analysis.batches import flow_names, group, measured, metric_of_flow, name_of, names_of, summarize
-from cephtui.analysis.change import Change
+from cephtui.analysis.change import Change, between, marked_text
 from cephtui.analysis.conditions import unlike
 from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
@@ -114,7 +114,7 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
     """Two chosen runs with their repeats, by the usual criteria; None where they can't be compared."""
     if left.problem or right.problem or unlike(left, right):
         return None
-    return conclude([Change(left.runs, right.runs)], Asked(headline), at)
+    return conclude([between(left, right)], Asked(headline), at)
 
 
 def why_invalid(run: Run) -> str:
@@ -272,6 +272,8 @@ def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[st
     sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
     if change.is_reversed:
         yield f"{sides}: A was measured later, so that what was changed leads from B to A"
+    elif marked := [run for run in change.runs if run in change.marked]:
+        yield f"{sides}: {marked_text(marked)}"
     elif not all(Figures.of(flow, metric, change.before, change.after).take_turns for flow, metric in deciding.items()):
         yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from cephtui import units
 from cephtui.analysis.batches import Estimate, Point, PointSummary, flow_names, group, node_names, summarize
-from cephtui.analysis.marks import in_order
+from cephtui.analysis.marks import in_order, made_during
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, OptionValue, Run
 from cephtui.models.metrics import Metric
@@ -17,8 +17,8 @@ from cephtui.tools import TOOLS
 from cephtui.units import parse_size
 
 Role: TypeAlias = Literal["depth", "jobs", "direction", ""]
-BEFORE = "before"
-"""The place of runs before the first mark."""
+BEFORE, DURING = "before", "during"
+"""The place of runs before the first mark; how that of a run begins during which a mark was made."""
 _ROLES: Sequence[Role] = ("depth", "jobs", "", "direction")
 _HOW_LONG = ("runtime", "ramp_time")
 """Options that do not change what is measured."""
@@ -276,17 +276,23 @@ def _by_marks(runs: Sequence[Run], varying: _Places, marks: Iterable[Mark]) -> l
 
     A mark that is set in the midst of a sweep is no reason to tear its curve apart.
     """
-    ordered = sorted(runs, key=lambda run: run.run)
+    ordered, marks = sorted(runs, key=lambda run: run.run), list(marks)
     place, at = Place(BEFORE), dict[int, Place]()
     for row in in_order(ordered, marks):
         if isinstance(row, Run):
-            at[row.run] = place
+            at[row.run] = _during(row, marks, at.values()) or place
         elif at:  # what was changed before the first run is not varied
             place = Place(_unused(row.text, at.values()))
     sides: dict[Hashable, set[Place]] = {}
     for number, run in enumerate(runs):
         sides.setdefault(tuple(places[number] for places in varying.values()), set()).add(at[run.run])
     return [at[run.run] for run in runs] if any(len(found) > 1 for found in sides.values()) else None
+
+
+def _during(run: Run, marks: Iterable[Mark], places: Iterable[Place]) -> Place | None:
+    """Of a run that is neither before a change nor after it."""
+    texts = [mark.text for mark in made_during(run, marks)]
+    return Place(_unused(f"{DURING} {', '.join(texts)}", places)) if texts else None
 
 
 def _unused(text: str, places: Iterable[Place]) -> str:

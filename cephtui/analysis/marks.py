@@ -14,6 +14,11 @@ CHANGED, UNDONE = "change: ", "undo: "
 """How marks begin that a check makes itself: behind them is the command."""
 
 
+def made_during(run: Run, marks: Iterable[Mark]) -> list[Mark]:
+    """The marks of its session that were made while it ran: such a run is neither before nor after the change."""
+    return [mark for mark in marks if mark.run == run.run]
+
+
 def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
     """What the user did from the beginning of the first run to the end of the last, each with its session's name."""
     runs = [*left.runs, *right.runs]

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.change import Change
+from cephtui.analysis.change import between
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures
@@ -115,7 +115,7 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
         return Text("neither run has results")
     ranges = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
     names = {"left_spread": "range of A", "right_spread": "range of B"}
-    change = "change" if Change(left.runs, right.runs).is_in_order else "B vs A"
+    change = "change" if between(left, right).is_in_order else "B vs A"
     columns = (found[0].direction, "A", "B", change, *(names[name] for name in ranges))
     table = make_table(*columns, right=("A", "B"), whole=columns)
     grey = "dim" if unlike(left, right) or len(left.runs) == len(right.runs) == 1 else ""

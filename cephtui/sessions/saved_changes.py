@@ -7,9 +7,11 @@ from pathlib import Path
 
 from cephtui.analysis import guided_check
 from cephtui.analysis.batches import group
-from cephtui.analysis.change import Change, around, beside
+from cephtui.analysis.change import Change, around, beside, between, why_none
 from cephtui.analysis.guided_check import changes_of, looks_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
+from cephtui.analysis.marks import made_during
+from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.guided_check import GuidedCheck
@@ -62,7 +64,9 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
 def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], number: int | None) -> SavedChange:
     """By default around the last mark that has runs on both sides which are alike."""
     name = directory.name
-    two = f"name two runs: cephtui check {name}/1 {name}/2"
+    clear = [run.run for run in runs if not made_during(run, marks)][:2]
+    words = " ".join(f"{name}/{each}" for each in clear)
+    two = f"name two runs: cephtui check {words}" if len(clear) > 1 else f"measure more: cephtui show {name}"
     if not marks:
         raise NoChange(f"session {name} has no mark: {two}, or mark the next change in the console with m")
     if number is not None and number > len(marks):
@@ -73,10 +77,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
             note = f"no runs on both sides of the last mark are alike: judged is mark {each}"
             others = tuple(beside(runs, marks, each, changes))
             return SavedChange(tuple(changes), marks, directory, beside=others, notes=() if is_last else (note,))
-    raise NoChange(
-        f"no runs of session {name} before and after {'that' if number else 'a'} mark are alike in preset, options, "
-        f"target and nodes: {two}"
-    )
+    raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")
 
 
 def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
@@ -85,9 +86,10 @@ def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedCh
     if right[0] in left:  # repeats of each other: both sides would be the same runs
         left, right = left[:1], right[:1]
     directories = dict.fromkeys((before[0], after[0]))
+    marks = {path: tuple(store.read_marks(path)) for path in directories}
     return SavedChange(
-        (Change(left, right),),
-        tuple(mark for path in directories for mark in store.read_marks(path)),
+        (between(Side(left, marks[before[0]]), Side(right, marks[after[0]])),),
+        tuple(mark for path in directories for mark in marks[path]),
         after[0],
         others=tuple(run for path in directories for run in store.read_runs(path)[0]),
     )

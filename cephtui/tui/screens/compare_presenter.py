@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.change import Change
+from cephtui.analysis.change import between
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
@@ -115,7 +115,7 @@ class ComparePresenter(InLarge):
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
-        is_change = Change(self._sides[0].runs, self._sides[1].runs).is_in_order
+        is_change = between(*self._sides).is_in_order
         change = Figure("change" if is_change else "B vs A", change_text(figure.change_fraction))
         self.query_one("#change", BigFigure).show(change, None)
         verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none
