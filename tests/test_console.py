@@ -376,7 +376,9 @@ async def test_everything_is_on_the_screen_in_a_run_with_a_queue(tmp_path: Path)
         await pilot.press("4", "enter", "6", "enter")
         for size in SIZES:
             await resized(app, pilot, size)
-            await until(pilot, lambda: "queue: 2 waiting, about 46 s" in text_of(app, app.screen.query_one("#bar")))
+            await until(
+                pilot, lambda: "queue: 2 runs waiting, about 46 s" in text_of(app, app.screen.query_one("#bar"))
+            )
             await until(pilot, lambda: re.search(r"\d \w+ 22 s", shown(app, "#progress")) is not None)
             app.clear_notifications()
             await until(pilot, lambda: "running" in text_of(app, app.screen.query_one("#runs")))

@@ -61,7 +61,7 @@ def test_all_runs_are_one_order(suites: Suites) -> None:
     assert (ordered.suite, ordered.order, len(ordered.cells)) == ("quick", "abab", 3)
     assert {entry.batch for entry in found.entries} == {cell.batch for cell in ordered.cells}
     assert found.runs == sum(entry.left for entry in found.entries) == 12  # latency reads, then writes
-    assert Queue().push(found.entries).summary.startswith("9 waiting, about ")
+    assert Queue().push(found.entries).summary.startswith(f"{found.runs} runs waiting, about ")
 
 
 def test_caches_are_dropped_before_all_runs_of_a_suite_or_before_none(suites: Suites) -> None:

@@ -126,11 +126,20 @@ def test_taking_out_takes_one() -> None:
 
 def test_the_summary_says_how_many_and_how_long() -> None:
     assert Queue().summary == ""
-    assert Queue(entries(23, 24)).summary == "2 waiting, about 47 s"
-    assert Queue(entries(60, 65)).summary == "2 waiting, about 2:05 min"
+    assert Queue(entries(23, 24)).summary == "2 runs waiting, about 47 s"
+    assert Queue(entries(60, 65)).summary == "2 runs waiting, about 2:05 min"
     first, second = entries(60, 65)
-    assert Queue((first, replace(second, bound="at most"))).summary == "2 waiting, at most 2:05 min"
+    assert Queue((first, replace(second, bound="at most"))).summary == "2 runs waiting, at most 2:05 min"
     assert Queue((first, replace(second, bound="more than"))).held.endswith("(more than 2:05 min)")
+
+
+def test_what_waits_and_what_is_held_are_counted_in_runs() -> None:
+    """Not in entries, of which a sweep is one."""
+    sweep = replace(entries(60)[0], steps=6)
+    begun = replace(sweep, request=replace(sweep.request, begun=2))
+    for some, runs in (((sweep,), 6), ((begun,), 4), ((begun, *entries(60)), 5), (entries(60), 1)):
+        queue = Queue(some).hold("stopped")
+        assert queue.summary.split()[0] == queue.held.split()[0] == str(runs)
 
 
 def test_an_entry_says_what_differs_from_its_preset() -> None:
@@ -145,11 +154,11 @@ def test_an_entry_says_what_differs_from_its_preset() -> None:
 async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4", "enter")
-        assert "queued: read-iops (1 waiting, about 23 s)" in toasts(app)
-        assert "queue: 1 waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
+        assert "queued: read-iops (1 run waiting, about 23 s)" in toasts(app)
+        assert "queue: 1 run waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
         await pilot.press("6", "enter")
         assert waiting(app) == ["read-iops", "mixed-75-25"]
-        assert "queue: 2 waiting, about 46 s" in text_of(app, console_screen(app).query_one("#bar"))
+        assert "queue: 2 runs waiting, about 46 s" in text_of(app, console_screen(app).query_one("#bar"))
         assert [run.preset for run in saved(tmp_path)] == ["write-iops"]
         let_go(app, hosts)
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
@@ -187,7 +196,7 @@ async def test_one_key_runs_all_six(tmp_path: Path) -> None:
     own.write_text('title = "Mine"\nkey = 7\n[options]\nrw = "randwrite"\n')
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
         await pilot.press("a")
-        assert f"queued: {', '.join(PRESETS)} (6 waiting, about 3:13 min)" in said(app)
+        assert f"queued: {', '.join(PRESETS)} (7 runs waiting, about 3:13 min)" in said(app)
         await until(pilot, lambda: len(saved(tmp_path)) == 7)
         await finished(app, pilot)
         results = [panel.result.text for panel in console_screen(app).query(PresetPanel)]
@@ -205,7 +214,7 @@ async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path, golde
         await pilot.press("4", "enter", "6", "enter", "s")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["read-iops", "mixed-75-25"]
-        assert "queue: 2 waiting, about 46 s, held" in text_of(app, console_screen(app).query_one("#bar"))
+        assert "queue: 2 runs waiting, about 46 s, held" in text_of(app, console_screen(app).query_one("#bar"))
         await opened(app, pilot)
         golden.same(note(app))
         let_go(app, hosts)
@@ -237,7 +246,7 @@ async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path, golden: 
         await until(pilot, lambda: not app.busy)
         golden.same(text for text in said(app) if text.startswith("stopped; 3 "))
         bar = console_screen(app).query_one("#bar")
-        await until(pilot, lambda: "queue: 2 waiting, about 69 s, held" in text_of(app, bar))
+        await until(pilot, lambda: "queue: 3 runs waiting, about 69 s, held" in text_of(app, bar))
         await opened(app, pilot)
         golden.same(entry.text for entry in console_screen(app).dispatcher.queue.entries)
         await closed(app, pilot, "g")
@@ -377,7 +386,7 @@ async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
         table = app.screen.query_one(DataTable)
         words = ["read-iops", "69 s", "runtime 20, 3 times", "local", "file:/mnt/bench/test"]
         await until(pilot, lambda: [word for word in words if word not in text_of(app, table)] == [])
-        assert "2 waiting, about 2:18 min" in screen_text(app)
+        assert "6 runs waiting, about 2:18 min" in screen_text(app)
         assert "J K order  i in turns  x remove  g run  esc back" in screen_text(app)
 
 
@@ -391,7 +400,7 @@ async def test_what_waits_is_told_beside_a_session_with_a_long_name(tmp_path: Pa
         await pilot.press("4", "enter", "6", "enter", "s")
         await until(pilot, lambda: not app.busy)
         bar = console_screen(app).query_one("#bar")
-        await until(pilot, lambda: "queue: 2 waiting, about 46 s, held" in text_of(app, bar))
+        await until(pilot, lambda: "queue: 2 runs waiting, about 46 s, held" in text_of(app, bar))
         assert re.search(r"session \d{4}-\d\d-\d\d-\d{6} ", text_of(app, bar))
 
 

@@ -100,6 +100,17 @@ class Entry:
         return self.target, frozenset(node.name for node in self.request.nodes)
 
 
+def _left(entries: Sequence[Entry]) -> int:
+    """Runs that have not begun: what every count of the queue is of, as an entry may be a sweep."""
+    return sum(entry.left for entry in entries)
+
+
+def _runs(entries: Sequence[Entry], more: str = "") -> str:
+    """``3 runs``, ``1 more run``."""
+    number = _left(entries)
+    return f"{number} {more}run{'s' * (number != 1)}"
+
+
 def _time(entries: Sequence[Entry]) -> str:
     """``about 47 s``: of all together."""
     return f"{bound_of_all(entry.bound for entry in entries)} {units.duration(sum(e.seconds for e in entries))}"
@@ -121,10 +132,10 @@ class Queue:
 
     @property
     def summary(self) -> str:
-        """The number of waiting entries and their time; empty for none."""
+        """How many runs wait, and their time; empty for none."""
         if not self.entries:
             return ""
-        return f"{len(self.entries)} waiting, {_time(self.entries)}"
+        return f"{_runs(self.entries)} waiting, {_time(self.entries)}"
 
     @property
     def held(self) -> str:
@@ -132,10 +143,9 @@ class Queue:
         held = self.entries[self.ready :]
         if not held:
             return ""
-        runs = sum(entry.left for entry in held)
         rest = f" of {'this sweep' if held[0].is_sweep else 'these repeats'}" if held[0].request.begun else ""
-        what = f"{runs} more run{'s' if runs > 1 else ''}{rest if len(held) == 1 else ''}"
-        return f"{what} {'are' if runs > 1 else 'is'} held in the queue ({_time(held)})"
+        what = f"{_runs(held, 'more ')}{rest if len(held) == 1 else ''}"
+        return f"{what} {'are' if _left(held) > 1 else 'is'} held in the queue ({_time(held)})"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
         """With more entries, ready, before those that are held."""

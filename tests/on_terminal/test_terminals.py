@@ -101,7 +101,7 @@ def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> No
         window.keys("s")
         until(lambda: bool(saved(tmp_path)) and saved(tmp_path)[0].outcome is not None, window.text)
         assert [run.outcome for run in saved(tmp_path)] == ["stopped"]
-        window.shows("stopped", "queue: 1 waiting", "held")  # the writes after the reads
+        window.shows("stopped", "queue: 1 run waiting", "held")  # the writes after the reads
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "linux"])

@@ -53,7 +53,6 @@ class QueueScreen(Dialog[bool]):
         """The queue changes while this is open: an entry begins."""
         super().__init__()
         self._read, self._write = read, write
-        self._note = f"{read().note}; {read().held}: g resumes" if read().is_held else ""
         self._shown: tuple[Entry, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -81,7 +80,8 @@ class QueueScreen(Dialog[bool]):
         show_rows(self._table, _TITLES, {str(number): _cells(number, entry) for number, entry in enumerate(entries, 1)})
         self._table.move_cursor(row=before if row is None else row)
         empty = "Queue is empty. During a run, enter or a add to it."
-        self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))
+        held = f"{queue.note}; {queue.held}: g resumes" if queue.is_held else ""
+        self.query_one("#queue-note", Static).update(Text(held or queue.summary or empty))
 
     def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
         """Where the entry under the cursor is now; None where it has begun or was removed meanwhile."""

@@ -100,6 +100,6 @@ def _entries(slices: Sequence[Request], ordered: Ordered) -> list[Entry]:
 
 
 def notice(suite: Suite, found: Queued, summary: str) -> str:
-    """``queued: quick, 6 runs (5 waiting, about 3 min); M shows its table; left out: rados-write``."""
+    """``queued: quick, 6 runs (5 runs waiting, about 3 min); M shows its table; left out: rados-write``."""
     left_out = f"; left out, as the target is not for it: {', '.join(found.left_out)}" if found.left_out else ""
     return f"queued: {suite.name}, {found.runs} runs ({summary}); M shows its table{left_out}"
