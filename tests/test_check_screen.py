@@ -12,11 +12,15 @@ from textual.widgets import Static
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, conclude
 from cephtui.analysis.noted import NOT_SEEN, UNSEEN
-from cephtui.models import Run, Summary
+from cephtui.models import OptionValue, Run, Summary
+from cephtui.models.guided_check import GuidedCheck
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import Preset, find_presets
 from cephtui.reports.verdict import short_text
 from cephtui.sessions import store
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, judged_text
+from cephtui.tui.console.checking import unfinished
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
@@ -201,6 +205,30 @@ async def test_a_preset_of_several_values_is_refused_until_one_is_chosen(tmp_pat
         await opened(app, pilot)
         assert "randwrite" in words(app, "#what")
     assert saved(tmp_path) == []
+
+
+@pytest.mark.parametrize(("overrides", "is_offered"), [({}, False), ({"rw": "randread"}, True)])
+def test_a_check_that_was_left_is_offered_where_it_measures_one_value(
+    tmp_path: Path, overrides: dict[str, OptionValue | list[OptionValue]], is_offered: bool
+) -> None:
+    left = GuidedCheck(
+        at=STARTED,
+        presets=("latency",),
+        overrides=overrides,
+        target="file:/x",
+        nodes=("local",),
+        before=("a",),
+        after=("b",),
+        before_runs=6,
+        most=12,
+        require_percent=-10,
+        same_percent=10,
+        confidence=0.95,
+    )
+    (tmp_path / store.GUIDED_FILE).write_text(left.model_dump_json(), "utf-8")
+    preset = find_presets(packaged_presets_dir(), tmp_path / "none")["latency"]
+    assert isinstance(preset, Preset)
+    assert (unfinished(tmp_path, lambda _: preset) is not None) == is_offered
 
 
 async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, golden: Golden) -> None:
