@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
-from cephtui.models import Run
+from cephtui.models import Mark, Run
 from tests import studies
 from tests.golden import Golden
 
@@ -126,6 +126,15 @@ def test_what_would_be_ignored_is_refused(sessions: Path, words: tuple[str, ...]
     _, error, text = done.output.partition("Error: ")
     assert error
     golden.same(text.rstrip())
+
+
+def test_a_run_during_which_a_mark_was_made_is_not_before_what_is_measured(sessions: Path) -> None:
+    words = ("check", "--against", f"{STUDY}/1", "--target", "file:/tmp/none", "--dry-run")
+    assert "mark" not in CliRunner().invoke(cli, words).output
+    mark = Mark(at=next(iter(studies.runs(1))).started_at, run=1, elapsed_seconds=1.0, text="tuned")
+    (sessions / STUDY / "marks.jsonl").write_text(f"{mark.model_dump_json()}\n", "utf-8")
+    marked = CliRunner().invoke(cli, words)
+    assert (marked.exit_code, f"during {STUDY}/1:" in marked.output) == (2, True)
 
 
 def test_safe_holds_for_each_verb(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,12 @@ import click
 
 from cephtui import paths, units
 from cephtui.analysis.batches import node_names
+from cephtui.analysis.change import marked_text
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import drops_caches
 from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of, seen_at_look
 from cephtui.analysis.looks import CONFIDENCES
+from cephtui.analysis.marks import made_during
 from cephtui.cli.choice import (
     check_session_name,
     chosen_nodes,
@@ -58,6 +60,7 @@ from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
 from cephtui.targets import Target
 from cephtui.targets.scratch import is_scratch
+from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
 _SPREADS = (0.02, 0.05, 0.10)
@@ -256,8 +259,10 @@ def _new_guided_check(asked: Asked, request: Request) -> GuidedCheck:
 def _of_before(asked: Asked, against: str, stack: ExitStack) -> _Begun:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
-    before = repeats_of(directory, number)
-    run = before[0]
+    repeats, marks = repeats_of(directory, number), store.read_marks(directory)
+    run, before = repeats[0], tuple(each for each in repeats if not made_during(each, marks))
+    if len(before) < len(repeats):
+        say(marked_text(each for each in repeats if each not in before))
     counting = sum(not why_invalid(each) for each in before)
     if counting < JUDGED_RUNS:
         raise click.UsageError(
