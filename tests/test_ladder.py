@@ -172,7 +172,7 @@ def test_a_run_has_its_own_histogram_and_its_samples_are_not_read(tmp_path: Path
     total = known(run.summary.write).model_copy(update={"latency_buckets": {100: 7}})
     own = run.model_copy(update={"summary": run.summary.model_copy(update={"write": total})})
     assert read_histograms(tmp_path / "nowhere", own) == {"write": {100: 7}}
-    assert Run.model_validate_json(own.model_dump_json()).summary.write == total
+    assert known(Run.model_validate_json(own.model_dump_json()).summary.write).latency_buckets == {100: 7}
 
 
 def test_a_tool_without_percentiles_has_no_histogram_and_its_samples_are_not_read(tmp_path: Path) -> None:
