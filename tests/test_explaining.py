@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.explaining import explanation, mark_of, with_mark
+from cephtui.analysis.explaining import explanation, mark_of, shown, with_mark
 from cephtui.analysis.incidents import Course
 from cephtui.models import Finding, Interval, Mark, Sample
 from cephtui.models.findings.cluster import FLAG, OSD_DOWN, PGS_INACTIVE, SCRUB
@@ -59,11 +59,19 @@ def test_a_flag_that_leaves_clients_alone_explains_nothing(flag: str) -> None:
     assert explanation(300.0, 304.0, [], [beside, PEERING], is_asked=True) == {"cause": PEERING.text}
 
 
-@pytest.mark.parametrize("flags", [("noout set", "noscrub set"), ("noout set", "pauserd set")])
-def test_of_many_flags_one_that_holds_clients_explains(flags: tuple[str, ...]) -> None:
-    beside = FLAG.found((299.0, 310.0), flag="noout", things=flags, number=2)
-    explains = "pauserd set" in flags
-    assert ("cause" in explanation(300.0, 304.0, [], [beside], is_asked=True)) == explains
+@pytest.mark.parametrize(("begun", "explains"), [(5.0, False), (15.0, False), (25.0, True)])
+def test_of_many_flags_one_that_holds_clients_explains_what_is_beside_it(begun: float, explains: bool) -> None:
+    spans = {"noout": (0.0, 40.0), "noscrub": (0.0, 40.0), "nodeep-scrub": (0.0, 40.0), "pauserd": (24.0, 30.0)}
+    flags = [FLAG.found(span, flag=flag) for flag, span in spans.items()]
+    found = explanation(begun, begun + 4.0, [], flags, is_asked=True)
+    assert found == ({"cause": flags[-1].text} if explains else {"unexplained": True})
+
+
+def test_of_many_osds_that_were_down_those_beside_it_explain_it() -> None:
+    away = [OSD_DOWN.found((16.0, 22.0), osd=f"osd.{number}") for number in range(4)]
+    later = [OSD_DOWN.found((100.0, 110.0), osd=f"osd.{number}") for number in range(4, 8)]
+    (together,) = shown(away)
+    assert explanation(15.0, 19.0, [], [*later, *away], is_asked=True) == {"cause": together.text}
 
 
 def test_an_osd_that_is_down_explains_what_is_beside_its_going_or_its_return() -> None:

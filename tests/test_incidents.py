@@ -348,6 +348,19 @@ def test_causes(changes: dict[str, object], golden: Golden) -> None:
     golden.same(finding.text for finding in found if finding.code == "stalled")
 
 
+def test_a_stall_is_explained_by_one_of_many_events_and_not_by_all() -> None:
+    idle = ("noout", "noscrub", "nodeep-scrub")
+    found = course(
+        {(2, 24): {"flags": idle}, (24, 30): {"flags": (*idle, "pausewr")}, (30, 99): {"flags": idle}},
+        {"a": BUSY * 11 + NOTHING * 4 + BUSY * 8 + NOTHING * 4 + BUSY * 13},
+    ).findings()
+    flags, first, second = found
+    assert (flags.values["things"], flags.values["number"]) == ((*(f"{each} set" for each in idle), "pausewr set"), 4)
+    assert "unexplained" in first.values
+    cause = str(second.values["cause"])
+    assert ("pausewr" in cause, "noout" in cause) == (True, False)
+
+
 @pytest.mark.parametrize(("flow", "is_own"), [("delete", True), ("list", False)])
 def test_a_pause_of_the_tool_itself_is_not_unexplained(flow: str, is_own: bool) -> None:
     """gosbench writes what DELETE has removed again, and counts none of it."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cephtui.ceph.health import holds_clients
 from cephtui.models import Finding, Run
+from cephtui.models.findings import kind_of
 from cephtui.models.findings.cluster import (
     CLUSTER_SILENT,
     FLAG,
@@ -23,6 +24,8 @@ _LAG_SECONDS = 4.0
 """By how much an answer of the cluster may come later than the event that it reports."""
 _CAUSES = tuple(kind.code for kind in (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT))
 """What can keep I/O from completing, the likeliest first."""
+_MOST = 3
+"""More findings of one kind are joined to one."""
 
 
 def mark_of(begun: float, marks: Iterable[tuple[float, str]]) -> tuple[float, str] | None:
@@ -41,13 +44,29 @@ def explanation(
 ) -> dict[str, Value]:
     """What explains the span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
     ``cause`` that the cluster reported beside it, ``otherwise`` one that is known by itself. Where there is neither it
-    is ``unexplained``, if the cluster was asked.
+    is ``unexplained``, if the cluster was asked. No ``events`` are joined: of those that are, not all are beside it.
     """
     beside = [event for event in events if _can_stop_io(event) and _is_beside(event, begun, over)]
     known = _noted(mark_of(begun, marks))
-    if cause := min(beside, key=cause_rank).text if beside else otherwise:
+    if cause := _likeliest(beside) or otherwise:
         known["cause"] = cause
     return known or ({"unexplained": True} if is_asked else {})
+
+
+def _likeliest(events: Sequence[Finding]) -> str:
+    first = min(events, key=cause_rank, default=None)
+    return shown([event for event in events if event.code == first.code])[0].text if first else ""
+
+
+def shown(alike: Sequence[Finding]) -> Sequence[Finding]:
+    """Findings of one kind, many of them in one: what they are about, and the time they are spread over."""
+    if len(alike) <= _MOST:
+        return alike
+    things = tuple(dict.fromkeys(finding.label or finding.code for finding in alike))
+    begun = min(finding.from_seconds or 0.0 for finding in alike)
+    over = max(finding.to_seconds or 0.0 for finding in alike)
+    kind = kind_of(alike[0].code)
+    return [kind.found((begun, over), **alike[0].values, things=things, number=len(alike))]
 
 
 def with_mark(run: Run, marked_seconds: float, text: str) -> Run:
@@ -77,19 +96,12 @@ def cause_rank(finding: Finding) -> int:
 
 def _can_stop_io(event: Finding) -> bool:
     """Of the flags only those that hold clients back: noout and noscrub are about what the cluster does by itself."""
-    values = event.values or {}
-    flags = [thing.removesuffix(" set") for thing in _listed(values.get("things"))] or [str(values.get("flag"))]
-    return event.code in _CAUSES and (event.code != FLAG.code or any(map(holds_clients, flags)))
-
-
-def _listed(things: Value | None) -> list[str]:
-    return [str(each) for each in things] if isinstance(things, (tuple, list)) else []
+    return event.code in _CAUSES and (event.code != FLAG.code or holds_clients(str(event.values["flag"])))
 
 
 def _is_beside(event: Finding, begun: float, over: float) -> bool:
     """With an OSD that is down I/O goes on as soon as its PGs have peered: what counts is when it went and came."""
-    comes_and_goes = {"times", "things"} & (event.values or {}).keys()
-    if event.code == OSD_DOWN.code and not comes_and_goes:
+    if event.code == OSD_DOWN.code and "times" not in event.values:
         return any(at - _LAG_SECONDS <= over and begun <= at + _LAG_SECONDS for at in _turns(event))
     return (event.from_seconds or 0.0) - _LAG_SECONDS <= over and begun <= (event.to_seconds or 0.0)
 
@@ -97,5 +109,5 @@ def _is_beside(event: Finding, begun: float, over: float) -> bool:
 def _turns(event: Finding) -> Iterator[float]:
     """When something began and was over, as far as that was seen."""
     yield event.from_seconds or 0.0
-    if not (event.values or {}).get("to_the_end"):
+    if not event.values.get("to_the_end"):
         yield event.to_seconds or 0.0

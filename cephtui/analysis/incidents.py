@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cephtui.analysis.ended import WholeSeconds
-from cephtui.analysis.explaining import cause_rank, explanation
+from cephtui.analysis.explaining import cause_rank, explanation, shown
 from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.signals import OtherClients, Signal, signals
 from cephtui.analysis.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, together
 from cephtui.models import ClusterSample, Finding, Mark, Sample
-from cephtui.models.findings import kind_of
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
 from cephtui.models.findings.kind import Value
@@ -29,8 +28,8 @@ _SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
 """The cluster is asked every two seconds, once the command that asks it is up."""
 _JOIN_SECONDS = 10.0
 """A signal that returns within this time is regarded as never interrupted."""
-_MOST, _MOST_STALLS = 3, 5
-"""More findings of one kind are joined to one."""
+_MOST_STOOD, _MOST_STALLS = 3, 5
+"""More are left out, or summed up."""
 _INACTIVE_SHARE = 0.1
 """Of the run's time: longer without all PGs the run measured a wait."""
 
@@ -175,9 +174,11 @@ class Course:
         if not self._nodes:
             return ()
         end = self._end()
-        events = [*self._reported(end), *self._silent(end), *self._split(), *self._stood()]
-        unsettled = self.seconds.finding() if self._whole else None  # without a node there is another level
-        found = [*events, *self._stalls(end, events, lost or {}), *([unsettled] if unsettled else [])]
+        events = sorted([*self._reported(end), *self._silent(end)], key=lambda event: event.code)
+        found = [each for _, alike in groupby(events, lambda event: event.code) for each in shown([*alike])]
+        found += [*self._split(), *self._stood(), *self._stalls(end, events, lost or {})]
+        if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
+            found.append(unsettled)
         return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
     def _end(self) -> float:
@@ -186,25 +187,18 @@ class Course:
             return max(node.ended or 0.0 for node in self._nodes.values())
         return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
 
-    def _reported(self, end: float) -> list[Finding]:
-        found = [
-            _described(span, end)
-            for key, spans in self._spans.items()
-            for span in spans
-            if span.begun <= end and not _is_as_before(span, self._signals_before.get(key))
-        ]
-        found.sort(key=lambda finding: finding.code)
-        alike = [list(group) for _, group in groupby(found, key=lambda finding: finding.code)]
-        return [finding for group in alike for finding in (group if len(group) <= _MOST else [_joined(group)])]
+    def _reported(self, end: float) -> Iterator[Finding]:
+        for key, spans in self._spans.items():
+            for span in spans:
+                if span.begun <= end and not _is_as_before(span, self._signals_before.get(key)):
+                    yield _described(span, end)
 
-    def _silent(self, end: float) -> list[Finding]:
+    def _silent(self, end: float) -> Iterator[Finding]:
         open_since = [] if self._before is None and self._answered is None else [self._last_silence(end)]
-        found = []
         for begun, over in [*self._silences, *[silence for silence in open_since if silence]]:
             if not any(still[0] < over and begun < still[1] for still in self._still):
                 why = self._unasked if over >= end else ""
-                found.append(CLUSTER_SILENT.found((begun, over), to_the_end=over >= end or None, why=why or None))
-        return found if len(found) <= _MOST else [_joined(found)]
+                yield CLUSTER_SILENT.found((begun, over), to_the_end=over >= end or None, why=why or None)
 
     def _last_silence(self, end: float) -> tuple[float, float] | None:
         most = _SILENT_SECONDS if self._answered is not None or self._asked_before else _FIRST_ANSWER_SECONDS
@@ -219,7 +213,7 @@ class Course:
         return [PGS_SPLIT.found((begun, over), before=before, after=after)]
 
     def _stood(self) -> list[Finding]:
-        return [CONSOLE.found(still) for still in self._still[:_MOST]]
+        return [CONSOLE.found(still) for still in self._still[:_MOST_STOOD]]
 
     def _stalls(self, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
         stalls = together(self._each_stall(end))
@@ -279,11 +273,3 @@ def _described(span: _Span, end: float) -> Finding:
         to_the_end=over >= end or None,
         details=tuple(signal.parts.values()) or None,
     )
-
-
-def _joined(found: Sequence[Finding]) -> Finding:
-    """Many of one kind in one: what they are about, and the time they are spread over."""
-    things = tuple(dict.fromkeys(finding.label or finding.code for finding in found))
-    begun = min(finding.from_seconds or 0.0 for finding in found)
-    over = max(finding.to_seconds or 0.0 for finding in found)
-    return kind_of(found[0].code).found((begun, over), **found[0].values, things=things, number=len(found))
