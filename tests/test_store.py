@@ -638,9 +638,11 @@ def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
-def test_where_sessions_can_not_be_written_the_next_step_is_said(number: int) -> None:
-    text = str(store.unwritable_store("session x", OSError(number, os.strerror(number))))
+@pytest.mark.parametrize("what", ["the session", "session /x/undo.jsonl"])
+def test_where_sessions_can_not_be_written_the_next_step_is_said(number: int, what: str) -> None:
+    text = str(store.cannot_write(OSError(number, os.strerror(number), "/x/undo.jsonl"), what))
     assert os.strerror(number) in text
+    assert text.count("/x") == 1
     assert "CEPHTUI_DATA_DIR" in text
     assert ("make room" in text) == (number in store.NO_ROOM)
 

@@ -51,9 +51,9 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import is_made, newest, not_undone, remedy_of
 from cephtui.sessions.jsonlines import as_json as json_of
-from cephtui.sessions.store import GUIDED_FILE, StoreError
+from cephtui.sessions.store import GUIDED_FILE, StoreError, cannot_write
 from cephtui.sessions.verdicts import judge_saved
-from cephtui.sessions.writer import unwritable, write_whole
+from cephtui.sessions.writer import write_whole
 from cephtui.targets.base import TargetFault
 from cephtui.terminal import Interrupted, say
 
@@ -243,7 +243,7 @@ class Guided:
             ran = self._ran("change", command)
         except OSError as error:
             self._is_changed = False
-            raise _Over(EXIT_INCOMPLETE, f"--change was not run: {unwritable(error)}") from None
+            raise _Over(EXIT_INCOMPLETE, f"--change was not run: {cannot_write(error)}") from None
         if ran:
             raise _Over(EXIT_INCOMPLETE if self._desk.is_asked_to_end else EXIT_FAILED, f"--change failed: {ran}")
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.explaining import with_mark
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
-from cephtui.sessions.store import StoreError, read_run
+from cephtui.sessions.store import StoreError, cannot_write, read_run
 from cephtui.sessions.undo import Undo
-from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.sessions.writer import SessionWriter
 
 if TYPE_CHECKING:
     from cephtui.running.recorder import Recorder
@@ -71,7 +71,7 @@ class Bench:
             if not is_now:
                 self._explain(mark)
         except OSError as error:
-            raise StoreError(unwritable(error)) from None
+            raise cannot_write(error) from None
         self.publish(mark)
         return mark
 

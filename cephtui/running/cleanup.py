@@ -16,6 +16,7 @@ from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
 from cephtui.sessions import writer
 from cephtui.sessions.changes import left_changed, remedy_of
+from cephtui.sessions.store import unwritable
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.targets import in_turn, kind_of
 from cephtui.targets.base import Removed
@@ -178,7 +179,7 @@ def _note_undone(bench: Bench, undo: Undo) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        return f"{undo.target} is removed and still on the undo list: {writer.unwritable(error)}"
+        return f"{undo.target} is removed and still on the undo list: {unwritable(error)}"
     return ""
 
 

@@ -19,8 +19,8 @@ from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended, decide
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
+from cephtui.sessions.store import cannot_write
 from cephtui.sessions.undo import Undo
-from cephtui.sessions.writer import unwritable
 from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target
 from cephtui.tools.base import Parser, Reading, ToolResult
@@ -153,7 +153,7 @@ class Follow:
         try:
             bench.session.undo(undo)
         except OSError as error:
-            raise Ended("refused", unwritable(error)) from None
+            raise Ended("refused", str(cannot_write(error))) from None
         bench.created[self._task.name, spec] = self._access = undo
 
     def _access_is_removed(self) -> None:

@@ -17,8 +17,8 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
+from cephtui.sessions.store import cannot_write
 from cephtui.sessions.undo import Undo
-from cephtui.sessions.writer import unwritable
 from cephtui.targets.base import OwnPool, Target, TargetFault
 
 _READY_SECONDS, _ASK_SECONDS = 120.0, 1.0
@@ -39,7 +39,7 @@ async def note_undo(
         try:
             bench.session.undo(undo)
         except OSError as error:
-            raise Ended("refused", unwritable(error)) from None
+            raise Ended("refused", str(cannot_write(error))) from None
         bench.created[node, spec] = undo
 
 

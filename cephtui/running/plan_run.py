@@ -12,7 +12,7 @@ from cephtui.running.connections import Connections
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
-from cephtui.sessions.writer import unwritable
+from cephtui.sessions.store import cannot_write
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
 
@@ -60,7 +60,7 @@ class PlanRun:
                     raise
                 bench.publish(Notice(0, why))
             except OSError as error:
-                why = unwritable(error)
+                why = str(cannot_write(error))
                 if not runs:
                     raise
                 log.exception("can't write the session")

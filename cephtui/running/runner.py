@@ -29,8 +29,8 @@ from cephtui.running.inbox import Inbox, Inboxes
 from cephtui.running.loop_thread import LoopThread
 from cephtui.running.node_requests import NodeRequests
 from cephtui.sessions import store
-from cephtui.sessions.store import StoreError
-from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.sessions.store import cannot_write
+from cephtui.sessions.writer import SessionWriter
 from cephtui.targets.base import Target
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Job:
             self.done.set_result(await work)
         except OSError as error:
             log.exception("can't write the session")
-            self.done.set_exception(StoreError(unwritable(error)))
+            self.done.set_exception(cannot_write(error))
         except Exception as error:
             log.exception("a plan failed")
             self.done.set_exception(error)

@@ -45,7 +45,8 @@ from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
 from cephtui.sessions.changes import elsewhere
 from cephtui.sessions.cluster_links import keep_links
-from cephtui.sessions.writer import RawLimits, RunWriter, unwritable
+from cephtui.sessions.store import unwritable
+from cephtui.sessions.writer import RawLimits, RunWriter
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
 

@@ -18,8 +18,8 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
 from cephtui.reading import open_regular, read_bytes
-from cephtui.sessions.store import StoreError, check_name
-from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.sessions.store import StoreError, cannot_write, check_name
+from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
 from cephtui.tools.headings import places
 from cephtui.tools.logs import FoundRun, Log, read_log
@@ -222,7 +222,7 @@ class Importer:
         try:
             return [self._store(self._writer, file, lines, *each) for each in file.runs]
         except OSError as error:
-            raise StoreError(unwritable(error)) from None
+            raise cannot_write(error) from None
 
     def close(self) -> None:
         """Let go of the session."""

@@ -109,7 +109,7 @@ def check_space(root: Path, plan: Plan) -> None:
     try:
         free = shutil.disk_usage(next(path for path in (root, *root.parents) if path.exists())).free
     except OSError as error:
-        raise unwritable_store(f"sessions in {root}", error) from None
+        raise cannot_write(error, f"sessions in {root}") from None
     if free < needed:
         raise StoreError(
             f"not enough space for the session in {root}: needs about {units.size(needed)}, "
@@ -117,10 +117,16 @@ def check_space(root: Path, plan: Plan) -> None:
         )
 
 
-def unwritable_store(what: str, error: OSError) -> StoreError:
-    """Why sessions can't be written where they are, and what helps."""
+def unwritable(error: OSError, what: str = "the session") -> str:
+    """Why sessions can't be written where they are, in a line; with the file, where that is known."""
+    file = str(error.filename or "")
+    return f"can't write {what}: {error.strerror or error}{f' ({file})' * bool(file and not what.endswith(file))}"
+
+
+def cannot_write(error: OSError, what: str = "the session") -> StoreError:
+    """The same with what helps."""
     room = "make room, or " if error.errno in NO_ROOM else ""
-    return StoreError(f"can't write {what}: {error.strerror}: {room}set CEPHTUI_DATA_DIR to another directory")
+    return StoreError(f"{unwritable(error, what)}: {room}set CEPHTUI_DATA_DIR to another directory")
 
 
 def check_name(name: str | None) -> None:

@@ -30,12 +30,12 @@ from cephtui.sessions.store import (
     SUITE_FILE,
     StoreError,
     as_lost,
+    cannot_write,
     check_name,
     is_locked,
     read_run,
     read_session,
     run_directories,
-    unwritable_store,
 )
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
@@ -70,12 +70,6 @@ class _RawOutput:
     tail: bytes = b""
     is_cut: bool = False
     """Whether it is stored no more, but for its tail."""
-
-
-def unwritable(error: OSError) -> str:
-    """Why a session can't be written, in a line."""
-    where = f" ({error.filename})" if error.filename else ""
-    return f"can't write the session: {error.strerror or error}{where}"
 
 
 def _write_all(file: IO[bytes], data: bytes) -> None:
@@ -271,7 +265,7 @@ class SessionWriter:
                 raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
             return cls._prepared(directory, lock)
         except OSError as error:
-            raise unwritable_store(f"session {root / (name or '')}", error) from None
+            raise cannot_write(error, f"session {root / (name or '')}") from None
 
     @classmethod
     def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
@@ -306,7 +300,7 @@ class SessionWriter:
         try:
             self._append("plans.jsonl", line(plan))
         except OSError as error:
-            raise unwritable_store(f"session {self.directory}", error) from None
+            raise cannot_write(error, f"session {self.directory}") from None
 
     def order(self, ordered: Model) -> None:
         """Keep what is measured as a whole, in place of what was ordered before; raises OSError."""
