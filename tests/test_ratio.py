@@ -134,14 +134,6 @@ def test_another_confidence() -> None:
     assert welch(*CASES["R9"][:2]).t(1.2) == pytest.approx(0.338188, rel=3e-6)
 
 
-def test_an_interval_tells_what_it_is_of() -> None:
-    of = welch(*CASES["R1"][:2])
-    assert LogMean.of_interval(of.value, of.interval(0.98), 0.98, of.df).standard_error == pytest.approx(
-        of.standard_error
-    )
-    assert LogMean.of_interval(0.9, (0.9, 0.9), 0.95, 4.0) == LogMean(math.log(0.9), 0.0, 4.0)
-
-
 def test_published_cases() -> None:
     first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]

@@ -140,6 +140,17 @@ def test_the_reference_case_of_runs_that_took_turns() -> None:
     assert verdict.p_met == pytest.approx(3.62e-5, rel=2e-3)
 
 
+@pytest.mark.parametrize("metric", [IOPS, LATENCY])
+@pytest.mark.parametrize("after", [1150.0, 870.0, 1000.0])
+def test_how_surely_it_is_more_than_what_counts_as_the_same(metric: Metric, after: float) -> None:
+    is_better = (after > 1000) == (metric is IOPS)
+    values = [990.0, 1000.0, 1010.0], [0.995 * after, after, 1.005 * after]
+    verdict = only(concluded(*values, metric, require_percent=10.0 if is_better else -10.0))
+    p_met = known(verdict.p_met)
+    expected = None if verdict.word == "same" else p_met if is_better else 1 - p_met
+    assert (verdict.word == "same", verdict.p_beyond) == (after == 1000, expected)
+
+
 def test_a_wider_confidence() -> None:
     verdict = only(concluded(*CASES["R8"][:2], require_percent=20.0, confidence=0.99))
     assert verdict.interval == pytest.approx((1.213119, 1.330575), abs=6e-7)
@@ -736,6 +747,8 @@ def test_any_figures_have_an_answer(
         assert (verdict.word, verdict.met, verdict.differs) == ("no verdict", None, None)
     if verdict.p_met is not None and verdict.met is not None:
         assert verdict.p_met < 0.0250001 if verdict.met else verdict.p_met > 0.9749999
+    assert (verdict.p_beyond is not None) >= (verdict.word in ("better", "worse"))
+    assert (verdict.p_beyond or 0.0) < 0.0250001
     assert Verdict.model_validate_json(line(verdict)) == verdict
     assert verdict_text(verdict)
     assert not verdict_text(verdict).startswith((";", ","))

@@ -35,12 +35,6 @@ class LogMean:
     df: float
     """Degrees of freedom."""
 
-    @classmethod
-    def of_interval(cls, value: float, interval: tuple[float, float], confidence: float, df: float) -> LogMean:
-        """That of which this is the interval with this two-sided confidence."""
-        half = (math.log(interval[1]) - math.log(interval[0])) / 2
-        return cls(math.log(value), half / quantile(0.5 + confidence / 2, df) if half > 0 else 0.0, df)
-
     @property
     def value(self) -> float:
         return _exp(self.log)

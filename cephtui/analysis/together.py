@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cephtui.analysis.ratio import LogMean, holm, required_ratio
+from cephtui.analysis.ratio import holm
 from cephtui.frozen import dataclass
-from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer, Verdict, Word
 
 _LEFT_OF: Mapping[Word, Word] = {"better": "not worse", "worse": "not better"}
@@ -24,9 +23,7 @@ class _Corrected:
     verdict: Verdict
     p_same: float
     p_failed: float
-    p_better: float
-    """Of a change by no more than what counts as the same."""
-    p_worse: float
+    p_beyond: float
 
     @property
     def differs(self) -> bool:
@@ -40,10 +37,8 @@ class _Corrected:
     @property
     def word(self) -> Word:
         """Better or worse by more than what counts as the same only where that is shown by all together."""
-        word = self.verdict.word
-        shown = {"better": self.p_better, "worse": self.p_worse}.get(word, 0.0)
-        is_shown = shown < (1 - self.verdict.nominal_confidence) / 2
-        return word if is_shown and self.differs else _LEFT_OF.get(word, word)
+        is_shown = self.p_beyond < (1 - self.verdict.nominal_confidence) / 2
+        return self.verdict.word if is_shown and self.differs else _LEFT_OF.get(self.verdict.word, self.verdict.word)
 
 
 def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
@@ -52,20 +47,14 @@ def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
     judged = [verdict for verdict, counts in zip(verdicts, counted, strict=True) if counts]
     same = holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged])
     failed = holm([1.0 if verdict.p_met is None else 1 - verdict.p_met for verdict in judged])
-    beyond = [_beyond(verdict) for verdict in judged]
-    better, worse = (holm([each[way] for each in beyond]) for way in (0, 1))
-    found = map(_Corrected, judged, same, failed, better, worse)
+    better, worse = (holm([_beyond(verdict, word) for verdict in judged]) for word in _LEFT_OF)
+    found = map(_Corrected, judged, same, failed, map(min, better, worse))
     return (next(found) if counts else None for counts in counted)
 
 
-def _beyond(verdict: Verdict) -> tuple[float, float]:
-    """How likely at least this result would be, were the figure better, or worse, by just what counts as the same."""
-    if verdict.ratio is None or verdict.interval is None or verdict.degrees_of_freedom is None:
-        return 1.0, 1.0
-    known = verdict.ratio, verdict.interval, verdict.nominal_confidence, verdict.degrees_of_freedom
-    change, better = LogMean.of_interval(*known), BY_NAME[verdict.figure].better
-    up, down = (required_ratio(percent, better) for percent in (verdict.same_percent, -verdict.same_percent))
-    return change.p_met(up, better), 1 - change.p_met(down, better)
+def _beyond(verdict: Verdict, word: Word) -> float:
+    """How likely this result is, were the change just what counts as the same; 1 without this word."""
+    return verdict.p_beyond if verdict.word == word and verdict.p_beyond is not None else 1.0
 
 
 def held_together(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -163,7 +163,11 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
         "detectable_fraction": ratio.detectable(nominal),
     }
     if is_judged:
-        found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
+        word = found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
+        if word in ("better", "worse"):
+            sign = 1 if word == "better" else -1
+            p = ratio.p_met(required_ratio(sign * criteria.same_percent, metric.better), metric.better)
+            found["p_beyond"] = p if word == "better" else 1 - p
         found["met"] = MET[answer_of(interval, required, metric.better)]
         if not interval[0] <= 1 <= interval[1]:
             found["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"

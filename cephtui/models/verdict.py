@@ -77,6 +77,9 @@ class Verdict(Model):
     """How likely at least this difference, either way, would be if nothing had changed."""
     p_same_together: float | None = None
     """The same corrected for the number of figures that are judged together; null for one that does not decide."""
+    p_beyond: float | None = None
+    """How likely at least this result would be, were the true change just what counts as the same; null unless it is
+    better or worse by its own interval."""
     detectable_fraction: float | None = None
     """The least fall that would be seen with 80 % power, as a fraction of before; ``f / (1 - f)`` is the least rise."""
     runs_needed: int | None = None
