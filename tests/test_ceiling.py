@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +293,9 @@ def flushed(depth: int, number: int, fsync: int, *, flushes: float, **other: Tot
 def test_the_time_of_one_io_has_its_flush_in_it_or_there_is_no_such_ceiling(golden: Golden) -> None:
     few, deep = flushed(1, 1, 8, flushes=107), flushed(4, 2, 8, flushes=107)
     assert "depth" not in found(deep, few)
+    assert (found(few)["depth"].has_flushes, found(alone(1, 0.001))["depth"].has_flushes) == (True, False)
+    elsewhere = replace(found(few)["depth"], basis="masked")
+    assert ceiling_lines([elsewhere])[-1] == ceiling_lines(ceilings(few))[-1]
     golden.same(ceiling_lines(ceilings(few))[-1])
     golden.same(ceiling_lines(ceilings(deep, [few]), [deep])[-1])
     commit = {"commit": flow(856, latency=0.004)}

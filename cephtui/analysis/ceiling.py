@@ -49,8 +49,6 @@ _BANDWIDTH_BLOCK = 64 << 10
 """Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
 _LENGTHS = ("runtime", "ramp_time", "time_based")
 """Options that say how long is measured."""
-_ONE_IN_FLIGHT = "one I/O in flight on each node"
-_WITH_FLUSHES = f"{_ONE_IN_FLIGHT}, and flushes between"
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
@@ -76,6 +74,8 @@ class Ceiling:
     at_most: float
     basis: str
     """What it follows from, in words: ``1 of 3 OSD hosts, size 3``."""
+    has_flushes: bool = False
+    """Of one I/O in flight: whether flushes take their turns too, whose time is in no latency of an I/O."""
 
     @property
     def share(self) -> float:
@@ -91,11 +91,6 @@ class Ceiling:
     def is_itself(self) -> bool:
         """Whether it is what was measured: with one I/O in flight the next one begins when that has ended."""
         return self.limit == "depth" and self.measured == self.at_most
-
-    @property
-    def has_flushes(self) -> bool:
-        """Whether it is that, and flushes take their turns too, whose time is in no latency of an I/O."""
-        return self.is_itself and self.basis == _WITH_FLUSHES
 
     @property
     def is_set(self) -> bool:
@@ -323,9 +318,11 @@ def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) ->
     """
     load = load_of(run)
     if load and load.depth * load.jobs == 1 and not load.pauses and not is_held:
-        basis = _WITH_FLUSHES if _flushes_between(run, load) else _ONE_IN_FLIGHT
-        for value in measured([run], direction, _IOPS):
-            yield from _ceiling(run, "depth", direction, _IOPS, value, basis)
+        has_flushes = _flushes_between(run, load)
+        basis = f"one I/O in flight on each node{', and flushes between' * has_flushes}"
+        for each in measured([run], direction, _IOPS):
+            if each:
+                yield Ceiling("depth", direction, _IOPS, each, each, basis, has_flushes)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
     alone = [other for other in others if _is_alone(other, run)]
