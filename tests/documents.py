@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, conclude
+from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.reports.document.blocks import Document
 from cephtui.reports.document.content import document_of
@@ -54,6 +54,11 @@ def side(values: Sequence[float], first: int, config: str, **changes: Any) -> tu
     )
 
 
+def differing(judged: Judgement, *changed: str) -> Judgement:
+    """With what was seen to differ between the sides."""
+    return replace(judged, conclusion=judged.conclusion.model_copy(update={"changed": changed}))
+
+
 def material(
     before: Sequence[float] = BEFORE, after: Sequence[float] = AFTER, mark: str = MARK, **changes: Any
 ) -> Material:
@@ -66,7 +71,7 @@ def material(
     return Material(
         runs=(*left, *right),
         changes=(change,),
-        judged=conclude([change], asked, AT, ["osd_op_num_shards_hdd 5 -> 8"]),
+        judged=differing(conclude([change], asked, AT), "osd_op_num_shards_hdd 5 -> 8"),
         headline=asked.headline,
         marks=marks,
         lines={

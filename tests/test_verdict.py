@@ -46,6 +46,7 @@ from cephtui.reports.verdict import (
     verdict_text,
 )
 from cephtui.sessions.jsonlines import line, schema
+from tests.documents import differing
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, run, runs, total
@@ -320,8 +321,8 @@ def test_other_figures_are_listed_and_decide_nothing(golden: Golden) -> None:
 def test_what_differed_and_who_takes_no_part_is_printed() -> None:
     invalid = run(4, findings=(Finding(code="thin", text="thin data: reads nothing from disks"),))
     suspect = run(1, findings=(Finding(code="recovery", text="recovery ran"),))
-    judged = conclude([Change((suspect, invalid), (run(5),))], asked(), STARTED, ["tcp_nodelay 0 -> 1"])
-    text = said(judged)
+    judged = conclude([Change((suspect, invalid), (run(5),))], asked(), STARTED)
+    text = said(differing(judged, "tcp_nodelay 0 -> 1"))
     assert "differs: tcp_nodelay 0 -> 1\n" in text
     assert "left out: tuning/4: thin data: reads nothing from disks\n" in text
     assert "! tuning/1: recovery ran\n" in text
@@ -399,7 +400,7 @@ def test_of_another_load_there_is_no_verdict(count: int) -> None:
     verdict = only(judged)
     assert (judged.conclusion.answer, judged.conclusion.exit_code) == ("undecided", 6)
     assert (verdict.same_load, verdict.is_judged, verdict.word, verdict.met) == (False, False, "no verdict", None)
-    assert verdict.interval is None
+    assert (verdict.interval, verdict.lacks) == (None, "the same load")
     assert any("4k and 8k" in note for note in judged.conclusion.notes)
     assert verdict_text(verdict) in said(judged)
 
@@ -844,9 +845,8 @@ def test_in_ascii_mode_all_of_it_is_ascii() -> None:
 
 
 def test_verdicts_and_conclusions_are_lines_and_in_the_schema() -> None:
-    judged = conclude(
-        [Change(runs(GOOD), (*runs(GOOD, 4), run(7, outcome="lost")))], asked(looks=Looks(12)), STARTED, ["x 1 -> 2"]
-    )
+    sides = Change(runs(GOOD), (*runs(GOOD, 4), run(7, outcome="lost")))
+    judged = differing(conclude([sides], asked(looks=Looks(12)), STARTED), "x 1 -> 2")
     verdict, conclusion = only(judged), judged.conclusion
     assert Verdict.model_validate_json(line(verdict)) == verdict
     assert Conclusion.model_validate_json(line(conclusion)) == conclusion

@@ -15,10 +15,12 @@ from rich.console import Console
 
 from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.ratio import holm, welch
+from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.reports.markdown import versus_markdown
+from cephtui.reports.verdict import verdict_text
 from cephtui.reports.versus import draw_versus, legend, names_of_pairs, rows
 from tests.golden import Golden
 from tests.known import known
@@ -154,7 +156,8 @@ def with_cluster(version: str, size: int) -> dict[str, Any]:
 
 def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(golden: Golden) -> None:
     left = session("a", point(1, **with_cluster("16", 3)), point(1, preset="x", **with_cluster("16", 3)))
-    right = session("b", point(1, **with_cluster("19", 3)), point(1, preset="x", **with_cluster("19", 2)))
+    later = point(1, at=9, **with_cluster("19", 3)), point(1, at=9, preset="x", **with_cluster("19", 2))
+    right = session("b", *later)
     found = versus(left, right)
     assert [(each.name, each.left, each.right, pairs) for each, pairs in conditions_apart(found)] == [
         ("ceph", "16", "19", 2),
@@ -165,6 +168,8 @@ def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(
     (line,) = (line for line in text.splitlines() if "pool size" in line)
     golden.same(line.strip())
     assert concluded(left, right).conclusion.changed == ("cluster ceph 16 -> 19", "cluster pool size 3 -> 2")
+    swapped = concluded(right, left).conclusion.changed
+    assert swapped == ("cluster ceph A 19, B 16", "cluster pool size A 2, B 3"), "nothing changed from A to B"
 
 
 def test_findings_and_outcomes_are_no_conditions() -> None:
@@ -210,6 +215,16 @@ def test_too_few_runs_are_no_comparison(golden: Golden) -> None:
     judged = concluded(*of_presets([((1000, 1010), (500, 510)), (SLOWER.before, SLOWER.after)]))
     assert differing(judged) == [None, "slower"]
     golden.same(judged.conclusion.notes[:2])
+
+
+@pytest.mark.parametrize("after", [(1,), (1, 1, 1)])
+def test_one_reason_for_no_verdict_is_said_everywhere(after: Sequence[float]) -> None:
+    judged = concluded(*of_presets([((1, 1, 0), after)]))
+    (verdict,) = judged.deciding
+    assert (verdict.lacks, verdict.is_judged) == ("completions", False)
+    reason = NOT_JUDGED[verdict.lacks]
+    assert verdict_text(verdict).endswith(reason)
+    assert judged.conclusion.notes[0].endswith(reason)
 
 
 def test_what_is_wide_open_is_a_comparison_too(golden: Golden) -> None:

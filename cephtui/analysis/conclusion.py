@@ -73,11 +73,11 @@ class Judgement:
         return first and first.model_copy(update={"met": met})
 
 
-def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Sequence[str] = ()) -> Judgement:
+def conclude(changes: Sequence[Change], asked: Asked, at: datetime) -> Judgement:
     """The verdicts of all figures, and the answer; ``at`` is the time of it.
 
-    ``changed`` is what was seen to differ between the sides. A figure is not met by its own interval, and the answer
-    is so only if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
+    A figure is not met by its own interval, and the answer is so only if that holds for all of them together (Holm
+    1979); it is met if every figure is (Berger 1982).
     """
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
     names = {each.run for each in left_out}
@@ -92,7 +92,6 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         at=at,
         answer=answer,
         exit_code=ANSWER_CODES[answer],
-        changed=tuple(changed),
         left_out=(*left_out, *asked.beside),
         limited=tuple(each for change in counted for each in _limited(change, asked)),
         notes=tuple(

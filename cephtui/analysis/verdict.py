@@ -30,12 +30,19 @@ from cephtui.analysis.ratio import (
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
-from cephtui.models.verdict import JUDGED_RUNS, Answer, Verdict
+from cephtui.models.verdict import JUDGED_RUNS, Answer, Lack, Verdict
 
 _PREDICTED_FROM = 4
 """Runs before, for which it is said where a further one would lie."""
 _FAR = 48
 """More runs a side than this are beyond what is measured to decide."""
+NOT_JUDGED: Mapping[Lack | None, str] = {
+    "a run": "no run of one side counts",
+    "completions": "a run completed nothing",
+    "the same load": "not the same load",
+    "runs": f"that needs {JUDGED_RUNS} runs on each side",
+}
+"""Why there is no verdict, in words that hold for several."""
 MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
 """By the answer, whether what is required is met; None is open."""
 

@@ -17,10 +17,12 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.conditions import differences, load_of
 from cephtui.analysis.marks import among
+from cephtui.analysis.noted import text_of
 from cephtui.analysis.sides import Side
+from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.verdict import JUDGED_RUNS, LeftOut, Verdict
+from cephtui.models.verdict import LeftOut, Verdict
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Difference
@@ -138,11 +140,12 @@ def _conditions(pair: Change) -> list[Difference]:
 
 def conclude_versus(found: Versus, asked: Asked, at: datetime) -> Judgement:
     """The verdicts of all pairs, and the answer; ``at`` is the time of it."""
-    changed = [f"{each.topic} {each.name} {each.left} -> {each.right}" for each, _ in conditions_apart(found)]
-    judged = conclude(found.pairs, replace(asked, is_change=False), at, changed)
+    judged = conclude(found.pairs, replace(asked, is_change=False), at)
     said = judged.conclusion
+    in_order = all(verdict.in_order for verdict in judged.verdicts)
+    changed = tuple(text_of(each, in_order=in_order) for each, _ in conditions_apart(found))
     notes = (*_of_all(judged.deciding), *_marked(found), *said.notes)
-    update = {"notes": notes, "left_out": (*said.left_out, *_alone(found))}
+    update = {"changed": changed, "notes": notes, "left_out": (*said.left_out, *_alone(found))}
     return replace(judged, conclusion=said.model_copy(update=update))
 
 
@@ -155,17 +158,8 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
             f"after Holm over {judged} comparison{'s' * (judged != 1)}: {shown['faster']} faster, "
             f"{shown['slower']} slower, {rest} not shown to differ"
         )
-    for why, number in Counter(_why_not_judged(verdict) for verdict in verdicts if not verdict.is_judged).items():
-        yield f"no verdict on {number} of {len(verdicts)} comparisons: {why}"
-
-
-def _why_not_judged(verdict: Verdict) -> str:
-    fewest = min(len(verdict.before), len(verdict.after))
-    if not fewest:
-        return "no run of one side counts"
-    if not verdict.same_load:
-        return "not the same load"
-    return f"that needs {JUDGED_RUNS} runs on each side" if fewest < JUDGED_RUNS else "a run completed nothing"
+    for lacking, number in Counter(verdict.lacks for verdict in verdicts if not verdict.is_judged).items():
+        yield f"no verdict on {number} of {len(verdicts)} comparisons: {NOT_JUDGED[lacking]}"
 
 
 def _marked(found: Versus) -> Iterator[str]:

@@ -10,6 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
 
 Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
 Answer: TypeAlias = Literal["met", "not met", "undecided"]
+Lack: TypeAlias = Literal["a run", "completions", "the same load", "runs"]
 JUDGED_RUNS = 3
 """Fewer on a side are shown and not judged."""
 
@@ -92,12 +93,25 @@ class Verdict(Model):
     """Whether the answer of the check rests on it."""
 
     @property
+    def lacks(self) -> Lack | None:
+        """Why it is not judged: a side has no run that counts, a run completed nothing, the sides measured other
+        operations, or there are too few runs; None where it is judged."""
+        fewest = min(len(self.before), len(self.after))
+        if not fewest:
+            return "a run"
+        if 0.0 in (self.left, self.right):
+            return "completions"
+        if not self.same_load:
+            return "the same load"
+        return "runs" if fewest < JUDGED_RUNS else None
+
+    @property
     def is_judged(self) -> bool:
         """Whether it is a comparison: of runs enough of one load on both sides, none of which completed nothing.
 
         What its interval shows is another matter: "no verdict" is a result of one that was judged.
         """
-        return min(len(self.before), len(self.after)) >= JUDGED_RUNS and self.interval is not None
+        return self.lacks is None and self.interval is not None
 
 
 class Conclusion(Model):

@@ -12,6 +12,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.ratio import answer_of, required_ratio
+from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
@@ -112,12 +113,10 @@ def verdict_text(verdict: Verdict) -> str:
         metric = BY_NAME[verdict.figure]
         what = "run that counts" if metric.percent is None else f"{metric.title} that enough I/Os carry"
         return f"no verdict: no {what} {missing}"
-    if 0.0 in (verdict.left, verdict.right):
-        return "no verdict: a run completed nothing"
-    if not verdict.same_load:
-        return "no verdict: not the same load"
-    if min(before, after) < JUDGED_RUNS:
+    if verdict.lacks == "runs":
         return _too_few(verdict, before, after)
+    if verdict.lacks:
+        return f"no verdict: {NOT_JUDGED[verdict.lacks]}"
     word = short_text(verdict) if verdict.word in _WORDS else ""
     if _differs_besides(verdict):
         word += f" by {_percent(_away(verdict.ratio or 1.0))}"
