@@ -78,6 +78,19 @@ def test_screens_errors_and_help_have_no_turn_that_one_stops_at() -> None:
     assert found == []
 
 
+def test_a_sentence_of_an_analysis_or_a_report_stands_in_one_module() -> None:
+    """A phrase of four words or more: who needs it too takes it from there."""
+    places: dict[str, set[str]] = {}
+    for part in ("analysis", "reports", "tui", "cli"):
+        for path in sorted((ROOT / "cephtui" / part).rglob("*.py")):
+            for _, text in texts(path.read_text("utf-8")):
+                if len(re.findall(r"(?<!%)\b[A-Za-z]+", text)) >= 4:
+                    places.setdefault(text.strip(" :;,."), set()).add(f"{part}/{path.name}")
+    pure = ("analysis", "reports")
+    found = [text for text, where in places.items() if len(where) > 1 and any(each.startswith(pure) for each in where)]
+    assert found == []
+
+
 @pytest.mark.parametrize("path", [ROOT / "README.md", *sorted((ROOT / "presets").glob("*.toml"))], ids=lambda p: p.name)
 def test_the_documents_neither(path: Path) -> None:
     assert banned_in(path.read_text("utf-8")) == []

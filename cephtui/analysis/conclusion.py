@@ -15,7 +15,7 @@ from cephtui.analysis.ratio import spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
 from cephtui.analysis.together import answer_of_all, held_together
-from cephtui.analysis.verdict import MET, Criteria, Figures, judge, seen_with
+from cephtui.analysis.verdict import MET, NOT_JUDGED, Criteria, Figures, judge, seen_with
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
 from cephtui.models import Run
@@ -237,7 +237,7 @@ def _of_load(change: Change) -> list[str]:
     other = ", ".join(
         f"{each.name} {each.left} and {each.right}" for each in unlike(Side(change.before), Side(change.after))
     )
-    return [f"not the same load: {other}"] * bool(other)
+    return [f"{NOT_JUDGED['the same load']}: {other}"] * bool(other)
 
 
 def _of_time(change: Change, asked: Asked) -> Iterator[str]:

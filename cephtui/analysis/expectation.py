@@ -17,6 +17,7 @@ from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.ratio import geometric_mean, mean_of
+from cephtui.analysis.settling import WHOLE_SECOND
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.expectation import Expected, Kept
@@ -29,8 +30,7 @@ from cephtui.stats import known_sum
 TOLERANCE_PERCENT = 1.0
 _CAPPED_UP_TO = 1.1
 """Of what is promised: a volume that does more has no limit, or a burst."""
-_SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
-_WHOLE_SECOND = 0.9
+SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
 """How long a run measured is what was asked for, and a promise holds for each of its seconds."""
@@ -153,7 +153,7 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int
     """
     reached = count = 0
     for sample in samples:
-        whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= _WHOLE_SECOND
+        whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= WHOLE_SECOND
         if whole and not sample.missing:
             flows: dict[str, Interval] = {name: sample.flows[name] for name in _flows(sample.flows, expected)}
             rates = (_rate(flow, expected.metric, block * (name in DIRECTIONS)) for name, flow in flows.items())
@@ -161,7 +161,7 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation, block: int
             if value is not None:
                 seconds = round(sample.interval_seconds)
                 count += seconds
-                reached += seconds * (value >= _SECOND_REACHES * expected.value)
+                reached += seconds * (value >= SECOND_REACHES * expected.value)
     return reached, count
 
 

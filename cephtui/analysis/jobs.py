@@ -9,7 +9,7 @@ from statistics import median
 from cephtui.analysis.slowest import LEAST, NODE_FRACTION
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, JobSample, NodeResult
-from cephtui.models.findings.client import SLOW_JOB
+from cephtui.models.findings.client import SLOW_JOB, under_median
 
 JobKey = tuple[str, str, str]
 """Node, job and direction."""
@@ -104,4 +104,4 @@ def _finding(one: JobFigure, fraction: float) -> Finding:
 
 def under(one: JobFigure, fraction: float) -> str:
     """``38 % under the median of hdd``."""
-    return f"{100 * fraction:.0f} % under the median of {one.group or 'all'}"
+    return under_median(fraction, one.group)

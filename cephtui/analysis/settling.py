@@ -27,7 +27,8 @@ _STEP_T, _SLOPE_T = 4.4, 3.5
 one second to the next). That of a step is higher because it is the greatest of many."""
 _LARGE = 0.2
 """Of the mean: a smaller change is left to the order of the runs."""
-_WHOLE_SECOND = 0.9
+WHOLE_SECOND = 0.9
+"""Less is a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class PerSecond:
 
     def add(self, sample: Sample) -> None:
         """A sample of all nodes; a part of a second is left out, a longer time counts as so many seconds."""
-        is_part = sample.interval_seconds < _WHOLE_SECOND or is_straggler(sample, self._reached)
+        is_part = sample.interval_seconds < WHOLE_SECOND or is_straggler(sample, self._reached)
         self._reached = max(self._reached, sample.elapsed_seconds)
         if is_part:
             return

@@ -23,6 +23,7 @@ from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
 from cephtui.reports.verdict import draw_verdict, left_out_lines
 
+NO_RESULTS = "neither run has results"
 _OPTIONS_MOST = 4
 """That differ and stand in the line of each side too."""
 
@@ -112,7 +113,7 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
     """The figures in rows; the range only where there are several runs. What can't be compared is grey."""
     found = figures(left, right)
     if not found:
-        return Text("neither run has results")
+        return Text(NO_RESULTS)
     ranges = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
     names = {"left_spread": "range of A", "right_spread": "range of B"}
     change = "change" if between(left, right).is_in_order else "B vs A"

@@ -13,10 +13,10 @@ from cephtui.analysis.matrix import Matrix
 from cephtui.analysis.sides import Side, findings_with_runs
 from cephtui.analysis.versus import Versus
 from cephtui.models import Mark, Run, Total
-from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
-from cephtui.reports.comparison import about, change_text, range_text, value_text
+from cephtui.reports.comparison import NO_RESULTS, about, change_text, range_text, value_text
 from cephtui.reports.facts import facts, ranges
 from cephtui.reports.gfm import code_block, document, escaped, table
 from cephtui.reports.matrix import (
@@ -31,6 +31,7 @@ from cephtui.reports.matrix import (
 )
 from cephtui.reports.quality import finding_line, outcome_word
 from cephtui.reports.text import (
+    IN_TABLE,
     conditions,
     counted,
     details_command,
@@ -44,8 +45,6 @@ from cephtui.reports.text import (
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
 from cephtui.reports.versus import apart, columns, heads, legend, rows
-
-_METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
 
 
 def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = (), details: Iterable[Sequence[str]] = ()) -> str:
@@ -77,7 +76,7 @@ def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None
         *heads[1],
         *[_verdict(verdict) for verdict in (judged.deciding if judged else ())],
         [escaped(line) for line in (*(judged.conclusion.notes if judged else ()), *about(left, right))],
-        table(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        _differing(differ),
         [f"- mark: {escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
         _changes(figures(left, right)),
         findings,
@@ -99,9 +98,13 @@ def versus_markdown(found: Versus, judged: Judgement) -> str:
         table(columns(judged), "llrrrrrl", cells),
         [escaped(line) for line in legend(judged)],
         [f"- {escaped(line)}" for line in (*conclusion.notes, *left_out, *limits)],
-        table(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        _differing(differ),
         [f"details: `cephtui compare {found.left.name} {found.right.name}`"],
     )
+
+
+def _differing(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
+    return table(("differs", "", "A", "B"), "llll", rows) if rows else ["nothing differed in the conditions"]
 
 
 def matrix_markdown(matrix: Matrix, runs: Sequence[Run], *, live: bool = False) -> str:
@@ -148,7 +151,7 @@ def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
 
 def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> list[str]:
     """A row for each direction of each run and result, and one for each mark; outcomes refer to their notes."""
-    columns = ("#", "preset", "conditions", "", *(title_of(metric, tools_of(runs)) for metric in _METRICS), "outcome")
+    columns = ("#", "preset", "conditions", "", *(title_of(metric, tools_of(runs)) for metric in IN_TABLE), "outcome")
     found: list[Sequence[str]] = []
     for row in with_results(in_order(runs, marks)):
         if isinstance(row, Mark):
@@ -162,11 +165,11 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
         repeat = f", repeat {row.repeat}" if row.repeat > 1 else ""
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
-            figures_of = [metric.text_of(total) for metric in written(row.tool, _METRICS)]
+            figures_of = [metric.text_of(total) for metric in written(row.tool, IN_TABLE)]
             apart = ", ".join(filter(None, [conditions(row), under(row)]))
             head = (str(row.run), row.preset, f"{apart}{repeat}", direction)
             found.append((*head, *figures_of, outcome))
-    return table(columns, "rlll" + "r" * len(_METRICS) + "l", found)
+    return table(columns, "rlll" + "r" * len(IN_TABLE) + "l", found)
 
 
 def _result(row: PointSummary) -> list[Sequence[str]]:
@@ -174,7 +177,7 @@ def _result(row: PointSummary) -> list[Sequence[str]]:
     found: list[Sequence[str]] = []
     numbers = ranges(run.run for run in row.point.repeats)
     for direction, estimates in row.estimates.items():
-        known = [(metric, estimates.get(metric.name)) for metric in written(row.last.tool, _METRICS)]
+        known = [(metric, estimates.get(metric.name)) for metric in written(row.last.tool, IN_TABLE)]
         means = [f"{metric.as_text(e.value if e else None)} {margin_of(e)}".rstrip() for metric, e in known]
         alike = ", ".join(filter(None, [conditions(row.last), under(row.last)]))
         found.append((numbers, "mean ± 95 %", alike, direction, *means, counted(row)))
@@ -194,7 +197,7 @@ def _changes(found: Iterable[Figure]) -> list[str]:
         )
         for figure in found
     ]
-    return table(columns, "lrrrrr", rows) if rows else ["neither run has results"]
+    return table(columns, "lrrrrr", rows) if rows else [NO_RESULTS]
 
 
 def _moment(mark: Mark) -> str:

@@ -33,7 +33,7 @@ _KIND_WORDS = {"node": "node", "osd": "OSD"}
 LEGEND = "geometric mean of the runs, their spread (coefficient of variation), how many runs"
 _STEP_NARROW = 20
 """Columns of the terminal for a step where there is little room: it may take several lines."""
-_NO_RUNS = "no runs in this session"
+NO_RUNS = "no runs in this session"
 
 
 # ---------------------------------------------------------------------------------------------- names
@@ -238,7 +238,7 @@ def _figure_line(row: Row, cell: CellSummary) -> Text:
 def draw_matrix(matrix: Matrix, runs: Sequence[Run], *, live: bool = False, ascii_only: bool = False) -> RenderableType:
     """The whole matrix: as wide as there is room, else with shorter cells, else a line for each cell."""
     if not matrix.rows:
-        return Text(_NO_RUNS)
+        return Text(NO_RUNS)
     parts = [matrix.title, period(runs), by_run(runs, tool_version), by_run(runs, lambda run: run.target)]
     head = plain((" | " if ascii_only else " · ").join(filter(None, parts)), "bold")
     body: RenderableType = _list(matrix, ascii_only=ascii_only)

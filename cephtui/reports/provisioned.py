@@ -18,7 +18,7 @@ from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.suite import Ordered
-from cephtui.reports.expectation import BY_BYTES, STYLES, given_text, runs_of
+from cephtui.reports.expectation import BY_BYTES, SECONDS, STYLES, given_text, runs_of
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.verdict import left_out_lines
 
@@ -107,7 +107,7 @@ def volume_columns(rows: Sequence[Row]) -> tuple[str, ...]:
         "depth",
         "promised",
         *PARTS,
-        "seconds >= 90 %",
+        SECONDS,
     )
 
 

@@ -27,6 +27,7 @@ from cephtui.reports.quality import finding_line, first_of_each, is_marked, outc
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import Fitting, Noted, add_more, add_row, live_columns, make_table, plain
 from cephtui.reports.text import (
+    IN_TABLE,
     OUTCOME_STYLES,
     conditions,
     counted,
@@ -49,10 +50,9 @@ from cephtui.stats import Buckets
 from cephtui.tools import TOOLS
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
-_IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 _MEAN = "latency_mean_seconds"
 _IN_JSON = "listed with --json"
-_IN_FULL = tuple(metric for metric in METRICS if metric not in _IN_TABLE)
+_IN_FULL = tuple(metric for metric in METRICS if metric not in IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
 
 
@@ -95,7 +95,7 @@ def _table(
 ) -> Noted:
     """The runs, results and marks in rows; without a column for the conditions they are notes of their runs."""
     tools = tools_of(row for row in rows if isinstance(row, Run))
-    figures = [title_of(metric, tools) for metric in _IN_TABLE]
+    figures = [title_of(metric, tools) for metric in IN_TABLE]
     columns = ("#", "preset", *["conditions"] * wide, "", *figures, "outcome")
     table = make_table(*columns, right=("#", *figures), whole=columns)
     notes: list[Text] = []
@@ -119,7 +119,7 @@ def _table(
         notes += [note, *others] if wide else [*others, note]
         head = [str(row.run), row.preset, *[short_conditions(row)] * wide]
         for number, (direction, total) in enumerate(totals.items()):
-            figures = [metric.text_of(total) for metric in written(row.tool, _IN_TABLE)]
+            figures = [metric.text_of(total) for metric in written(row.tool, IN_TABLE)]
             first = number == 0
             add_row(table, *(head if first else [""] * len(head)), direction, *figures, _outcome(row) if first else "")
     return Noted(table, notes, indent=max((len(str(row.run)) for row in rows if isinstance(row, Run)), default=1) + 1)
@@ -134,8 +134,8 @@ def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
     """Of each direction the mean, its interval and the spread: label, direction, figures."""
     lines = []
     for direction, found in row.estimates.items():
-        estimates = [found.get(metric.name) for metric in _IN_TABLE]
-        metrics = written(row.last.tool, _IN_TABLE)
+        estimates = [found.get(metric.name) for metric in IN_TABLE]
+        metrics = written(row.last.tool, IN_TABLE)
         means = [metric.as_text(e.value if e else None) for metric, e in zip(metrics, estimates, strict=True)]
         lines.append(["mean", direction, *means])
         if len(row.counted) > 1:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from cephtui import units
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.stable import FEWEST, Goal, half_width
+from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.models import Plan
 from cephtui.models.metrics import Metric
 from cephtui.models.plan import bound_of_all
@@ -31,7 +32,7 @@ def unstable_line(runs: int, figures: Mapping[str, Sequence[float]]) -> str:
     """``not stable after 20 runs: +-7.1 %``: of reads and writes the one that is known less well."""
     widths = [half_width(values) for values in figures.values()]
     known = [width for width in widths if width is not None]
-    why = _width(max(known)) if len(known) == len(widths) > 0 else "a run completed nothing"
+    why = _width(max(known)) if len(known) == len(widths) > 0 else NOT_JUDGED["completions"]
     return f"not stable after {runs} runs: {why}"
 
 

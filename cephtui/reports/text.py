@@ -15,7 +15,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.batches import under
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
-from cephtui.models.metrics import BIT_RATE, BY_NAME, RETRANSMITS, RTT, Metric
+from cephtui.models.metrics import BIT_RATE, BY_NAME, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
@@ -33,6 +33,8 @@ OUTCOME_STYLES = {
     "stopped": "yellow",
     "lost": "yellow",
 }
+IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
+"""The figures of a run in a table of runs."""
 PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
 _LISTED_MOST = 100
 """Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""

@@ -36,10 +36,14 @@ ONE_THREAD = FindingKind(
 )  # fmt: skip
 
 
+def under_median(fraction: float, group: str | None) -> str:
+    """``38 % under the median of hdd``."""
+    return f"{100 * fraction:.0f} % under the median of {group or 'all'}"
+
+
 def _slow_job(values: Values) -> str:
     where = f" ({values['place']})" if "place" in values else ""
-    of = values.get("group", "all")
-    under = f"{100 * values['fraction']:.0f} % under the median of {of}"
+    under = under_median(values["fraction"], values.get("group"))
     return worded("{job}", values) + where + worded(": {direction} {rate_bytes:bandwidth}, ", values) + under
 
 

@@ -20,7 +20,7 @@ from cephtui.reports.document.blocks import Document, Items, Table, Text
 from cephtui.reports.document.content import document_of
 from cephtui.reports.document.csv_figures import head_of
 from cephtui.reports.document.material import Material
-from cephtui.reports.expectation import runs_of
+from cephtui.reports.expectation import SECONDS, runs_of
 from cephtui.reports.text import shorter
 from cephtui.reports.verdict import left_out_lines
 
@@ -194,7 +194,7 @@ def _row_of_expected(found: Expected) -> dict[str, object]:
         "measured": found.measured,
         "interval low": low,
         "interval high": high,
-        "share of seconds >= 90 %": reached,
+        f"share of {SECONDS}": reached,
         "word": found.word,
         "answer": found.answer,
         "given before": found.given,

@@ -18,6 +18,7 @@ from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
+from cephtui.reports.comparison import NO_RESULTS
 from cephtui.reports.facts import period
 from cephtui.reports.text import conditions, metric_of, moment, title_of
 from cephtui.reports.verdict import change_of, short_text
@@ -107,7 +108,7 @@ class ComparePresenter(InLarge):
 
     def _draw(self) -> None:
         if not self._figures:
-            self.query_one("#metric", Big).say("neither run has results")
+            self.query_one("#metric", Big).say(NO_RESULTS)
             return
         figure = self._figures[self._chosen]
         metric = metric_of(figure.name, figure.tool)

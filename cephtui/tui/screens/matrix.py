@@ -19,7 +19,7 @@ from cephtui.models import Run
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.links import link_lines, links_markdown
 from cephtui.reports.mask import Names, names_in, names_of_hosts, names_of_target
-from cephtui.reports.matrix import cell_lines, column_titles, progress_text, remarks, row_titles
+from cephtui.reports.matrix import NO_RUNS, cell_lines, column_titles, progress_text, remarks, row_titles
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.store import StoreError
@@ -91,7 +91,7 @@ class MatrixScreen(CopyingScreen):
         title = f"   {found.title}" if found.title else ""
         bar = Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}", (title, "italic"))
         self.query_one("#bar", Static).update(bar)
-        text = progress_text(found, live=live) if found.rows else "no runs in this session"
+        text = progress_text(found, live=live) if found.rows else NO_RUNS
         self.query_one("#matrix-progress", Static).update(Text(text))
         table = self.query_one(MatrixTable)
         if found.rows:

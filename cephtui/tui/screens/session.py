@@ -17,6 +17,7 @@ from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_of
 from cephtui.reports.facts import ranges
+from cephtui.reports.matrix import NO_RUNS
 from cephtui.reports.quality import short_notes
 from cephtui.reports.text import conditions, imported, joined
 from cephtui.sessions import archive, store
@@ -88,7 +89,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)
         if not runs:
-            self.query_one("#conditions", Static).update("no runs in this session")
+            self.query_one("#conditions", Static).update(NO_RUNS)
         for problem in broken:
             self.notify(str(problem), title="broken run", severity="warning", markup=False)
 
