@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import re
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -41,7 +42,7 @@ from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.undo import Undo, left_behind
-from cephtui.sessions.writer import SessionWriter
+from cephtui.sessions.writer import RunWriter, SessionWriter
 from cephtui.targets import Target, parse_target
 from cephtui.targets.base import Found, Use
 from cephtui.targets.file import FileTarget
@@ -1081,6 +1082,27 @@ def test_a_stop_ends_the_run_and_drops_the_rest_of_the_plan(desk: Callable[..., 
     assert this.log.of("started read-iops") == []
     assert this.runner.close() == []
     assert [host.there for host in hosts.values()] == [{}, {}, {}]
+
+
+def test_a_stop_is_known_where_the_console_ends_before_the_run(
+    desk: Callable[..., Desk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, cut, finish = plan(), tmp_path / "cut", RunWriter.finish
+
+    def copied_before(writer: RunWriter, run: Run) -> None:
+        shutil.copytree(writer.directory.parent, cut)
+        finish(writer, run)
+
+    monkeypatch.setattr(RunWriter, "finish", copied_before)
+    hosts = hosts_of(whole)
+    for host in hosts.values():
+        host.scripts[PRESET] = Script(waits_after=8.0)
+    this = desk(whole, hosts)
+    done = this.runner.submit(whole, target_of(whole))
+    this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
+    this.runner.stop()
+    assert [run.outcome for run in done.result(LONG)] == ["stopped"]
+    assert store.read_run(cut, 1).outcome == "stopped"
 
 
 def test_closing_in_mid_run_stops_it_and_cleans_up(desk: Callable[..., Desk]) -> None:

@@ -222,6 +222,22 @@ def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path, golden:
     assert list_sessions(root)[0].outcomes == {"lost": 1}
 
 
+@pytest.mark.parametrize("reason", ["", "osd.1 is nearly\nfull"])
+def test_a_run_whose_end_was_asked_for_is_stopped_however_the_console_ended(
+    root: Path, reason: str, golden: Golden
+) -> None:
+    session = SessionWriter.open(root, "stopped")
+    session.start_run(run_of("stopped")).stop_asked(reason)
+    assert store.read_run(session.directory, 1).outcome is None
+    session.close()
+    run = store.read_run(session.directory, 1)
+    assert run.outcome == "stopped"
+    golden.same(run.error)
+    SessionWriter.open(root, "stopped").close()
+    assert Run.model_validate_json((session.directory / "001" / "run.json").read_text()) == run
+    assert list_sessions(root)[0].outcomes == {"stopped": 1}
+
+
 def test_a_run_in_progress_can_be_followed(root: Path) -> None:
     session = SessionWriter.open(root, "live")
     writer = session.start_run(run_of("live"))

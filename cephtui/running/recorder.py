@@ -34,11 +34,19 @@ class StopRequest:
     def __init__(self) -> None:
         self.reason: str | None = None
         self._event = asyncio.Event()
+        self._note: Callable[[str], None] = lambda reason: None
+
+    def noted_by(self, note: Callable[[str], None]) -> None:
+        """Have the reason noted as soon as there is one: the process may end before the run does."""
+        self._note = note
+        if self.reason is not None:
+            note(self.reason)
 
     def request(self, reason: str = "") -> None:
         """Ask for the end."""
         if self.reason is None:
             self.reason = reason
+            self._note(reason)
         self._event.set()
 
     async def asked_within(self, seconds: float) -> bool:

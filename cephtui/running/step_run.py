@@ -89,6 +89,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     started = time.monotonic()
     run = begin_run(bench.session.name, bench.session.next_run(), step)
     writer = bench.session.start_run(run, _raw_limits(step))
+    stop.noted_by(writer.stop_asked)
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step, writer, bench.publish, stop)
     together, tested = Together(recorder.released), target.for_tool(TOOLS[step.tool])

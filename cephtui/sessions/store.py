@@ -11,7 +11,8 @@ SESSION/session.json      what it is
         suite.json    what was ordered as a whole, with what has not been measured yet
         changes.jsonl commands of the user that made the change, and whether they were undone
         undo.jsonl        what was created and must be removed again, and what has been
-        001/run.json      a run; without an outcome it is in progress or lost
+        001/run.json      a run; without an outcome it is in progress, or its console ended before it
+            stop          that its end was asked for, and the reason where it was not the user's wish
             samples.jsonl the public samples
             cluster.jsonl the state of the cluster during the run
             ended.jsonl   when the part of each of several nodes was over, and why
@@ -47,7 +48,7 @@ from cephtui.models import (
     Session,
     SessionNotes,
 )
-from cephtui.printable import printable
+from cephtui.printable import one_line, printable
 from cephtui.reading import (
     DOCUMENT_MOST_BYTES,
     LINE_MOST_BYTES,
@@ -76,6 +77,8 @@ _GUIDED_FILE_0_1 = "sitting.json"
 """As sessions of cephtui 0.1 have it."""
 SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
+STOP_FILE = "stop"
+_UNSAVED = "cephtui ended before the results were saved"
 NEWEST = ("last", "-")
 NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -165,16 +168,28 @@ def read_session(directory: Path) -> Session:
 
 
 def read_run(directory: Path, number: int) -> Run:
-    """A run; one without outcome that no process writes any more is ``lost``. Raises StoreError."""
+    """A run; one without outcome that no process writes any more is cut off. Raises StoreError."""
     run = _load(directory / f"{number:03}" / "run.json", Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
-    return run if run.outcome or is_locked(directory) else as_lost(run)
+    return run if run.outcome or is_locked(directory) else cut_off(directory, run)
 
 
-def as_lost(run: Run) -> Run:
-    """A run whose console was killed."""
-    return run.model_copy(update={"outcome": "lost", "error": "cephtui ended during the run"})
+def may_be_unended(run: Path) -> bool:
+    """Whether a run has no outcome, or only seems so; quick, since there may be a thousand."""
+    try:
+        return b'"outcome": null' in read_bytes(run / "run.json")
+    except OSError:
+        return False
+
+
+def cut_off(directory: Path, run: Run) -> Run:
+    """A run whose console ended before it: ``stopped`` where its end had been asked for, else ``lost``."""
+    try:
+        reason = one_line(read_bytes(directory / f"{run.run:03}" / STOP_FILE).decode(errors="replace").strip())
+    except OSError:
+        return run.model_copy(update={"outcome": "lost", "error": "cephtui ended during the run"})
+    return run.model_copy(update={"outcome": "stopped", "error": f"{reason}; {_UNSAVED}" if reason else _UNSAVED})
 
 
 def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) -> tuple[list[Run], list[StoreError]]:

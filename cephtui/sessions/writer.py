@@ -22,17 +22,19 @@ from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT
-from cephtui.reading import open_to_append, read_bytes
+from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
     NO_ROOM,
     ROW_FILE,
+    STOP_FILE,
     SUITE_FILE,
     StoreError,
-    as_lost,
     cannot_write,
     check_name,
+    cut_off,
     is_locked,
+    may_be_unended,
     read_run,
     read_session,
     run_directories,
@@ -41,8 +43,6 @@ from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
 _RESERVE, _RESERVE_BYTES, _LOCK_TRIES = ".reserve", 256 << 10, 5
-_UNENDED = b'"outcome": null'
-"""In the run.json of a run that has not ended."""
 _TAIL_BYTES = 64 << 10
 """Of the end of a raw output that is stored in part."""
 _SPARE_MOST_BYTES, _SPARE_SHARE = 1 << 30, 20
@@ -133,6 +133,11 @@ class RunWriter:
             with contextlib.suppress(OSError):
                 self._reserve.unlink()
             write_whole(self.directory / "run.json", text)
+
+    def stop_asked(self, reason: str) -> None:
+        """Note that its end was asked for, in case the console ends before the run does."""
+        with contextlib.suppress(OSError):
+            (self.directory / STOP_FILE).write_text(reason)
 
     def sample(self, sample: Sample) -> None:
         """One line of samples."""
@@ -288,12 +293,9 @@ class SessionWriter:
     def _end_lost_runs(self) -> None:
         """Of consoles that were killed: they would be taken for runs of this one. Raises OSError."""
         for number, path in run_directories(self.directory):
-            if _UNENDED not in _content(path / "run.json"):  # not all are parsed: there may be a thousand
-                continue
             with contextlib.suppress(StoreError):
-                run = read_run(self.directory, number)
-                if run.outcome is None:
-                    self.amend(as_lost(run))
+                if may_be_unended(path) and (run := read_run(self.directory, number)).outcome is None:
+                    self.amend(cut_off(self.directory, run))
 
     def add_plan(self, plan: Plan) -> None:
         """Keep a plan; raises StoreError."""
@@ -353,13 +355,6 @@ class SessionWriter:
         with open_to_append(self.directory / name) as file:
             _write_all(file, text.encode() + b"\n")
             os.fsync(file.fileno())
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return read_bytes(path)
-    except OSError:
-        return b""
 
 
 def _new_directory(root: Path) -> Path:
