@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from cephtui.analysis.live import Live
 from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line
-from cephtui.sessions.playback import Follower, Playback, lasted_seconds
+from cephtui.sessions.playback import Follower, Playback, lasted_seconds, planned
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.screens.replay import Player
@@ -65,6 +66,36 @@ def test_a_replay_gives_the_samples_that_were_stored(session: Path, number: int)
             for found in (played, stored)
         ]
         assert of_all[0] == of_all[1]
+
+
+def place_of(playback: Playback | Follower) -> tuple[int, int]:
+    """Which run of how many it is said to be."""
+    live = Live()
+    for event in (playback.until(0.0) if isinstance(playback, Playback) else playback.drain())[:2]:
+        live.take(event)
+    progress = live.batch_progress()
+    assert progress
+    return progress.run, progress.of
+
+
+@pytest.mark.parametrize("number", RUNS)
+def test_a_run_that_is_played_alone_is_one_of_one(session: Path, number: int) -> None:
+    assert place_of(Playback(session, number)) == (1, 1)
+
+
+def test_a_run_that_is_followed_is_one_of_those_that_were_ordered(copy: Path) -> None:
+    run = store.read_run(copy, demo.STAR)
+    step, _ = planned(copy, run)
+    steps = tuple(step.model_copy(update={"number": number, "repeat": number}) for number in (1, 2, 3))
+    again = run.model_copy(update={"step": 2, "repeat": 2})
+    (copy / f"{demo.STAR:03}" / "run.json").write_text(line(again))
+    with (copy / "plans.jsonl").open("a") as file:
+        file.write(line(Plan(steps=steps, duration_seconds=0.0, session_bytes=0)) + "\n")
+    assert place_of(Playback(copy, demo.STAR)) == (1, 1)
+    for number, path in store.run_directories(copy):
+        if number > demo.STAR:
+            shutil.rmtree(path)
+    assert place_of(Follower(copy)) == (2, 3)
 
 
 @pytest.mark.parametrize("number", RUNS)

@@ -33,6 +33,7 @@ class BatchProgress:
     run: int
     """From 1; a run that was skipped counts too."""
     of: int
+    """1 of a run that is played alone."""
     seconds_left: float | None
     """Until the last of them ends, as estimated; None where the end of the current one is not known."""
     bound: Bound = "about"

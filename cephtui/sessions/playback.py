@@ -29,11 +29,16 @@ _PIECE_MOST_BYTES = 16 << 20
 
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
+    return planned(directory, run)[0]
+
+
+def planned(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
+    """The step that a run carried out, and all of its plan; raises StoreError."""
     if run.imported_from:
         problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
         raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
-    found: Step | None = None  # of a plan that was stopped, the rest is planned again
+    found: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
     while (text := lines.take()) is not None:
         try:
             steps = Plan.model_validate_json(text).steps
@@ -43,7 +48,7 @@ def step_of(directory: Path, run: Run) -> Step:
             raise StoreError(f"{lines.path}: not readable: {error}") from None
         for step in steps:
             if is_run_of(run, step):
-                found = step
+                found = step, steps
                 break
     if found is None:
         raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
@@ -240,11 +245,13 @@ class _Phase:
 class Playback:
     """Gives the events of one run in their order, as far as they are asked for and have happened."""
 
-    def __init__(self, directory: Path, number: int) -> None:
-        """Raises StoreError."""
+    def __init__(self, directory: Path, number: int, *, alone: bool = True) -> None:
+        """Of a run that is not played ``alone`` the others of its plan are told of; raises StoreError."""
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
-        self.step = step_of(directory, self.run)
+        self.step, steps = planned(directory, self.run)
+        # alone it is no third of three: others of its order may have been repeated, or never begun
+        self._steps = (self.step.model_copy(update={"number": None}),) if alone else steps
         try:
             self._filling = _Phase(self.run, self.step, directory, preparing=True)
             self._measuring = _Phase(self.run, self.step, directory, preparing=False)
@@ -296,7 +303,7 @@ class Playback:
     def _begin(self) -> list[Event]:
         self._begun = True
         empty = {"outcome": None, "error": None, "findings": (), "summary": Summary()}
-        plan = Plan(steps=(self.step,), duration_seconds=0.0, session_bytes=0)
+        plan = Plan(steps=self._steps, duration_seconds=0.0, session_bytes=0)
         return [plan, self.run.model_copy(update=empty)]
 
     def _phase(self, phase: _Phase, seconds: float) -> Iterator[Event]:
@@ -365,7 +372,7 @@ class Follower:
         numbers = [number for number, path in runs if os.path.lexists(path / "run.json")]
         if not numbers or (self._playback and self._playback.number == numbers[-1]):
             return self._playback
-        return Playback(self._directory, numbers[-1])
+        return Playback(self._directory, numbers[-1], alone=False)
 
 
 def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
