@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cephtui.analysis import history
-from cephtui.models import SCHEMA_VERSION, Interval, Phase, Plan, Run, Sample
+from cephtui.models import SCHEMA_VERSION, Interval, Mark, Phase, Plan, Run, Sample, Session
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.listing import list_sessions
@@ -172,6 +172,44 @@ def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden
     assert store.find_session(root, "a") == root / "a"
     with golden.raises(StoreError):
         store.find_session(root, "d")
+
+
+def session_at(root: Path, name: str, created: int, *runs: int) -> Path:
+    """A session that was made in this year, with runs of these years."""
+    session = SessionWriter.open(root, name)
+    for year in runs:
+        started = {"started_at": datetime(year, 5, 5, tzinfo=UTC)}
+        run = run_of(name, session.next_run(), **started)
+        session.start_run(run).finish(run.model_copy(update={"outcome": "ok"}))
+    session.close()
+    path = session.directory / "session.json"
+    made = Session(session=name, created_at=datetime(created, 1, 1, tzinfo=UTC), cephtui_version="0.1.0")
+    path.write_text(line(made))
+    return session.directory
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_last_session_is_the_one_that_was_measured_last_by_what_stands_in_it(root: Path, kept: bool) -> None:
+    names = ["imported", "old", "empty", "gone-on", "broken", "last-of-all"]
+    session_at(root, "last-of-all", 2020, 2026)
+    session_at(root, "empty", 2022)
+    session_at(root, "gone-on", 2019, 2019, 2023)
+    session_at(root, "imported", 2018, 2001)
+    old = session_at(root, "old", 2020, 2021)
+    broken = session_at(root, "broken", 2020, 2024, 2025)
+    (broken / "002" / "run.json").write_text("{")
+    if kept:
+        list_sessions(root)
+    for written in (old / "session.json", old / "001" / "run.json", old / "001" / "samples.jsonl"):
+        written.touch()
+    session = SessionWriter.open(root, "old")
+    session.mark(Mark(at=datetime(2027, 1, 1, tzinfo=UTC), text="one more OSD"))
+    session.close()
+    assert [row.session for row in list_sessions(root)] == names
+    while names:
+        last = store.find_session(root, "last")
+        assert last.name == names.pop()
+        shutil.rmtree(last)
 
 
 def test_without_any_session_it_is_said_how_one_is_made(root: Path, golden: Golden) -> None:

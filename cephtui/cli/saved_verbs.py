@@ -48,7 +48,7 @@ def sessions(**given: Any) -> None:
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
-    Without SESSION it is the last one, also named "last" or "-"; the beginning of a name is enough.
+    Without SESSION it is the one that was measured last, also named "last" or "-"; the beginning of a name is enough.
     """
     from cephtui.cli.commands.show import show_saved
 
@@ -123,7 +123,7 @@ def report(**given: Any) -> None:
 def replay(**given: Any) -> None:
     """Replay a saved run as it was live: through the same parser, on the same screen.
 
-    Without RUN it is the newest of the session, without SESSION that of the last one.
+    Without RUN it is the newest of the session, without SESSION that of the one that was measured last.
     """
     begin_screen("replay")
     from cephtui.cli.commands.replay import replay_run
@@ -134,7 +134,7 @@ def replay(**given: Any) -> None:
 @click.command(epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning")
 @click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
 def watch(**given: Any) -> None:
-    """Follow a session that another cephtui on this machine is writing, read-only; by default the last one."""
+    """Follow a session that another cephtui on this machine is writing, read-only; by default the last one measured."""
     begin_screen("watch")
     from cephtui.cli.commands.watch import watch_session
 

@@ -19,6 +19,8 @@ class SessionRow(Model):
     session: Name
     path: str
     created_at: AwareDatetime | None = None
+    last_at: AwareDatetime | None = None
+    """When its newest run began, or the session itself where that is later: the latest of all is ``last``."""
     runs: int = 0
     presets: tuple[Name, ...] = ()
     outcomes: dict[Name, int] = Field(default_factory=dict)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cephtui.models.rows import SessionRow
 from cephtui.sessions.row_file import figures_of, kept_figures, stamps_of, text_of
-from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, is_locked, read_notes
+from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, by_last, is_locked, read_notes
 from cephtui.sessions.writer import write_whole
 
 
 def list_sessions(root: Path) -> list[SessionRow]:
-    """Every session, the oldest first; a broken one is listed with what is wrong.
+    """Every session, the one that was measured last coming last; a broken one is listed with what is wrong.
 
     Raises StoreError where the directory of the sessions itself can't be read.
     """
@@ -25,7 +24,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
     except OSError as error:
         raise StoreError(f"{root}: {error.strerror}") from None
     rows = [row for directory in directories if (row := session_row(directory))]
-    return sorted(rows, key=lambda row: (row.created_at or datetime.min.replace(tzinfo=UTC), row.session))
+    return sorted(rows, key=lambda row: by_last(row.last_at, row.session))
 
 
 def session_row(directory: Path) -> SessionRow | None:

@@ -12,10 +12,11 @@ from cephtui import __version__
 from cephtui.models import SCHEMA_VERSION, Run
 from cephtui.models.rows import SessionRow
 from cephtui.reading import load_json, read_bytes
-from cephtui.sessions.store import ROW_FILE, StoreError, read_runs, read_session
+from cephtui.sessions.store import ROW_FILE, StoreError, last_at, read_runs, read_session
 
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
-_FIGURES = {"created_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets", "imported", *_BEST}
+_FIGURES = {"created_at", "last_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets",
+            "imported", *_BEST}  # fmt: skip
 """What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
 Stamps: TypeAlias = dict[str, list[int] | None]
 """Size and time of each file that a row is made from; None where there is no such file."""
@@ -27,12 +28,13 @@ def figures_of(directory: Path) -> dict[str, Any]:
         session = read_session(directory)
         runs, broken = read_runs(directory)
     except StoreError as error:
-        return {"error": str(error)}
+        return {"last_at": last_at(directory), "error": str(error)}
     outcomes = [run.outcome or "running" for run in runs]
     valid = [run.validity for run in runs if run.validity]
     versions = [f"ceph {run.cluster.ceph_version or ''}".strip() for run in runs if run.cluster]
     return {
         "created_at": session.created_at,
+        "last_at": last_at(directory),
         "runs": len(runs),
         "presets": tuple(dict.fromkeys(run.preset for run in runs)),
         "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},

@@ -29,11 +29,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from cephtui import units
 from cephtui.analysis.history import History, Overview
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
+_TIME = TypeAdapter(AwareDatetime)
 
 M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
@@ -80,9 +82,9 @@ VERDICTS_FILE = "verdicts.jsonl"
 STOP_FILE = "stop"
 _UNSAVED = "cephtui ended before the results were saved"
 NEWEST = ("last", "-")
+"""In place of a name: the session that was measured last."""
 NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-"""In place of a name: the session that was used last."""
 _NAMED_MOST = 8
 """Sessions that an error lists."""
 
@@ -310,7 +312,7 @@ def read_ordered(directory: Path) -> Ordered | None:
 def find_session(root: Path, name: str) -> Path:
     """The directory of a session; raises StoreError.
 
-    The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was used last.
+    The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was measured last.
     """
     names = session_names(root)
     if not names:
@@ -318,7 +320,7 @@ def find_session(root: Path, name: str) -> Path:
     if name in names:
         return root / name
     if name in NEWEST and names:
-        return max((root / each for each in names), key=_used_at)
+        return max((root / each for each in names), key=lambda each: by_last(last_at(each), each.name))
     fitting = [each for each in names if name and each.startswith(name)]
     if len(fitting) > 1:
         more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
@@ -345,12 +347,28 @@ def session_names(root: Path) -> list[str]:
     return []
 
 
-def _used_at(directory: Path) -> tuple[int, str]:
-    """When its newest run began or ended, or itself where it has none; notes don't count. The name decides a tie."""
+def by_last(at: datetime | None, name: str) -> tuple[datetime, str]:
+    """What sessions are ordered by, with ``last_at`` of each: the last of all is ``last``. The name decides a tie."""
+    return at or datetime.min.replace(tzinfo=UTC), name
+
+
+def last_at(directory: Path) -> datetime | None:
+    """When its newest run began, or the session itself where that is later, as an imported one; None where unknown.
+
+    By what stands in it: files may be copied, and notes, marks and checks of saved runs don't count.
+    """
     with contextlib.suppress(OSError):
-        runs = [path / "run.json" for _, path in run_directories(directory)[-1:]]
-        return max(path.stat().st_mtime_ns for path in (directory / "session.json", *runs)), directory.name
-    return 0, directory.name
+        runs = (_time(path / "run.json", "started_at") for _, path in run_directories(directory)[::-1])
+        times = (_time(directory / "session.json", "created_at"), next(filter(None, runs), None))
+        return max(filter(None, times), default=None)
+    return None
+
+
+def _time(path: Path, field: str) -> datetime | None:
+    """A time of a file, without the rest of it: all sessions are looked at; None where it can't be read."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        return _TIME.validate_python(load_json(read_bytes(path))[field])
+    return None
 
 
 def newest_run(directory: Path) -> int:

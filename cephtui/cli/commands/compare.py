@@ -29,7 +29,7 @@ from cephtui.sessions import store
 def compare_runs(left: str | None, right: str | None, form: str, metric: str | None) -> None:
     """Print how two runs and their conditions differ; without names, the last two that are no repeats of each other."""
     if left is not None and right is None:
-        raise click.UsageError("expected two runs or two sessions, or none for the last two of the newest session")
+        raise click.UsageError("expected two runs or two sessions, or none for the last two runs of the last session")
     if left and right and are_sessions(left, right):
         _compare_sessions(left, right, form, metric)
         return
