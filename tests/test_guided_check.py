@@ -350,6 +350,21 @@ def test_one_of_an_older_session_is_read(tmp_path: Path) -> None:
     assert store.read_guided_check(tmp_path) == guided(require_percent=5.0)
 
 
+@pytest.mark.parametrize(
+    ("words", "fall", "rise"),
+    [
+        (("--preset", "write-iops"), True, False),
+        (("--preset", "latency", "--set", "rw=randread"), False, True),
+        (("--preset", "write-iops", "--metric", "iops", "--metric", "p99"), True, True),
+    ],
+)
+def test_what_would_be_seen_has_the_direction_of_its_figures(words: tuple[str, ...], fall: bool, rise: bool) -> None:
+    done = CliRunner().invoke(cli, ["check", *words, "--dry-run"], prog_name="cephtui")
+    looks = [line for line in done.output.splitlines() if line.startswith("  look")]
+    assert len(looks) == 4, done.output
+    assert {("a fall of" in look, "a rise of" in look) for look in looks} == {(fall, rise)}
+
+
 def test_the_help_says_the_time_limit_of_a_change_and_of_its_undo() -> None:
     text = " ".join(CliRunner().invoke(cli, ["check", "--help"], prog_name="cephtui").output.split())
     assert text.count(f"in {TIME_LIMIT_SECONDS / 60:g} minutes at most") == 2

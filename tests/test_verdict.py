@@ -27,7 +27,7 @@ from cephtui.analysis.conclusion import (
     why_invalid,
 )
 from cephtui.analysis.looks import Looks
-from cephtui.analysis.ratio import runs_needed
+from cephtui.analysis.ratio import Better, runs_needed
 from cephtui.analysis.together import held_together
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.models import Finding, Run, Summary
@@ -42,6 +42,7 @@ from cephtui.reports.verdict import (
     headline,
     interval_bar,
     required_text,
+    seen_text,
     short_text,
     verdict_text,
 )
@@ -662,6 +663,21 @@ def test_seconds_are_not_the_unit() -> None:
 def test_what_runs_would_see() -> None:
     assert 100 * seen_with(0.05, 5, 5, 0.95) == pytest.approx(9.6, abs=0.1)
     assert seen_with(0.05, 6, 12, 0.95) < seen_with(0.05, 6, 4, 0.95) < seen_with(0.1, 6, 4, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("falls", "betters", "text"),
+    [
+        ([0.2], {"more"}, "a fall of 20 %"),
+        ([0.2], {"less"}, "a rise of 25 %"),
+        ([0.1, 0.2, 0.5], {"less"}, "a rise of 11.1 %, 25 % or 100 %"),
+        ([0.1, 0.2], {"more", "less"}, "a fall of 10 % or 20 % (of a latency a rise of 11.1 % or 25 %)"),
+        ([0.1, 0.999], {"more"}, "a fall of 10 % or none"),
+        ([0.995, 1.0], {"less"}, "no change"),
+    ],
+)
+def test_the_least_change_has_a_direction(falls: Sequence[float], betters: set[Better], text: str) -> None:
+    assert seen_text(falls, betters) == text
 
 
 def test_what_would_be_seen_is_a_fall_or_of_a_latency_a_rise(golden: Golden) -> None:

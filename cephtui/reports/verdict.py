@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.ratio import answer_of, required_ratio
+from cephtui.analysis.ratio import Better, answer_of, required_ratio
 from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
@@ -187,17 +187,30 @@ def basis(verdict: Verdict) -> str:
 
 
 def _least_seen(verdict: Verdict) -> str:
-    """``a fall of 5.0 %``, of a latency ``a rise of 5.3 %``: the least one to the worse; empty where that is not known.
-
-    A rise is the same factor the other way, and more per cent.
-    """
+    """The least change to the worse; empty where that is not known."""
     fall = verdict.detectable_fraction
-    if not fall:
-        return ""
-    if fall > _SEEN_MOST:
+    return seen_text([fall], {BY_NAME[verdict.figure].better}) if fall else ""
+
+
+def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
+    """``a fall of 5.0 %`` or, of a latency, ``a rise of 5.3 %``: the least changes to the worse, given as falls.
+
+    A rise is the same factor the other way, and more per cent. ``betters`` are those of the figures in question.
+    """
+    if all(fall > _SEEN_MOST for fall in falls):
         return "no change"
-    is_rise = BY_NAME[verdict.figure].better == "less"
-    return f"a rise of {_percent(100 * fall / (1 - fall))}" if is_rise else f"a fall of {_percent(100 * fall)}"
+    known = [fall for fall in falls if fall <= _SEEN_MOST]
+    beyond = ["none"] * (len(known) < len(falls))
+    down, up = (either([*map(_percent, found), *beyond])
+                for found in ([100 * fall for fall in known], [100 * fall / (1 - fall) for fall in known]))  # fmt: skip
+    if set(betters) == {"less"}:
+        return f"a rise of {up}"
+    return f"a fall of {down}" + (f" (of a latency a rise of {up})" if "less" in betters else "")
+
+
+def either(words: Sequence[str]) -> str:
+    """``2 %, 5 % or 10 %``."""
+    return " or ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
 
 
 def also_measured(verdicts: Iterable[Verdict]) -> list[str]:

@@ -14,7 +14,7 @@ import click
 from cephtui import paths, units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.change import marked_text
-from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.conclusion import metric_named, why_invalid
 from cephtui.analysis.conditions import drops_caches
 from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of, seen_at_look
 from cephtui.analysis.looks import CONFIDENCES
@@ -39,6 +39,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.planning import Request, apart, make_plan, new_batch
 from cephtui.presets import (
@@ -52,6 +53,7 @@ from cephtui.presets import (
     parse_overrides,
 )
 from cephtui.printable import printable
+from cephtui.reports.verdict import either, seen_text
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
@@ -330,16 +332,16 @@ def _describe(guided: GuidedCheck, draft: Plan, saved: Sequence[Run], as_json: b
     each = draft.duration_seconds / looks[-1]
     order = "A B B A" if guided.takes_turns else "before, then after"
     sides = [runs if guided.takes_turns else guided.before_runs for runs in looks]
+    figures = {metric_named(name) for name in guided.metrics} or {
+        HEADLINE_BY_NAME[step.headline].metric for step in draft.steps
+    }
+    betters = {figure.better for figure in figures}
     names = ", ".join(guided.presets)
     click.echo(f"{names} on {', '.join(guided.nodes)}: {guided.target}, in the order {order}")
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        seen = [f"{100 * seen_at_look(guided, spread, there, runs):.0f} %" for spread in _SPREADS]
-        click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see a change of {_listed(seen)}")
-    spreads = _listed([f"{100 * spread:.0f} %" for spread in _SPREADS])
+        seen = seen_text([seen_at_look(guided, spread, there, runs) for spread in _SPREADS], betters)
+        click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see {seen}")
+    spreads = either([f"{100 * spread:.0f} %" for spread in _SPREADS])
     click.echo(f"would see: in four of five checks, where the spread between runs is {spreads}")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -33,6 +33,7 @@ from cephtui.reports.verdict import (
     basis,
     change_of,
     required_percent,
+    seen_text,
     verdict_text,
 )
 from cephtui.running.launch import FAULTS, Launcher, NotRun
@@ -325,13 +326,13 @@ class CheckScreen(InLarge):
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
         if stands.side == "after" and not stands.is_changed:
-            return f"{_seen(self._guided, stands)}\nmake the change, then press enter"
+            return f"{_seen(self._guided, stands, self._metric(stands))}\nmake the change, then press enter"
         if stands.before or self._goes:
             return stands.failed or ("" if self._goes else "paused: enter continues, also another time")
         at = looks_of(self._guided).at
         least, most = (self._guided.before_runs + runs for runs in (at[0], at[-1]))
         takes = f"{units.duration(each * least)} to {units.duration(each * most)}"
-        return f"{least} to {most} runs, {takes}. {_seen(self._guided, stands)}\nenter begins"
+        return f"{least} to {most} runs, {takes}. {_seen(self._guided, stands, self._metric(stands))}\nenter begins"
 
 
 def judged_text(judged: Judgement) -> str:
@@ -368,16 +369,19 @@ def _how(guided: GuidedCheck) -> str:
     )
 
 
-def _seen(guided: GuidedCheck, stands: Standing) -> str:
-    """The least change that would be seen, with the spread of the runs before where that is known."""
+def _seen(guided: GuidedCheck, stands: Standing, metric: Metric) -> str:
+    """The least change to the worse that would be seen, with the spread of the runs before where that is known."""
     runs = looks_of(guided).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
-    least, most = (100 * seen_at_look(guided, variation, guided.before_runs, each) for each in (runs[-1], runs[0]))
+    first, last = (
+        seen_text([seen_at_look(guided, variation, guided.before_runs, each)], {metric.better})
+        for each in (runs[0], runs[-1])
+    )
     known = (
         f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
     )
-    return f"{known} a change of {most:.0f} % is seen after {runs[0]} runs, of {least:.0f} % after {runs[-1]}"
+    return f"{known} {first} is seen after {runs[0]} runs, {last} after {runs[-1]}"
 
 
 def _over(stands: Standing) -> str:
