@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def room_bytes(self) -> int | None:
-        """Free space of the target; None where it is not known, or not yet."""
+        """What the target has room for; None where that is not known, or not yet, or no question."""
         known = self._surveyed.get(self.target.spec)
         return known.room_bytes if known else None
 
