@@ -174,6 +174,14 @@ def test_how_long_an_operation_may_take_is_named_as_a_default() -> None:
     assert "osd_op_complaint_time (30 s by default)" in KINDS["slow-ops"].why
 
 
+def test_what_an_osd_that_is_down_had_is_recovered_once_it_is_out() -> None:
+    """Of one that is out, but up, no copy is lacking."""
+    down, out = KINDS["osd-down"].why, KINDS["osd-out"].why
+    assert "mon_osd_down_out_interval (600 s by default), with noout never" in down
+    assert "moved" in out
+    assert "recovered" not in out
+
+
 def test_the_time_to_the_first_byte_limits_the_latency_of_reads_alone() -> None:
     p99 = "latency_p99_seconds"
     assert limiting(["first-byte"], p99) == limiting(["first-byte"], p99, "read") == ("first-byte",)

@@ -101,7 +101,6 @@ HEALTH_OTHER = FindingKind(
     "cluster is set up, or about slow operations and reads before the run, of which Ceph warns for 24 h by default.",
     cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
 )  # fmt: skip
-_MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."
 OSDS = FindingKind(
     "osds", "note", "cluster", "OSDs out",
     lambda values: f"{_osds('out')(values)}: the others do {'its' if values['osds'] == 1 else 'their'} work",
@@ -110,16 +109,21 @@ OSDS = FindingKind(
 )  # fmt: skip
 OSD_DOWN = FindingKind(
     "osd-down", "limits", "cluster", "OSD down", _course(_osds("down")), label=_osd_label("down"),
-    why=_MISSING, cure="measure again with all OSDs up and in", source=f"{_HEALTH}#osd-down",
+    why="The PGs of an OSD that is down peer again, and are then served by fewer copies. After "
+    "mon_osd_down_out_interval (600 s by default), with noout never, the OSD is marked out, and other OSDs begin to "
+    "recover its data. An OSD that comes up before that catches up beside the run.",
+    cure="measure again with all OSDs up and in", source=f"{_HEALTH}#osd-down",
 )  # fmt: skip
 OSD_OUT = FindingKind(
     "osd-out", "limits", "cluster", "OSD out", _course(_osds("out")), label=_osd_label("out"),
-    why=_MISSING, cure="measure again with all OSDs up and in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
+    why="The PGs of an OSD that is out are moved to the other OSDs beside the run, and the other OSDs do its work.",
+    cure="measure again with all OSDs up and in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
 )  # fmt: skip
 PGS = FindingKind(
     "pgs", "limits", "cluster", "PGs not clean", _course(_pgs("not active+clean")),
     label=lambda values: "PGs degraded" if values.get("degraded") else "PGs not clean",
-    why="PGs that lack copies, or have them elsewhere, are recovered by the same disks, and written in another way.",
+    why="PGs that lack copies, or have them elsewhere, are written in another way, and the same disks recover and move "
+    "the data: that of an OSD that is down once the OSD is marked out.",
     cure="wait until all PGs are active+clean", source=_PGS,
 )  # fmt: skip
 _INACTIVE = "I/O to a PG that is not active waits until it is."
