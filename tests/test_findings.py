@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
 from cephtui.models.findings import KINDS, limiting
+from cephtui.models.findings.cluster import FLAG
 from cephtui.models.findings.examples import examples
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
 from cephtui.models.metrics import METRICS
@@ -180,6 +181,24 @@ def test_what_an_osd_that_is_down_had_is_recovered_once_it_is_out() -> None:
     assert "mon_osd_down_out_interval (600 s by default), with noout never" in down
     assert "moved" in out
     assert "recovered" not in out
+
+
+@pytest.mark.parametrize(
+    ("code", "flags"), [("scrub", ["noscrub", "nodeep-scrub"]), ("snaptrim", ["nosnaptrim"]), ("recovery", [])]
+)
+def test_a_flag_that_is_to_be_set_for_runs_is_not_to_be_cleared_for_them(code: str, flags: list[str]) -> None:
+    assert [flag for flag in ("noscrub", "nodeep-scrub", "nosnaptrim") if f"{flag} " in KINDS[code].cure] == flags
+    pause = FLAG.found((16.0, 20.0), flag="pauserd").cure
+    for flag in flags:
+        cure = FLAG.found((16.0, 20.0), flag=flag).cure
+        assert f"both sides with {flag} set" in cure
+        assert cure != pause
+
+
+def test_what_helps_against_a_flag_is_said_of_that_flag(golden: Golden) -> None:
+    golden.same(FLAG.found((16.0, 20.0), flag=flag).cure for flag in ("noscrub", "noout"))
+    several = FLAG.found((16.0, 20.0), flag="noscrub", things=("noscrub set", "pauserd set"), number=5)
+    assert several.cure == FLAG.cure
 
 
 def test_the_time_to_the_first_byte_limits_the_latency_of_reads_alone() -> None:

@@ -11,6 +11,8 @@ _DOCS = "https://docs.ceph.com/en/latest/rados"
 _HEALTH = f"{_DOCS}/operations/health-checks/"
 _PGS = f"{_DOCS}/operations/pg-states/"
 _PG_COUNT = f"{_DOCS}/operations/placement-groups/"
+_NO_SCRUBS, _NO_TRIM = ("noscrub", "nodeep-scrub"), "nosnaptrim"
+_CLEARED = "clear the flag, or measure both sides with it"
 
 
 def _when(values: Values) -> str:
@@ -185,22 +187,38 @@ def _scrub(values: Values) -> str:
     )
 
 
+def _kept(*flags: str) -> str:
+    """A flag that keeps work of the cluster out of runs: it is to be the same on both sides, and to go afterwards."""
+    them = "both flags" if len(flags) > 1 else "the flag"
+    return f"measure both sides with {' and '.join(flags)} set, and clear {them} afterwards"
+
+
 SCRUB = FindingKind(
     "scrub", "limits", "cluster", "scrub", _course(_scrub),
     why="A scrub reads from the same disks; a deep scrub reads all data.",
-    cure="set noscrub and nodeep-scrub while you measure",
+    cure=_kept(*_NO_SCRUBS),
     source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
 )  # fmt: skip
 SNAPTRIM = FindingKind(
     "snaptrim", "limits", "cluster", "snapshots trimmed", _course(_pgs("trimming snapshots")),
     why="What only a deleted snapshot had is removed by the same disks.",
-    cure="wait until no PG is in snaptrim, or set nosnaptrim while you measure", source=_PGS,
+    cure=f"wait until no PG is in snaptrim, or {_kept(_NO_TRIM)}", source=_PGS,
 )  # fmt: skip
+
+
+def _flag_cure(values: Values) -> str:
+    """Of several flags, and of what an earlier cephtui found, what is true for any."""
+    flag = values.get("flag")
+    if flag is None or "things" in values:
+        return f"{_kept('noscrub, nodeep-scrub or nosnaptrim')}; {_CLEARED.replace('the flag', 'any other flag')}"
+    return _kept(str(flag)) if flag in (*_NO_SCRUBS, _NO_TRIM) else _CLEARED
+
+
 FLAG = FindingKind(
     "flag", "note", "cluster", "flag set", _course(says("the cluster's flag {flag} was set")),
     label=says("{flag} set"),
     why="A flag of the cluster holds back what it names: pause stops all client I/O, noscrub the scrubs.",
-    cure="clear the flag, or measure both sides with it", source=f"{_HEALTH}#osdmap-flags",
+    cure=_flag_cure({}), source=f"{_HEALTH}#osdmap-flags", cured=_flag_cure,
 )  # fmt: skip
 SLOW_OPS = FindingKind(
     "slow-ops", "limits", "cluster", "slow ops", _course(says("up to {operations} operations were slow")),

@@ -95,7 +95,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "recovery": ({"rate_bytes": 64e6},),
     "scrub": ({"pgs": 2, "of": 32, "scrubbed": "deep-scrubbed"},),
     "snaptrim": ({"pgs": 2, "of": 32},),
-    "flag": ({"flag": "noscrub"},),
+    "flag": ({"flag": "noscrub"}, {"flag": "pauserd"}),
     "slow-ops": ({"operations": 12},),
     "monitors": ({"missing": 1, "of": 3},),
     "other-clients": ({"rate_bytes": 200e6},),
