@@ -8,6 +8,7 @@ from cephtui.analysis.signals import signals
 from cephtui.ceph import cluster, health
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.cluster.monitor import Observation
+from cephtui.models.findings import KINDS
 from tests.golden import Golden
 
 DOCUMENTED = """
@@ -139,6 +140,13 @@ def test_a_check_that_outlasts_its_reason_says_how_long(code: str) -> None:
     assert "24 h by default" in text
     (text,) = health.by_effect({"OSD_DOWN": "1 osds down"}).speed.values()
     assert text == "OSD_DOWN (1 osds down)"
+
+
+def test_what_is_said_of_checks_that_are_noted_holds_for_an_alert_that_stood_before() -> None:
+    """The OSD may go on being slow: that the run is without it is more than the check says."""
+    kind = KINDS["health-other"]
+    assert (kind.level, "nothing" in kind.why, "none" in kind.cure) == ("note", False, False)
+    assert "ceph health detail" in kind.cure
 
 
 @pytest.mark.parametrize("code", ["BLUESTORE_SLOW_OP_ALERT", "WAL_DEVICE_STALLED_READ_ALERT"])

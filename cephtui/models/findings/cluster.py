@@ -99,9 +99,10 @@ HEALTH_SPEED = FindingKind(
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks say nothing of the speed of this run: they are about something else, about how the "
-    "cluster is set up, or about slow operations and reads before the run, of which Ceph warns for 24 h by default.",
-    cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
+    why="These health checks are about something else than speed, about how the cluster is set up, or about slow "
+    "operations and reads of the last 24 h (by default): whether any was during the run can't be known from the check.",
+    cure="where a check is about slow operations or reads, look for the OSD that is slow: ceph health detail; other "
+    "checks leave the figures alone", source=_HEALTH,
 )  # fmt: skip
 OSDS = FindingKind(
     "osds", "note", "cluster", "OSDs out",
