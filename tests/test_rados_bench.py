@@ -27,9 +27,11 @@ from cephtui.models import Interval, RadosPlace
 from cephtui.models.metrics import METRICS
 from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, Stream, ToolResult
+from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import RadosBench
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
+from cephtui.tools.rados_bench.saved import find_runs
 from cephtui.units import parse_size
 from tests.golden import Golden
 from tests.known import known
@@ -609,6 +611,17 @@ def test_findings(golden: Golden) -> None:
     assert short.code == "short"
     golden.same(short.text)
     assert not any(found.values())
+
+
+def test_what_helps_against_too_few_objects_is_what_their_number_comes_from() -> None:
+    """An own run has as many as the pool has room for: the option is none that the user can set."""
+    (own,) = parse(load("write-objects"))[1].findings
+    text = b"".join(data for stream, _, data in load("write-objects").pieces if stream == "stdout").decode()
+    (found,) = find_runs(read_log(text))
+    (imported,) = (finding for finding in found.findings if finding.code == own.code)
+    assert ("--max-objects" in own.cure, "--max-objects" in imported.cure) == (False, True)
+    with pytest.raises(OptionError):
+        check(max_objects=1000)
 
 
 def test_stuck_writes_are_said_to_be_so(golden: Golden) -> None:

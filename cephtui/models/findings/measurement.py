@@ -41,10 +41,17 @@ def _short(values: Values) -> str:
     return f"{lasted.format(values['measured_seconds'])}: too short for caches to settle"
 
 
+_MORE_OBJECTS = "choose a larger --max-objects, or leave it out"
+_MORE_ROOM = (
+    "make room in the pool, use a pool with more room, or choose a shorter runtime: cephtui lets a run fill no more "
+    "than half of the room of its pool"
+)
+
+
 def _longer(values: Values) -> str:
-    """What ends it: the time, the data, or ``--max-objects`` of rados bench."""
+    """What ends it: the time, the data, or ``--max-objects`` of rados bench, which cephtui sets by the pool's room."""
     if "objects" in values:
-        return "choose a larger --max-objects, or leave it out"
+        return _MORE_OBJECTS if values.get("imported") else _MORE_ROOM
     return "choose a larger size" if values.get("by_its_data") else "choose a longer runtime"
 
 
@@ -52,8 +59,9 @@ SHORT = FindingKind(
     "short", "limits", "measurement", "too short", _short,
     why="In the first seconds caches and write buffers take what the disks can't keep up with, and few I/Os are "
     "counted: a longer run has other figures.",
-    cure="choose a longer runtime; where the run ends with its data a larger size, or more objects", cured=_longer,
-    one_of_all=True,
+    cure="choose a longer runtime; where the run ends with its data a larger size; where it ends with its objects a "
+    "pool with more room",
+    cured=_longer, one_of_all=True,
 )  # fmt: skip
 
 

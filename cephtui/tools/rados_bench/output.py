@@ -181,16 +181,20 @@ class RadosBenchParser(Parser):
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
-    has ended before its time; one that prefills for reads is meant to.
+    has ended before its time; one that prefills for reads is meant to. How many objects a run writes at most is
+    decided by cephtui, or, where ``is_imported``, by the command that was given.
     """
 
-    def __init__(self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False) -> None:
+    def __init__(
+        self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False, is_imported: bool = False
+    ) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._line = ""
         self._errors = Errors()
         self._block_bytes = block_bytes
         self._seconds = seconds
         self._measures_writes = measures_writes
+        self._is_imported = is_imported
         self._announced: Announced | None = None
         self._totals: dict[str, float] = {}
         self._last = Row()
@@ -344,7 +348,7 @@ class RadosBenchParser(Parser):
         if not announced.seconds or seconds >= announced.seconds - 0.5:
             return ()
         of = {"wanted_seconds": announced.seconds, "objects": announced.objects}
-        return (SHORT.found(measured_seconds=seconds, **of),)
+        return (SHORT.found(measured_seconds=seconds, **of, imported=self._is_imported or None),)
 
     def _stuck(self) -> tuple[Finding, ...]:
         """On a pool that is full or over its quota writes wait for ever, and rados with them."""

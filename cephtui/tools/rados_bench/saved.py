@@ -138,7 +138,7 @@ def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
     writes = start is not None or "total writes made" in totals
     options = _options(command, start, totals, texts, writes=writes)
     block = parse_size(str(options.get("block-size", "0")))
-    parser = RadosBenchParser(block_bytes=block, seconds=None, measures_writes=True)
+    parser = RadosBenchParser(block_bytes=block, seconds=None, measures_writes=True, is_imported=True)
     readings, clocks = _feed(parser, texts)
     result = parser.result()
     if not result.flows:
