@@ -107,7 +107,7 @@ def printed(home: Path, *words: str) -> str:
 def test_the_head_says_when_where_with_what_and_on_what() -> None:
     assert head_line([in_cluster(1)]).split(" · ")[1:] == [
         "pve1",
-        "fio 3.33, Ceph 19.2.1 HEALTH_OK",
+        "fio 3.33, Ceph 19.2.1 HEALTH_OK before the run",
         "rbd:bench size 3",
     ]
     assert head_line([in_cluster(1)], ascii_only=True).isascii()
@@ -147,7 +147,7 @@ def test_markdown_of_a_run_stands_alone() -> None:
         "**write-iops: 4k randwrite, depth 64, jobs 8, 20 s**",
         "- nodes: pve1",
         "- versions: cephtui 0.2.0, fio 3.33, Ceph 19.2.1",
-        "- cluster: HEALTH_OK, 3/3 OSDs up, 3 in",
+        "- cluster: before the run: HEALTH_OK, 3/3 OSDs up, 3 in",
         "- target: rbd:bench",
         "- pool: name bench, type replicated, size 3",
         "1. run 3: questionable (counted): too short",
@@ -258,7 +258,7 @@ def test_csv_has_base_units_and_a_row_for_each_direction(golden: Golden) -> None
 
 def test_a_table_stands_alone() -> None:
     lines = drawn(draw_session([in_cluster(1), in_cluster(2)])).splitlines()
-    assert "pve1 · fio 3.33, Ceph 19.2.1 HEALTH_OK · rbd:bench size 3" in lines[0]
+    assert "pve1 · fio 3.33, Ceph 19.2.1 HEALTH_OK before the run · rbd:bench size 3" in lines[0]
     assert lines[2].split()[:7] == ["1", "write-iops", "4k", "randwrite", "qd64", "j8", "20"]
     assert lines[-1] == "details: cephtui show replay/1"
     assert "details" not in drawn(draw_session([in_cluster(1)], saved=False))

@@ -38,6 +38,7 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import text
 from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.facts import facts, head_line
 from cephtui.reports.listings import (
     draw_info,
     draw_left_behind,
@@ -453,8 +454,21 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known(golden: Golden)
         pool_settings={"fast_read": "false"},
         no_permission=("ceph pg ls", "ceph config get osd osd_op_queue"),
     )
-    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=600), "HEALTH_OK;")
+    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=600), "before the run: HEALTH_OK")
     golden.same(line.removeprefix("cluster").strip().split("; "))
+
+
+def test_the_state_of_the_cluster_is_said_to_be_the_one_before_the_run() -> None:
+    """Findings may say that it was another during the run."""
+    state = ClusterEnvironment(health="HEALTH_OK", osds=3, osds_up=3, osds_in=3, pg_states={"active+clean": 32})
+    run = recorded(cluster=state)
+    drawn = text_of(draw_run(run), width=600).splitlines()
+    lines = [*(line for line in drawn if "HEALTH" in line), head_line([run]), facts([run])["cluster"]]
+    assert len(lines) == 4
+    assert all("before the run" in line for line in lines)
+    unknown = recorded(cluster=state.model_copy(update={"health": None}))
+    assert "before the run" not in head_line([unknown])
+    assert "before the run" not in head_line([recorded()])
 
 
 def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:

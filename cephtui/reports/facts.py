@@ -37,7 +37,7 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
     parts = [
         period(runs),
         by_run(runs, _nodes_in_short),
-        _versions(runs, lambda run: run.cluster.health or "" if run.cluster else ""),
+        _versions(runs, _health_in_short),
         by_run(runs, _target_in_short),
         by_run(runs, lambda run: "caches dropped" if any(_page_caches(run)) else ""),
         by_run(runs, lambda run: "imported" if run.imported_from else ""),
@@ -133,7 +133,7 @@ def _own_version(run: Run) -> str:
 
 
 def _versions(runs: Sequence[Run], more_of_ceph: Callable[[Run], str] = lambda run: "") -> str:
-    """``fio 3.33, Ceph 19.2.1 HEALTH_OK``."""
+    """``fio 3.33, Ceph 19.2.1 HEALTH_OK before the run``."""
     ceph = by_run(runs, lambda run: " ".join(filter(None, [_ceph_version(run), more_of_ceph(run)])))
     return ", ".join(filter(None, [by_run(runs, tool_version), ceph]))
 
@@ -153,6 +153,10 @@ def _ceph_version(run: Run) -> str:
     own = (environment.tools.get("ceph") for environment in run.environment.values())
     version = run.cluster.ceph_version or next((short_version(text) for text in own if text), None)
     return f"Ceph {version}" if version else ""
+
+
+def _health_in_short(run: Run) -> str:
+    return f"{run.cluster.health} before the run" if run.cluster and run.cluster.health else ""
 
 
 def _target_in_short(run: Run) -> str:
@@ -199,6 +203,12 @@ def osds(found: ClusterEnvironment) -> str:
     return f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else ""
 
 
+def before_the_run(states: Iterable[str]) -> str:
+    """What is kept of a cluster's state is from before the run: what it was in the run, findings say."""
+    known = ", ".join(filter(None, states))
+    return f"before the run: {known}" if known else ""
+
+
 def _cluster_state(run: Run) -> str:
     """Health with its checks, OSDs, and placement groups that are not as they should be."""
     if (found := run.cluster) is None:
@@ -211,4 +221,4 @@ def _cluster_state(run: Run) -> str:
         joined((f"{number} PGs {state}" for state, number in unclean.items()), "states"),
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
     ]
-    return ", ".join(part for part in parts if part)
+    return before_the_run(parts)

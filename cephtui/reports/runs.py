@@ -20,7 +20,7 @@ from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.bars import bars
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
-from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used, start_of
+from cephtui.reports.facts import before_the_run, head_line, osds, pool_facts, ranges, space_used, start_of
 from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
@@ -325,10 +325,8 @@ def _cluster(value: Run) -> str:
     states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
-        found.health or "",
-        osds(found),
+        before_the_run([found.health or "", osds(found), f"PGs: {states}" if states else ""]),
         joined((f"{number} {name}" for name, number in found.osds_by_class.items()), "classes"),
-        f"PGs: {states}" if states else "",
         f"pool: {pool_facts(found)}" if found.pool else "",
         space_used(found),
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
