@@ -184,6 +184,7 @@ def test_totals_without_a_second_before_them_are_said_to_be_alone() -> None:
     assert result.read.ios == 10000
     assert result.read.runtime_seconds == pytest.approx(10.0)
     assert [finding.code for finding in result.findings] == ["no-seconds"]
+    assert "ceph health detail" in result.findings[0].cure, "an rbd that is too old to print is refused beforehand"
     assert len(readings) == 1
 
 

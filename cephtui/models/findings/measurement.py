@@ -7,6 +7,7 @@ from cephtui.models.findings.kind import LATENCIES, FindingKind, Values, says, w
 
 _FIO = "https://fio.readthedocs.io/en/latest/fio_doc.html"
 _RADOS_BENCH = "https://docs.ceph.com/en/latest/man/8/rados/"
+_HELD_UP = "look for slow operations and for full pools: ceph health detail, ceph df"
 _SLOW = "https://docs.ceph.com/en/latest/rados/troubleshooting/troubleshooting-osd/"
 
 
@@ -130,7 +131,7 @@ STUCK = FindingKind(
     lambda values: worded("nothing was completed in the last {seconds:.0f} s", values)
     + (": the pool may be full or over its quota" if values.get("writes") else ""),
     why="The run ended while I/O was waiting: what it waited for is in none of its figures but the time.",
-    cure="look for slow operations and for full pools: ceph health detail, ceph df", source=_SLOW,
+    cure=_HELD_UP, source=_SLOW,
 )  # fmt: skip
 
 
@@ -175,7 +176,7 @@ NO_SECONDS = FindingKind(
     "no-seconds", "limits", "measurement", "no seconds", figures=("seconds",),
     words=says("rbd printed nothing in its {seconds:.0f} s: nothing is known of each second"),
     why="Without sums by second a pause, a drift or a limit in bursts leaves no sign.",
-    cure="use Ceph 16 or later on the node", source="https://docs.ceph.com/en/latest/man/8/rbd/",
+    cure=_HELD_UP, source=_SLOW,
 )  # fmt: skip
 COARSE = FindingKind(
     "coarse", "limits", "measurement", "coarse latency", figures=LATENCIES,
