@@ -24,6 +24,7 @@ from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.suites import Suite, find_suites
 from cephtui.targets import TargetError, in_turn, kind_of, parse_target
+from cephtui.targets.new_pool import NewPool
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
 from tests.golden import Golden
@@ -210,7 +211,11 @@ def test_what_overwrites_parts_of_objects_is_refused_in_an_erasure_coded_pool(go
     target = parse_target("new-pool:k=2,m=1", owner_id=OWNER)
     assert target.check_tool(TOOLS["rados-bench"]) is None
     for tool in ("fio", "rbd-bench", "load-gen"):
-        golden.same(target.check_tool(TOOLS[tool]))
+        why = target.check_tool(TOOLS[tool])
+        assert "allow_ec_overwrites" in (why or "")
+        golden.same(why)
+    assert isinstance(target, NewPool)
+    assert not any("allow_ec_overwrites" in argv for argv in make_argvs(target.shape, "x"))
     assert target.check_tool(TOOLS["ioping"]) == TOOLS["ioping"].other_kinds
 
 

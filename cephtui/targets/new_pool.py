@@ -74,8 +74,8 @@ class NewPool(Target, OwnPool):
         if tool.kinds & usable:
             return None
         if tool.kinds & {RbdPool.kind, self.kind}:
-            why = "overwrites parts of objects, which an erasure-coded pool does not take"
-            return f"{tool.title} {why}: use --target new-pool:size=3"
+            why = "overwrites parts of objects, which an erasure-coded pool takes only with allow_ec_overwrites"
+            return f"{tool.title} {why}, which cephtui does not set: use --target new-pool:size=3"
         return tool.check_kind(self.kind)
 
     def for_tool(self, tool: Tool) -> Target:
