@@ -46,6 +46,7 @@ def side(values: Sequence[float], first: int, config: str, **changes: Any) -> tu
         "environment": {"pve1": environment()},
         "cluster": cluster(config={"osd osd_op_num_shards_hdd": config}),
         "cephtui_version": "1.0",
+        "user": "admin",
         **changes,
     }
     return tuple(
@@ -80,7 +81,6 @@ def material(
         },
         files=(("tuning/001/run.json", "0" * 64),),
         others=("tuning/11",),
-        owner="admin",
         notes=(),
         made_at=AT,
     )
@@ -94,7 +94,7 @@ def study() -> Material:
 def recorded(directory: Path) -> Material:
     """Of the recorded session, whose change is for the worse."""
     found = change_of_session(directory)
-    return replace(of_change(found, Asked(lambda _: IOPS), AT), owner="admin")
+    return of_change(found, Asked(lambda _: IOPS), AT)
 
 
 def stable(document: Document) -> Document:

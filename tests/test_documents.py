@@ -362,9 +362,9 @@ def test_a_report_as_html(golden: Golden) -> None:
 
 def hostile(text: str) -> Document:
     """A report with a text wherever a user or a file may have put it."""
-    of = material(mark=text, preset=text, target=f"rbd:{text}", imported_from=text, command=text,
+    of = material(mark=text, preset=text, target=f"rbd:{text}", imported_from=text, command=text, user=text,
                   findings=(Finding(code="scrub", text=text),))  # fmt: skip
-    return document(replace(of, title="", notes=(text,), owner=text, others=()))
+    return document(replace(of, title="", notes=(text,), others=()))
 
 
 class Elements(HTMLParser):
@@ -543,7 +543,9 @@ def named() -> Material:
         cluster=cluster().model_copy(update={"pool": {"name": "customer-gold"}}),
     )
     node = environment().model_copy(update={"hostname": "frankfurt.corp.example"})
-    runs = {run.run: run.model_copy(update={"environment": {"pve-frankfurt": node}}) for run in of.runs}
+    runs = {
+        run.run: run.model_copy(update={"environment": {"pve-frankfurt": node}, "user": "alice"}) for run in of.runs
+    }
     runs[1] = runs[1].model_copy(update={"imported_from": None})  # nobody is said to have measured imported runs alone
     (change,) = of.changes
     sides = (tuple(runs[run.run] for run in side) for side in (change.before, change.after))
@@ -552,7 +554,6 @@ def named() -> Material:
         runs=tuple(runs.values()),
         changes=(type(change)(*sides),),
         files=(("tuning/001/raw/pve-frankfurt.stdout", "0" * 64),),
-        owner="alice",
         title="customer-gold after the move",
         notes=("pve-frankfurt was new",),
     )

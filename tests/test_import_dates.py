@@ -126,8 +126,8 @@ def test_a_session_is_named_after_a_date_only_where_it_has_one(tmp_path: Path, m
 
 
 def test_nobody_is_named_as_the_one_who_measured_what_was_imported(golden: Golden) -> None:
-    for first, is_named in ((undated(1), False), (measured.run(1), True)):
-        document = document_of(replace(documents.study(), runs=(first, undated(2)), owner="root"))
+    for first, is_named in ((undated(1), False), (measured.run(1, user="root"), True)):
+        document = document_of(replace(documents.study(), runs=(first, undated(2))))
         (section,) = [each for each in document.sections if each.title == "What was measured"]
         (block,) = section.blocks
         assert isinstance(block, Items)

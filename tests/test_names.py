@@ -94,6 +94,7 @@ FREE = {
         "Run.error",
         "Run.command",
         "Run.cephtui_version",
+        "Run.user",
         "Finding.text",
         "Finding.label",
         "Finding.values value",
@@ -219,7 +220,6 @@ def of_change() -> Material:
         lines={},
         files=((f"tuning/001/raw/{found[0].nodes[0].node}.stdout", "0" * 64),),
         others=("tuning/11",),
-        owner="zanzibar",
         notes=(text.replace("zanm001", "zanm002"),),
         made_at=AT,
         title="",
@@ -279,7 +279,7 @@ def test_no_name_is_left_in_a_report(of: Callable[[], Material]) -> None:
 
 
 def test_what_is_added_to_a_report_is_looked_at_here() -> None:
-    hidden = {"runs", "changes", "judged", "marks", "files", "others", "owner", "notes", "title", "sides", "ceilings"}
+    hidden = {"runs", "changes", "judged", "marks", "files", "others", "notes", "title", "sides", "ceilings"}
     hidden |= {"expected"}
     of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds", "is_versus"}
     assert {field.name for field in fields(Material)} == hidden | of_runs

@@ -48,6 +48,8 @@ class Run(Model):
     command: Name
     """On the first node; ``nodes`` has that of each."""
     cephtui_version: Line | None = None
+    user: Line | None = Field(default=None, exclude_if=lambda user: user is None)
+    """Who has measured it; left out where that is not known."""
     imported_from: Annotated[Line | None, NamesOf("path")] = Field(default=None, exclude_if=lambda file: file is None)
     """The file that it was read from; left out of a run that cephtui has measured."""
     heading: Line | None = Field(default=None, exclude_if=lambda heading: heading is None)

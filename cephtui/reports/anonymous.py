@@ -14,6 +14,8 @@ _OF_VERDICTS = ("figure", "direction", "word", "answer", "method", "differs")
 _OF_EXPECTED = ("expectation", "given")
 _KEPT = frozenset({*_OF_RUNS, *_OF_VERDICTS, *_OF_EXPECTED})
 """Fields with words of the program's own, by which it looks things up."""
+_DROPPED = ("user",)
+"""Fields that have no stand-in: the name of a user may be any word, as root is."""
 _OPTIONS = ("options", "of_preset")
 """Fields whose values may be such words."""
 _KEYS_KEPT = (*_OPTIONS, "tools", "pool")
@@ -23,7 +25,8 @@ _KEYS_KEPT = (*_OPTIONS, "tools", "pool")
 def anonymous(model: M, mask: Mask) -> M:
     """The same with a stand-in for each name that the mask knows or sees."""
     texts = {name: getattr(model, name) for name in type(model).model_fields if name not in _KEPT}
-    return model.model_copy(update={name: _masked(value, mask, name) for name, value in texts.items()})
+    masked = {name: None if name in _DROPPED else _masked(value, mask, name) for name, value in texts.items()}
+    return model.model_copy(update=masked)
 
 
 def _masked(value: Any, mask: Mask, field: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ from cephtui.nodes.watched import (
     NOT_RELEASED,
     stood_still,
 )
+from cephtui.printable import one_line
 from cephtui.stats import Flow
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
@@ -77,9 +80,18 @@ def begin_run(session: str, number: int, step: Step) -> Run:
         span_bytes=step.span_bytes,
         command=step.nodes[0].command,
         cephtui_version=__version__,
+        user=_user(),
         started_at=datetime.now(UTC),
         nodes=tuple(NodeResult(node=n.node, command=n.command) for n in step.nodes),
     )
+
+
+def _user() -> str | None:
+    """Of this process, with sudo the one who called it; None where the user has no name."""
+    try:
+        return one_line(os.environ.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name) or None
+    except KeyError:
+        return None
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:

@@ -12,6 +12,7 @@ from cephtui.analysis.noted import UNSEEN
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
+from cephtui.printable import listed
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, Tone
 from cephtui.reports.document.conditions import conditions_of
@@ -158,11 +159,13 @@ def _changed(material: Material) -> tuple[Block, ...]:
 
 
 def _by(material: Material) -> str:
-    """Who has measured it; the files of imported runs belong to who has imported them."""
-    imported = sum(run.imported_from is not None for run in material.runs)
-    if not material.owner or imported == len(material.runs):
+    """Who has measured it, where that is known of all but imported runs."""
+    users = dict.fromkeys(run.user for run in material.runs if run.imported_from is None)
+    names = [name for name in users if name]
+    if not names or len(names) < len(users):
         return ""
-    return f", by {material.owner}{' (but for imported runs)' if imported else ''}"
+    imported = any(run.imported_from is not None for run in material.runs)
+    return f", by {listed(names)}{' (but for imported runs)' if imported else ''}"
 
 
 def _seen(material: Material) -> list[str]:

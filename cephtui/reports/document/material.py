@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import pwd
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -60,8 +59,6 @@ class Material:
     """What the runs were read from, and its SHA-256 in hexadecimal."""
     others: tuple[str, ...]
     """Runs of the same sessions that are not in it."""
-    owner: str
-    """The user whom the session's files belong to; empty where that is not known."""
     notes: tuple[str, ...]
     """What has to be known before the verdict, or why there is none."""
     made_at: datetime
@@ -143,10 +140,3 @@ def line_of(history: History) -> Line | None:
         if points:
             return Line(metric, tuple(points))
     return None
-
-
-def owner_of(directory: Path) -> str:
-    """The name of the user whom a session belongs to; empty where it is not known."""
-    with contextlib.suppress(OSError, KeyError):
-        return pwd.getpwuid(directory.stat().st_uid).pw_name
-    return ""

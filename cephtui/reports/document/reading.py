@@ -18,7 +18,7 @@ from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.reports.anonymous import anonymous
-from cephtui.reports.document.material import Material, digests, lines_of, owner_of
+from cephtui.reports.document.material import Material, digests, lines_of
 from cephtui.reports.mask import Mask, names_in
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
@@ -108,7 +108,6 @@ def _material(
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
         others=tuple(name_of(run) for run in every if name_of(run) not in names),
-        owner=owner_of(root / next(iter(sessions), "")),
         notes=notes,
         made_at=at,
         title=title,
@@ -179,7 +178,6 @@ def _masked(material: Material, mask: Mask) -> Material:
         lines={mask.text(name): line for name, line in material.lines.items()},
         files=tuple((mask.text(path), digest) for path, digest in material.files),
         others=tuple(map(mask.text, material.others)),
-        owner="",
         notes=tuple(map(mask.text, material.notes)),
         title=mask.text(material.title),
         sides=(mask.text(material.sides[0]), mask.text(material.sides[1])),
