@@ -15,6 +15,7 @@ from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.reports.ceiling import ceiling_lines
+from cephtui.reports.client import client_facts
 from cephtui.sessions import demo
 from tests.golden import Golden
 from tests.measured import run
@@ -387,6 +388,18 @@ def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:
 def test_an_idle_thread_is_none_and_what_would_show_one_is_said(golden: Golden) -> None:
     value = with_cpu(22.0, latency=0.0064)
     golden.same(ceiling_lines(ceilings(value), [value]))
+
+
+@pytest.mark.parametrize("engine", ["rbd", "rados", "posixaio"])
+def test_the_cpu_of_a_thread_that_leaves_the_work_to_others_says_so(engine: str, golden: Golden) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "ioengine": engine}
+    first, _ = ceiling_lines(ceilings(value := with_cpu(3.0, options=options)))
+    golden.same([first, client_facts(value, value.nodes[0])["cpu"]])
+    itself = with_cpu(3.0, options={**options, "ioengine": "libaio"})
+    assert "not counted" in first
+    assert "not counted" not in "".join(
+        [*ceiling_lines(ceilings(itself)), *client_facts(itself, itself.nodes[0]).values()]
+    )
 
 
 @pytest.mark.parametrize(

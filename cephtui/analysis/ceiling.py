@@ -17,7 +17,7 @@ from cephtui import units
 from cephtui.analysis.batches import host_name, measured, node_names
 from cephtui.analysis.bounds import Layout, internal_bytes, network_rate, placed_rate
 from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.conditions import load_of
+from cephtui.analysis.conditions import load_of, threads_not_counted
 from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
@@ -377,7 +377,7 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     flows = {name: value for name in DIRECTIONS for value in measured([run], name, _IOPS)}
     if most > 0 and flows:
         direction = max(flows, key=lambda name: flows[name])
-        basis = f"on {node} the thread of each job used {100 * most:.0f} % of one CPU"
+        basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
         yield Ceiling("client CPU", direction, _IOPS, flows[direction], flows[direction] / most, basis)
 
 

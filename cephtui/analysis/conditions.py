@@ -76,6 +76,12 @@ def load_of(step: Step | Run) -> Load | None:
         return None
 
 
+def threads_not_counted(run: Run) -> str:
+    """What the CPU of a job's own thread leaves out, to be put behind it: where that is little, all may be much."""
+    load = load_of(run)
+    return f"; {load.other_threads}, which do most of the work, are not counted" if load and load.other_threads else ""
+
+
 def working_set(step: Step | Run) -> int:
     """Bytes that are read or written again and again, of all nodes together; 0 where that is not known."""
     try:

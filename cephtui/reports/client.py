@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cephtui import units
-from cephtui.analysis.conditions import load_of
+from cephtui.analysis.conditions import load_of, threads_not_counted
 from cephtui.models import DiskUse, NodeResult, Run
 from cephtui.reports.text import cut
 
@@ -15,7 +15,7 @@ _SHOWN_PERCENT = 0.15
 
 def client_facts(run: Run, node: NodeResult) -> dict[str, str]:
     """By name; what the tool did not report is left out."""
-    found = {"depth": depth_text(run, node.depths), "cpu": cpu_text(node), "disks": disks_text(node)}
+    found = {"depth": depth_text(run, node.depths), "cpu": cpu_text(run, node), "disks": disks_text(node)}
     return {name: text for name, text in found.items() if text}
 
 
@@ -43,13 +43,13 @@ def _range(first: int, last: int) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def cpu_text(node: NodeResult) -> str:
-    """``user 2.6 %, system 17.7 % of a core for each job; 12,345 context switches``; empty where not known."""
+def cpu_text(run: Run, node: NodeResult) -> str:
+    """``user 2.6 %, system 17.7 % of one CPU for each job; 12,345 context switches``; empty where not known."""
     if node.cpu_user_percent is None and node.cpu_system_percent is None:
         return ""
     switches = "" if node.context_switches is None else f"; {node.context_switches:,} context switches"
     used = f"user {units.percent(node.cpu_user_percent)}, system {units.percent(node.cpu_system_percent)}"
-    return f"{used} of a core for each job{switches}"
+    return f"{used} of one CPU for each job{threads_not_counted(run)}{switches}"
 
 
 def disks_text(node: NodeResult) -> str:

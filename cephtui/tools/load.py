@@ -61,3 +61,6 @@ class Load:
     """Whether there are flushes among the writes, each of them or one after several."""
     pauses: bool = False
     """Whether a job waits between two I/Os, because the user wants it."""
+    other_threads: str = ""
+    """``librbd's threads``: what does most of the work beside the job's own thread, where that is not alone with it.
+    The CPU of a job is that of its own thread."""

@@ -10,7 +10,7 @@ from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import OptionError, Parser, Workload
-from cephtui.tools.fio.options import FLAGS, WAITING_ENGINES
+from cephtui.tools.fio.options import FLAGS, OTHER_THREADS, WAITING_ENGINES
 from cephtui.tools.load import Load, Rate
 from cephtui.units import duration, parse_size, short_size
 
@@ -149,6 +149,7 @@ class FioWorkload(Workload):
             commits=1 in flushes,
             flushes=any(flushes),
             pauses=bool(self.options.get("thinktime")),
+            other_threads=OTHER_THREADS.get(str(self.options.get("ioengine")), ""),
         )
 
     def _rate(self, jobs: int) -> Rate:

@@ -83,6 +83,12 @@ class FioOptions(BaseModel):
     dedupe_percentage: Percent | None = None
 
 
+OTHER_THREADS = {
+    "rbd": "librbd's threads",
+    "rados": "librados' threads",
+    "posixaio": "glibc's threads of POSIX AIO",
+}
+"""Which threads do the work of an engine, where that is not the job's own; an imported run may have any engine."""
 ABOUT = {
     "bs": "bytes of one I/O",
     "iodepth": "I/Os in flight of each job",
