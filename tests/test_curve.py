@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 
 from cephtui.analysis.curve import Axis, Curve, Place, axes, axes_or_depth, curve_of, family
-from cephtui.analysis.knee import load_points
-from cephtui.models import Mark, NodeResult, OptionValue, Run, Summary
+from cephtui.analysis.knee import knee_of, load_points
+from cephtui.models import Latency, Mark, NodeResult, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from tests.known import known
+from tests.loads import under_load
 from tests.runs import measured, recorded
 
 IOPS = BY_NAME["iops"]
@@ -190,6 +191,46 @@ def test_reads_and_writes_are_one_load() -> None:
     point = load_points(curve.series[0])[0]
     assert [point.rate, point.latency] == pytest.approx([4000, 0.002])
     assert [curve.name_of(curve.series[0], flow) for flow in curve.series[0].flows] == ["read", "write"]
+
+
+@pytest.mark.parametrize(
+    ("whole", "options", "unexplained"),
+    [
+        (0.004, {}, []),
+        (None, {}, [4, 16]),
+        (None, {"rate_iops": 100}, []),
+        (None, {"thinktime": 100}, []),
+        (None, {"fsync": 8}, []),
+    ],
+    ids=str,
+)
+def test_littles_law_is_of_the_whole_of_an_io_in_a_client_that_waits_for_nothing_else(
+    whole: float | None, options: dict[str, OptionValue], unexplained: list[int]
+) -> None:
+    """Of the same I/Os clat alone is 3 of 4 ms."""
+    runs = [under_load(n, depth / 0.004, 0.003, iodepth=depth, numjobs=1) for n, depth in enumerate((1, 4, 16))]
+    lat = Latency(mean_seconds=whole) if whole else None
+    changed = [
+        each.model_copy(
+            update={
+                "options": each.options | options,
+                "summary": Summary(write=known(each.summary.write).model_copy(update={"lat": lat})),
+            }
+        )
+        for each in runs
+    ]
+    found = known(knee_of(load_points(curve_of(changed, DEPTH).series[0])))
+    assert [each.in_flight for each in found.unexplained] == unexplained
+
+
+def test_nodes_with_one_io_in_flight_each_are_not_judged_by_littles_law() -> None:
+    nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2", "pve3"))
+    runs = [
+        under_load(n, 400.0, 0.003, iodepth=depth).model_copy(update={"nodes": nodes}) for n, depth in ((1, 1), (2, 4))
+    ]
+    found = known(knee_of(load_points(curve_of(runs, DEPTH).series[0])))
+    assert [each.in_flight for each in found.points] == [3, 12]
+    assert [each.in_flight for each in found.unexplained] == [12]
 
 
 def test_whether_it_reads_or_writes_is_no_axis_but_sets_series_apart() -> None:

@@ -17,8 +17,8 @@ from cephtui.analysis.curve import CurvePoint, Series
 from cephtui.analysis.order import Order, order_of
 from cephtui.analysis.ratio import LogMean, geometric_mean, paired
 from cephtui.frozen import dataclass
-from cephtui.models import Run
-from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models import Run, Total
+from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Metric
 
 Problem: TypeAlias = Literal["out of order", "flat", "rising", "not shown", "few"]
 """Why a curve has no knee: what its throughput does over the depth."""
@@ -51,6 +51,10 @@ class LoadPoint:
     """Of one I/O; 0 where they differ."""
     seconds: float = 0.0
     """How long the shortest of the runs measured; 0 where that is not known."""
+    in_client: float = 0.0
+    """By how much an I/O takes longer than its latency, in seconds: fio's clat begins when it is submitted."""
+    is_closed: bool = True
+    """Whether a client keeps several I/Os in flight, and begins the next one as soon as one has ended."""
 
     @property
     def rate(self) -> float:
@@ -67,7 +71,7 @@ class LoadPoint:
     @property
     def unexplained(self) -> float:
         """By which fraction more I/Os were in flight than throughput and latency account for."""
-        return self.in_flight / (self.rate * self.latency) - 1
+        return self.in_flight / (self.rate * (self.latency + self.in_client)) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +206,9 @@ class Knee:
 
     @property
     def unexplained(self) -> list[LoadPoint]:
-        """The points at which Little's law does not hold."""
-        return [point for point in self.points if abs(point.unexplained) > _LITTLE]
+        """The points at which Little's law does not hold; with one I/O in flight there are no others to look for."""
+        closed = [point for point in self.points if point.is_closed and point.in_flight > 1]
+        return [point for point in closed if abs(point.unexplained) > _LITTLE]
 
     @property
     def at_knee(self) -> Working:
@@ -240,7 +245,30 @@ def _load_point(point: CurvePoint) -> LoadPoint | None:
         return None
     p99s = tuple(value for value in together(runs, _P99) if value > 0)
     lasted = (max((flow.runtime_seconds for flow in run.summary.flows.values()), default=0.0) for run in runs)
-    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes, min(lasted))
+    return LoadPoint(
+        in_flight, rates, latencies, p99s, point.place.label, load.block_bytes, min(lasted),
+        (geometric_mean(list(map(_whole_latency, runs))) or 0.0) - (geometric_mean(latencies) or 0.0),
+        all(map(_is_closed, runs)),
+    )  # fmt: skip
+
+
+def _whole_latency(run: Run) -> float:
+    """The mean of an I/O from its begin, with fio's slat where it is known, reads and writes together; in seconds."""
+    return _MEAN.together({name: _with_submission(total) for name, total in run.summary.flows.items()}) or 0.0
+
+
+def _with_submission(total: Total) -> Total:
+    mean, slat = total.latency_mean_seconds, total.slat.mean_seconds if total.slat else 0.0
+    whole = total.lat.mean_seconds if total.lat else mean and mean + slat
+    return total.model_copy(update={"latency_mean_seconds": whole})
+
+
+def _is_closed(run: Run) -> bool:
+    """Not where a rate that is set, a pause or a flush keeps the next I/O back."""
+    load = load_of(run)
+    if load is None or load.depth * load.jobs == 1 or load.pauses or load.rate.options:
+        return False
+    return COMMIT in run.summary.flows or not (load.flushes or FLUSH in run.summary.flows)
 
 
 def in_flight_of(run: Run) -> int | None:

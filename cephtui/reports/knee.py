@@ -102,8 +102,9 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
 def _little(knee: Knee, axis: Axis) -> list[str]:
     """Where throughput times latency is not what was in flight."""
     texts: list[tuple[Callable[[float], bool], str]] = [
-        (lambda share: share > 0, "fewer I/Os were in flight than were asked for. The others waited in the client, "
-         "whose CPU may be the limit there: latency is without that wait. Measure these points from more nodes"),
+        (lambda share: share > 0, "fewer I/Os were in flight than were asked for: the client took the rest of the time "
+         "between the end of an I/O and the begin of the next. The CPU of the client may be the limit there: measure "
+         "these points from more nodes"),
         (lambda share: share < 0, "more I/Os were in flight than were asked for, or the rate changed during the run. "
          "Do not rely on these points: measure them again, for longer"),
     ]  # fmt: skip
