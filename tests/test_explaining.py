@@ -7,7 +7,16 @@ import pytest
 from cephtui.analysis.explaining import explanation, mark_of, shown, with_mark
 from cephtui.analysis.incidents import Course
 from cephtui.models import Finding, Interval, Mark, Sample
-from cephtui.models.findings.cluster import FLAG, OSD_DOWN, PGS_INACTIVE, SCRUB
+from cephtui.models.findings.cluster import (
+    FLAG,
+    HEALTH_OTHER,
+    HEALTH_SPEED,
+    OSD_DOWN,
+    PGS_INACTIVE,
+    PGS_SPLIT,
+    RECOVERY,
+    SCRUB,
+)
 from cephtui.models.findings.measurement import STALLED
 from tests.measured import STARTED
 from tests.measured import run as measured
@@ -45,8 +54,26 @@ def test_the_likeliest_of_what_was_reported_beside_it_explains_it() -> None:
     earlier = OSD_DOWN.found((1.0, 5.0), osd="osd.2")
     assert explanation(15.0, 19.0, [], [scrub, flag, DOWN, earlier], is_asked=True) == {"cause": DOWN.text}
     assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == {"cause": flag.text}
-    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == {"unexplained": True}
-    assert explanation(15.0, 19.0, [], [scrub], is_asked=False) == {}, "the cluster was not asked"
+    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == {"beside": (scrub.text,)}
+    assert explanation(15.0, 19.0, [], [earlier], is_asked=True) == {"unexplained": True}
+    assert explanation(15.0, 19.0, [], [earlier], is_asked=False) == {}, "the cluster was not asked"
+
+
+def test_what_else_the_cluster_reported_beside_a_span_is_told() -> None:
+    split = PGS_SPLIT.found((10.0, 20.0), before=32, after=64)
+    full = HEALTH_SPEED.found((12.0, 20.0), status="HEALTH_ERR", details=("1 full osd(s)",))
+    recovery = RECOVERY.found((8.0, 30.0), rate_bytes=5e8)
+    later, scrub = SCRUB.found((24.0, 30.0), pgs=1, of=32), SCRUB.found((1.0, 30.0), pgs=1, of=32)
+    others = [later, scrub, recovery, split, full, HEALTH_OTHER.found((1.0, 30.0), status="HEALTH_WARN")]
+    known = explanation(11.0, 15.0, [], others, is_asked=True)
+    assert known == {"beside": (split.text, full.text, recovery.text)}, "the three that began next to it"
+    assert "nothing" not in STALLED.found((11.0, 15.0), seconds=4.0, **known).text
+    assert explanation(11.0, 15.0, [(10.0, "m")], [full], is_asked=True) == {
+        "mark": "m",
+        "marked_seconds": 10.0,
+        "beside": (full.text,),
+    }
+    assert "beside" not in explanation(11.0, 15.0, [], [*others, DOWN], is_asked=True)
 
 
 PEERING = PGS_INACTIVE.found((300.0, 304.0), pgs=4, of=32)
@@ -78,7 +105,10 @@ def test_an_osd_that_is_down_explains_what_is_beside_its_going_or_its_return() -
     down = OSD_DOWN.found((16.0, 305.0), osd="osd.1")
     assert explanation(10.0, 18.0, [], [down], is_asked=True) == {"cause": down.text}
     assert explanation(300.0, 304.0, [], [down, PEERING], is_asked=True) == {"cause": down.text}
-    assert explanation(150.0, 154.0, [], [down], is_asked=True) == {"unexplained": True}
+    assert explanation(150.0, 154.0, [], [down], is_asked=True) == {"beside": (down.text,)}
+    early = OSD_DOWN.found((0.0, 305.0), osd="osd.1", early=True)
+    assert explanation(1.0, 4.0, [], [early], is_asked=True) == {"beside": (early.text,)}, "it went before the run"
+    assert explanation(303.0, 308.0, [], [early], is_asked=True) == {"cause": early.text}
     to_the_end = OSD_DOWN.found((16.0, 305.0), osd="osd.1", to_the_end=True)
     assert explanation(300.0, 304.0, [], [to_the_end, PEERING], is_asked=True) == {"cause": PEERING.text}
     flapping = OSD_DOWN.found((16.0, 305.0), osd="osd.1", times=9)

@@ -361,6 +361,15 @@ def test_a_stall_is_explained_by_one_of_many_events_and_not_by_all() -> None:
     assert ("pausewr" in cause, "noout" in cause) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("before", "word"), [({"slow_ops": 3}, "cause"), ({"recovery_bandwidth_bytes": 1e8}, "beside")]
+)
+def test_what_stood_before_the_run_is_no_event_of_it_and_may_explain_one(before: dict[str, object], word: str) -> None:
+    (stall,) = course(ios={"a": BUSY * 11 + NOTHING * 4 + BUSY * 25}, before=before).findings()
+    assert stall.code == "stalled"
+    assert word in stall.values
+
+
 @pytest.mark.parametrize(("flow", "is_own"), [("delete", True), ("list", False)])
 def test_a_pause_of_the_tool_itself_is_not_unexplained(flow: str, is_own: bool) -> None:
     """gosbench writes what DELETE has removed again, and counts none of it."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cephtui.ceph.health import holds_clients
 from cephtui.models import Finding, Run
-from cephtui.models.findings import kind_of
 from cephtui.models.findings.cluster import (
     CLUSTER_SILENT,
     FLAG,
@@ -15,7 +14,7 @@ from cephtui.models.findings.cluster import (
     PGS_MOSTLY_INACTIVE,
     SLOW_OPS,
 )
-from cephtui.models.findings.kind import Value, Values
+from cephtui.models.findings.kind import Value, Values, kind_of
 from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
@@ -26,6 +25,8 @@ _CAUSES = tuple(kind.code for kind in (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_
 """What can keep I/O from completing, the likeliest first."""
 _MOST = 3
 """More findings of one kind are joined to one."""
+_MOST_BESIDE = 3
+"""More are not told of what the cluster reported beside a span: they are findings of their own."""
 
 
 def mark_of(begun: float, marks: Iterable[tuple[float, str]]) -> tuple[float, str] | None:
@@ -43,13 +44,18 @@ def explanation(
     otherwise: str = "",
 ) -> dict[str, Value]:
     """What explains the span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
-    ``cause`` that the cluster reported beside it, ``otherwise`` one that is known by itself. Where there is neither it
-    is ``unexplained``, if the cluster was asked. No ``events`` are joined: of those that are, not all are beside it.
+    ``cause`` that the cluster reported beside it, ``otherwise`` one that is known by itself. Without a cause all that
+    the cluster reported ``beside`` it and that may have slowed I/O. Where there is none of it, it is ``unexplained``,
+    if the cluster was asked. No ``events`` are joined: of those that are, not all are beside it.
     """
-    beside = [event for event in events if _can_stop_io(event) and _is_beside(event, begun, over)]
+    reported = list(events)
+    causes = [event for event in reported if _can_stop_io(event) and _is_beside(event, begun, over)]
     known = _noted(mark_of(begun, marks))
-    if cause := _likeliest(beside) or otherwise:
+    if cause := _likeliest(causes) or otherwise:
         known["cause"] = cause
+    elif beside := [event for event in reported if _may_slow_io(event) and _overlaps(event, begun, over)]:
+        beside.sort(key=lambda event: abs((event.from_seconds or 0.0) - begun))
+        known["beside"] = tuple(event.text for event in beside[:_MOST_BESIDE])
     return known or ({"unexplained": True} if is_asked else {})
 
 
@@ -99,15 +105,25 @@ def _can_stop_io(event: Finding) -> bool:
     return event.code in _CAUSES and (event.code != FLAG.code or holds_clients(str(event.values["flag"])))
 
 
+def _may_slow_io(event: Finding) -> bool:
+    kind = kind_of(event.code)
+    return kind.topic == "cluster" and kind.level != "note"
+
+
+def _overlaps(event: Finding, begun: float, over: float) -> bool:
+    return (event.from_seconds or 0.0) - _LAG_SECONDS <= over and begun <= (event.to_seconds or 0.0)
+
+
 def _is_beside(event: Finding, begun: float, over: float) -> bool:
     """With an OSD that is down I/O goes on as soon as its PGs have peered: what counts is when it went and came."""
     if event.code == OSD_DOWN.code and "times" not in event.values:
         return any(at - _LAG_SECONDS <= over and begun <= at + _LAG_SECONDS for at in _turns(event))
-    return (event.from_seconds or 0.0) - _LAG_SECONDS <= over and begun <= (event.to_seconds or 0.0)
+    return _overlaps(event, begun, over)
 
 
 def _turns(event: Finding) -> Iterator[float]:
     """When something began and was over, as far as that was seen."""
-    yield event.from_seconds or 0.0
+    if not event.values.get("early"):
+        yield event.from_seconds or 0.0
     if not event.values.get("to_the_end"):
         yield event.to_seconds or 0.0

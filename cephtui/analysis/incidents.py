@@ -174,9 +174,11 @@ class Course:
         if not self._nodes:
             return ()
         end = self._end()
-        events = sorted([*self._reported(end), *self._silent(end)], key=lambda event: event.code)
+        events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
         found = [each for _, alike in groupby(events, lambda event: event.code) for each in shown([*alike])]
-        found += [*self._split(), *self._stood(), *self._stalls(end, events, lost or {})]
+        apart = [*self._split(), *self._stood()]
+        known = [*events, *apart, *self._reported(end, standing=True)]
+        found += [*apart, *self._stalls(end, known, lost or {})]
         if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
             found.append(unsettled)
         return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
@@ -187,10 +189,11 @@ class Course:
             return max(node.ended or 0.0 for node in self._nodes.values())
         return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
 
-    def _reported(self, end: float) -> Iterator[Finding]:
+    def _reported(self, end: float, *, standing: bool) -> Iterator[Finding]:
+        """What is ``standing`` was so before the run and all the time: no event of the run, but it may explain one."""
         for key, spans in self._spans.items():
             for span in spans:
-                if span.begun <= end and not _is_as_before(span, self._signals_before.get(key)):
+                if span.begun <= end and _is_as_before(span, self._signals_before.get(key)) == standing:
                     yield _described(span, end)
 
     def _silent(self, end: float) -> Iterator[Finding]:

@@ -28,6 +28,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},
         {"seconds": 4.0, "unexplained": True},
+        {
+            "seconds": 4.0,
+            "beside": ("recovery of up to 477 MiB/s from 0:12 to 0:40", "osd.2 was down during the whole run"),
+        },
         {"seconds": 9.0, "times": 2},
         {"seconds": 3.0, "times": 1},
     ),

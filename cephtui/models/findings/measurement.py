@@ -95,7 +95,8 @@ NOT_SETTLED = FindingKind(
 def _explained(values: Values) -> str:
     """The user's mark, and what the cluster reported beside it."""
     noted = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
-    known = "; ".join(filter(None, (noted, values.get("cause"))))
+    beside = f"beside it the cluster reported: {'; '.join(values['beside'])}" if "beside" in values else ""
+    known = "; ".join(filter(None, (noted, values.get("cause"), beside)))
     return known or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 
