@@ -9,8 +9,8 @@ from cephtui.models import Run
 
 _UNKNOWN = "none known"
 _OF_DEPTH = "to see the limit of the depth, measure the same with one I/O in flight in this session"
-_ONE_IN_FLIGHT = "with one I/O in flight throughput is 1 / latency"
-_WITH_FLUSHES = "with one I/O in flight each I/O and each flush waits for the one before it"
+_ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when the one before it has ended"
+_WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
 
 def ceiling_lines(found: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
