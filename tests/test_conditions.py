@@ -172,9 +172,9 @@ def test_a_latency_is_called_what_it_is() -> None:
     mean = BY_NAME["latency_mean_seconds"]
     assert [title_of(mean, tools) for tools in (["fio"], ["fio", "ioping"], ["ioping"], ["unknown"])] == [
         "clat mean",
-        "lat mean",
-        "lat mean",
-        "lat mean",
+        "latency mean",
+        "latency mean",
+        "latency mean",
     ]
     assert latency_word(["fio", "fio"]) == "clat"
     assert metric_of(mean.name, "fio").full_title == "clat mean"

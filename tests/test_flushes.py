@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, conclude
@@ -22,7 +23,9 @@ from cephtui.models.results import Latency
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric, load_preset
 from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.latency import PARTS, latency_parts, part_words
+from cephtui.reports.latency import latency_parts, part_words
+from cephtui.reports.runs import draw_run
+from cephtui.reports.text import latency_word, metric_of, title_of
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.stats import summarise
 from cephtui.tools.base import Reading
@@ -282,7 +285,7 @@ def test_the_panel_has_the_commit_and_its_parts() -> None:
     found = shown_reading(shown, HEADLINE_BY_NAME["latency"])
     assert found.title == "latency mean commit, whole run"
     assert f"{found.value} {found.unit}" == MEAN.text_of(commit)
-    assert f"flush latency mean {MEAN.text_of(flush)}  p99 {P99.text_of(flush)}" in found.lines
+    assert f"flush sync mean {MEAN.text_of(flush)}  p99 {P99.text_of(flush)}" in found.lines
     found = shown_reading(shown, HEADLINE_BY_NAME["iops"])
     assert (found.title, found.value) == ("IOPS write, whole run", "120")
     assert f"commit latency mean {MEAN.text_of(commit)}" in found.lines
@@ -309,24 +312,45 @@ def test_a_tile_and_a_notification_name_the_commit() -> None:
 
 
 def test_parts_of_a_latency_have_names_that_are_true_of_them() -> None:
-    flows = flushed(1).summary.flows
-    assert {name: [*latency_parts(name, flow)] for name, flow in flows.items()} == {
+    run = flushed(1)
+    assert {flow: [*latency_parts(run, flow)] for flow in run.summary.flows} == {
         "write": ["clat"],
         "flush": ["sync"],
-        "commit": ["both"],
+        "commit": ["latency"],
     }
+
+
+def test_a_latency_has_one_name_wherever_it_stands() -> None:
+    """A column has that of all that is below it, or none that belongs to one of them alone."""
+    assert [latency_word(["fio"], [flow]) for flow in ("write", "flush", "commit")] == ["clat", "sync", "latency"]
+    assert latency_word(["fio"], ["read", "write"]) == "clat"
+    assert latency_word(["fio"], ["write", "flush"]) == latency_word(["fio", "rados-bench"]) == "latency"
+    assert title_of(P99, ["ioping"]) == metric_of(P99.name, "ioping").full_title == "latency p99"
+    assert metric_of(P99.name, "fio", "flush").full_title == "sync p99"
+    assert [*latency_parts(flushed(1).model_copy(update={"tool": "ioping"}), "write")] == ["latency"]
+
+
+def test_the_latency_of_flushes_is_not_called_that_of_ios(capsys: pytest.CaptureFixture[str]) -> None:
+    Console(width=150).print(draw_run(flushed(1), histograms={"write": {400: 1000}, "flush": {500: 1000}}))
+    drawn = capsys.readouterr().out
+    assert "flush clat" not in drawn
+    assert "flush sync, of fsync, fdatasync" in drawn
+    assert "write clat, from submission" in drawn
 
 
 def test_a_commit_says_which_part_of_the_write_is_in_it() -> None:
     """libaio before fio 3.41 has only the submission before the flush, whose time has the rest."""
-    flows = dict(flushed(1).summary.flows)
+    run = flushed(1)
+    flows = dict(run.summary.flows)
     flush, write = flows["flush"].latency_mean_seconds or 0.0, flows["write"].latency_mean_seconds or 0.0
     flows["write"] = flows["write"].model_copy(update={"slat": Latency(mean_seconds=write / 10)})
     words = []
     for lead in (write, write / 10):
         flows["commit"] = flows["commit"].model_copy(update={"latency_mean_seconds": lead + flush})
-        words.append(part_words("both", flows))
-    assert words[0] == PARTS["both"]
+        other = {name: flows[name] for name in ("flush", "commit")}
+        changed = run.model_copy(update={"summary": Summary(write=flows["write"], other=other)})
+        words.append(part_words(changed, "commit", "latency"))
+    assert "slat" not in words[0]
     assert "slat" in words[1]
 
 

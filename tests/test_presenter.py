@@ -74,25 +74,25 @@ def live(phase: str = "run", **changes: Any) -> LiveRun:
 def test_the_metric_and_the_p99_with_their_units() -> None:
     assert presented.figures(shown(), None, IOPS) == (
         Figure("IOPS write", "16.7k", "write"),
-        Figure("lat p99 ms", "4.00", "write"),
+        Figure("latency p99 ms", "4.00", "write"),
     )
     assert presented.figures(shown(), None, BANDWIDTH)[0] == Figure("MiB/s write", "65.2", "write")
-    assert presented.figures(shown(), None, LATENCY)[0] == Figure("lat mean ms", "1.00", "write")
+    assert presented.figures(shown(), None, LATENCY)[0] == Figure("latency mean ms", "1.00", "write")
 
 
 def test_reads_and_writes_are_together_and_apart() -> None:
     both = shown(current={"read": interval(3000, 0.001, 0.002), "write": interval(1000, 0.005, 0.009)})
     assert presented.figures(both, None, IOPS) == (
         Figure("IOPS", "4.00k", "", (("read", "3.00k"), ("write", "1.00k"))),
-        Figure("lat p99 ms", "9.00", "", (("read", "2.00 ms"), ("write", "9.00 ms"))),
+        Figure("latency p99 ms", "9.00", "", (("read", "2.00 ms"), ("write", "9.00 ms"))),
     )
     assert presented.figures(both, None, LATENCY)[0].value == "2.00", "the mean of all completions"
 
 
 def test_without_a_figure_there_is_a_dash() -> None:
-    assert presented.figures(None, None, IOPS) == (Figure("IOPS", "-"), Figure("lat p99", "-"))
+    assert presented.figures(None, None, IOPS) == (Figure("IOPS", "-"), Figure("latency p99", "-"))
     silent = shown(current={"write": interval(0, None, None)})
-    assert presented.figures(silent, None, LATENCY) == (Figure("lat mean", "-"), Figure("lat p99", "-"))
+    assert presented.figures(silent, None, LATENCY) == (Figure("latency mean", "-"), Figure("latency p99", "-"))
 
 
 def test_prefilling_has_a_rate_of_its_own() -> None:
@@ -246,7 +246,7 @@ async def test_v_switches_the_metric() -> None:
             seen.append(said(app, ".word")[0])
             await pilot.press("v")
             await pilot.pause()
-        assert seen == ["IOPS write", "MiB/s write", "lat mean ms"]
+        assert seen == ["IOPS write", "MiB/s write", "latency mean ms"]
 
 
 async def test_while_prefilling_the_figures_have_the_room_of_the_chart() -> None:

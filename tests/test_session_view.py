@@ -130,7 +130,7 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> 
     by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
     async with showing(session) as shown:
         rows = [cells for cells in shown.rows if cells[0] == "*" or cells[0].isdigit()]
-        found = shown.columns("preset", "", "IOPS", "bandwidth", "lat mean", "lat p99", "outcome")
+        found = shown.columns("preset", "", "IOPS", "bandwidth", "latency mean", "latency p99", "outcome")
     first = list(dict.fromkeys(cells[0] for cells in found))
     assert first == [str(run.run) for run in reversed(runs)]
     stars = [cells[1] for cells in rows if cells[0] == "*"]

@@ -125,7 +125,7 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
             add_row(table, Text(figure.direction, style="bold"))
         add_row(
             table,
-            title_of(BY_NAME[figure.name], [figure.tool]),
+            title_of(BY_NAME[figure.name], [figure.tool], [figure.direction]),
             Text(value_text(figure, figure.left) + ("!" if figure.left_findings else ""), style=grey),
             Text(value_text(figure, figure.right) + ("!" if figure.right_findings else ""), style=grey),
             Text(change_text(figure, ascii_only=ascii_only), style="dim"),

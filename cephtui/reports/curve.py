@@ -19,7 +19,7 @@ from cephtui.reports.gfm import document, escaped, table
 from cephtui.reports.knee import IOPS, knee_lines
 from cephtui.reports.sweep import again_line
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import margin_of, short_target, title_of, tools_of
+from cephtui.reports.text import margin_of, short_target, title_of, titles_of, tools_of
 
 _MEAN = BY_NAME["latency_mean_seconds"]
 _BAR, _LATENCY_BAR = 14, 8
@@ -143,7 +143,7 @@ def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine], ascii_
     yield line.curve.axis.title, lambda point: short_place(line.curve.axis, point.place)
     yield "runs", lambda point: ranges(run.run for run in point.summary.point.repeats)
     for each in (metric, *(other for other in LIVE if other != metric)):
-        yield title_of(each, tools_of(runs_of(line.curve))), partial(_figure, flow, each)
+        yield title_of(each, tools_of(runs_of(line.curve)), [flow]), partial(_figure, flow, each)
         if each == metric and any(len(point.summary.counted) > 1 for point in line.series.points):
             yield "95 %", lambda point: margin_of(point.estimate(flow, metric), ascii_only=ascii_only)
         if each == metric or (each == _MEAN and load):
@@ -183,8 +183,7 @@ def _bar(flow: str, metric: Metric, most: float, width: int, ascii_only: bool, p
 def curve_markdown(curve: Curve, metric: Metric) -> str:
     """A table of its points with this figure first, and what they show of a load."""
     metrics = (metric, *(other for other in LIVE if other != metric))
-    tools = tools_of(runs_of(curve))
-    columns = (curve.axis.title, "", "runs", *(title_of(each, tools) for each in metrics), "findings")
+    columns = (curve.axis.title, "", "runs", *titles_of(metrics, runs_of(curve)), "findings")
     rows = [
         (
             point.place.label,

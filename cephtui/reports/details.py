@@ -12,7 +12,7 @@ from cephtui.reports.gfm import escaped, table
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows, figure_titles, job_figures, job_rows, sum_note
 from cephtui.reports.latency import TIMES, greatest_of, latency_parts, part_words, times_of
 from cephtui.reports.markdown import runs_markdown
-from cephtui.reports.text import metric_of
+from cephtui.reports.text import latency_word
 from cephtui.stats import Buckets
 
 
@@ -33,7 +33,7 @@ def _ladder(run: Run, histograms: Mapping[str, Buckets]) -> list[str]:
     for direction, buckets in histograms.items():
         rungs = [units.latency(rung.seconds) for rung in ladder(buckets)]
         greatest = units.latency(greatest_of(run.summary.flows.get(direction), buckets))
-        word = metric_of("latency_mean_seconds", run.tool).word
+        word = latency_word([run.tool], [direction])
         found.append((f"{direction} {word}", f"{sum(buckets.values()):,}", *rungs, greatest))
     titles = ("", "I/Os", *(f"p{percent:g}" for percent in PERCENTS), "max")
     return table(titles, "l" + "r" * (len(titles) - 1), found) if found else []
@@ -42,9 +42,9 @@ def _ladder(run: Run, histograms: Mapping[str, Buckets]) -> list[str]:
 def _parts(run: Run) -> list[str]:
     """Submission, completion and both."""
     found = [
-        (f"{direction} {name}", *times_of(latency), part_words(name, run.summary.flows))
-        for direction, total in run.summary.flows.items()
-        for name, latency in latency_parts(direction, total).items()
+        (f"{flow} {name}", *times_of(latency), part_words(run, flow, name))
+        for flow in run.summary.flows
+        for name, latency in latency_parts(run, flow).items()
     ]
     return table(("", *TIMES, ""), "lrrrrl", found) if found else []
 

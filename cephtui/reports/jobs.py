@@ -23,7 +23,7 @@ _IOPS = BY_NAME["iops"]
 
 def figure_titles(run: Run) -> tuple[str, ...]:
     """The columns of ``job_figures``."""
-    return (*(title_of(metric, [run.tool]) for metric in LIVE), "run time", "share")
+    return (*(title_of(metric, [run.tool], run.summary.flows) for metric in LIVE), "run time", "share")
 
 
 """Titles of the columns with figures."""

@@ -15,7 +15,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Latency, Run, Total
 from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.reports.tables import add_row, make_table
-from cephtui.reports.text import metric_of
+from cephtui.reports.text import latency_word
 from cephtui.stats import Buckets, percentile_seconds
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Tool
@@ -30,14 +30,10 @@ _BESIDE = range(150, 1000)
 """Columns in which two flows stand beside each other; a pipe has more, and what it is read in may have fewer."""
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 FLOW_COLORS = {"read": "cyan", "write": "yellow"}
-PARTS = {
-    "slat": "until it is submitted",
-    "clat": "from submission to completion",
-    "lat": "both together",
-    "sync": "of fsync, fdatasync",
-    "both": "of the write and its flush",
-}
-"""fio's words for what it measures of each I/O and flush; ``both`` is the sum of two means."""
+_ABOUT = {"slat": "until it is submitted", "lat": "of the whole I/O, from its begin to its completion"}
+"""What fio measures of each I/O beside its own word for the latency."""
+_BESIDE_IO = {FLUSH: "of fsync, fdatasync", COMMIT: "of the write and its flush"}
+"""What the latency of such a flow is; that of a commit is the sum of two means."""
 _FROM_SUBMISSION = "slat of the write, and its flush, in whose time is the rest of the write"
 
 
@@ -135,29 +131,36 @@ def _tick(seconds: float) -> str:
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 
-def latency_parts(flow: str, total: Total) -> dict[str, Latency]:
-    """By fio's words, those that were measured; of commits by ``both``, for which fio has no word."""
+def latency_parts(run: Run, flow: str) -> dict[str, Latency]:
+    """What was measured of a flow, by what it is called there."""
+    total = run.summary.flows[flow]
     mean = total.latency_mean_seconds
-    clat = None if mean is None else Latency(
+    own = None if mean is None else Latency(
         mean_seconds=mean,
         stddev_seconds=total.latency_stddev_seconds,
         min_seconds=total.latency_min_seconds,
         max_seconds=total.latency_max_seconds,
     )  # fmt: skip
-    whole = {FLUSH: "sync", COMMIT: "both"}.get(flow, "clat")
-    found = {"slat": total.slat, whole: clat, "lat": total.lat}
+    found = {"slat": total.slat, latency_word([run.tool], [flow]): own, "lat": total.lat}
     return {name: latency for name, latency in found.items() if latency}
 
 
-def part_words(name: str, flows: Mapping[str, Total]) -> str:
-    """What a part is of the flows of a run; of ``both``, which part of the write comes before the flush."""
-    write, flush, commit = (flows.get(flow) for flow in ("write", FLUSH, COMMIT))
-    if name == "both" and write and flush and commit and write.slat:
+def part_words(run: Run, flow: str, name: str) -> str:
+    """What a part is; of a commit, which part of the write comes before the flush."""
+    if name in _ABOUT:
+        return _ABOUT[name]
+    write, flush, commit = (run.summary.flows.get(each) for each in ("write", FLUSH, COMMIT))
+    if flow == COMMIT and write and flush and commit and write.slat:
         lead = (commit.latency_mean_seconds or 0.0) - (flush.latency_mean_seconds or 0.0)
         whole = write.lat.mean_seconds if write.lat else write.latency_mean_seconds or 0.0
         if abs(lead - write.slat.mean_seconds) < abs(lead - whole):
             return _FROM_SUBMISSION
-    return PARTS[name]
+    return _about(run.tool, flow)
+
+
+def _about(tool: str, flow: str) -> str:
+    """What the latency of a flow is."""
+    return _BESIDE_IO.get(flow) or (TOOLS[tool].latency_about if tool in TOOLS else "")
 
 
 TIMES = ("mean", "stddev", "min", "max")
@@ -168,12 +171,12 @@ def times_of(latency: Latency) -> list[str]:
     return [units.latency(getattr(latency, f"{name}_seconds")) for name in TIMES]
 
 
-def _parts(flows: Mapping[str, Total]) -> Table:
-    """What fio measures of each I/O: submission, completion and both."""
+def _parts(run: Run) -> Table:
+    """What was measured of each I/O: of fio submission, completion and both."""
     table = make_table("", "", *TIMES, "", right=TIMES)
-    for direction, total in flows.items():
-        for number, (name, latency) in enumerate(latency_parts(direction, total).items()):
-            add_row(table, "" if number else direction, name, *times_of(latency), Text(part_words(name, flows), "dim"))
+    for flow in run.summary.flows:
+        for number, (name, latency) in enumerate(latency_parts(run, flow).items()):
+            add_row(table, "" if number else flow, name, *times_of(latency), Text(part_words(run, flow, name), "dim"))
     return table
 
 
@@ -192,17 +195,13 @@ def draw_latency(
             greatest_of(run.summary.flows.get(name), buckets),
             colors.get(name, ""),
             ascii_only,
-            *_kind(run.tool),
+            latency_word([run.tool], [name]),
+            _about(run.tool, name),
         )
         for name, buckets in histograms.items()
     ]
-    parts = [_parts(run.summary.flows)] * any(latency_parts(*flow) for flow in run.summary.flows.items())
+    parts = [_parts(run)] * any(latency_parts(run, flow) for flow in run.summary.flows)
     return Group(_Beside(charts), *parts)
-
-
-def _kind(tool: str) -> tuple[str, str]:
-    """What a tool's latencies are called, and what they are."""
-    return metric_of("latency_mean_seconds", tool).word, TOOLS[tool].latency_about if tool in TOOLS else ""
 
 
 def greatest_of(total: Total | None, buckets: Buckets) -> float:

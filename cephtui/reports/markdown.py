@@ -40,7 +40,7 @@ from cephtui.reports.text import (
     notes,
     spread_of,
     title_of,
-    tools_of,
+    titles_of,
     written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
@@ -151,7 +151,7 @@ def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
 
 def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> list[str]:
     """A row for each direction of each run and result, and one for each mark; outcomes refer to their notes."""
-    columns = ("#", "preset", "conditions", "", *(title_of(metric, tools_of(runs)) for metric in IN_TABLE), "outcome")
+    columns = ("#", "preset", "conditions", "", *titles_of(IN_TABLE, runs), "outcome")
     found: list[Sequence[str]] = []
     for row in with_results(in_order(runs, marks)):
         if isinstance(row, Mark):
@@ -190,7 +190,7 @@ def _changes(found: Iterable[Figure]) -> list[str]:
     columns = ("", "A", "B", "change", "range of A", "range of B")
     rows = [
         (
-            f"{figure.direction} {title_of(BY_NAME[figure.name], [figure.tool])}",
+            f"{figure.direction} {title_of(BY_NAME[figure.name], [figure.tool], [figure.direction])}",
             *(value_text(figure, value) for value in (figure.left, figure.right)),
             change_text(figure),
             *(range_text(figure, spread) for spread in (figure.left_spread, figure.right_spread)),

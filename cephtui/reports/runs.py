@@ -35,15 +35,14 @@ from cephtui.reports.text import (
     details_command,
     imported,
     joined,
+    latency_word,
     link_figures,
     margin_of,
-    metric_of,
     moment,
     short_conditions,
     spread,
     spread_of,
-    title_of,
-    tools_of,
+    titles_of,
     written,
 )
 from cephtui.stats import Buckets
@@ -94,8 +93,7 @@ def _table(
     rows: Sequence[Run | Mark | PointSummary], differing: Mapping[int, str], *, wide: bool, ascii_only: bool
 ) -> Noted:
     """The runs, results and marks in rows; without a column for the conditions they are notes of their runs."""
-    tools = tools_of(row for row in rows if isinstance(row, Run))
-    figures = [title_of(metric, tools) for metric in IN_TABLE]
+    figures = titles_of(IN_TABLE, [row for row in rows if isinstance(row, Run)])
     columns = ("#", "preset", *["conditions"] * wide, "", *figures, "outcome")
     table = make_table(*columns, right=("#", *figures), whole=columns)
     notes: list[Text] = []
@@ -241,7 +239,7 @@ def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, hist
         if of_link := link_figures(total):
             add_row(table, f"{direction} link", of_link)
         elif direction not in histograms and _has_more(total):
-            add_row(table, f"{direction} {metric_of(_MEAN, value.tool).word}", _latencies(total))
+            add_row(table, f"{direction} {latency_word([value.tool], [direction])}", _latencies(total))
     if value.seconds:
         add_row(table, "seconds", _spread_of(value.seconds, value.tool))
     timed = any(map(_is_timed, value.summary.flows.values()))

@@ -6,16 +6,16 @@ What only runs need is imported with the first of them: the console's first fram
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import under
+from cephtui.analysis.batches import flow_names, under
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
-from cephtui.models.metrics import BIT_RATE, BY_NAME, LIVE, RETRANSMITS, RTT, Metric
+from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
@@ -83,18 +83,16 @@ def joined(texts: Iterable[str], what: str) -> str:
     return ", ".join(shown) + (f" {more}" if more else "")
 
 
-def written(tool: str, metrics: Iterable[Metric]) -> list[Metric]:
+def written(tool: str, metrics: Iterable[Metric], flow: str = "") -> list[Metric]:
     """Figures as those of a tool are written: the bandwidth of a network link in bits, latencies by their own word."""
-    if tool not in TOOLS:
-        return list(metrics)
-    of_links, word = TOOLS[tool].of_links, TOOLS[tool].latency
+    of_links, word = tool in TOOLS and TOOLS[tool].of_links, latency_word([tool], [flow])
     found = [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
-    return [replace(m, word=word) if m.unit == "s" and word != Tool.latency else m for m in found]
+    return [replace(m, word=word) if m.unit == "s" and m.word != word else m for m in found]
 
 
-def metric_of(name: str, tool: str) -> Metric:
-    """A figure by its name, as it is written for a tool."""
-    return written(tool, [BY_NAME[name]])[0]
+def metric_of(name: str, tool: str, flow: str = "") -> Metric:
+    """A figure by its name, as it is written for a tool; ``flow`` where it is of one."""
+    return written(tool, [BY_NAME[name]], flow)[0]
 
 
 def link_figures(flow: Interval | Total | None) -> str:
@@ -182,15 +180,25 @@ def imported(run: Run) -> str:
     return ", ".join(filter(None, [f"imported from {run.imported_from}", under(run)])) if run.imported_from else ""
 
 
-def title_of(metric: Metric, tools: Iterable[str]) -> str:
-    """A column's heading, above runs of these tools: ``IOPS``, ``clat p99``."""
-    return f"{latency_word(tools)} {metric.title}" if metric.unit == "s" else metric.title
+def title_of(metric: Metric, tools: Iterable[str], flows: Iterable[str] = ()) -> str:
+    """A column's heading, above these flows of runs of these tools: ``IOPS``, ``clat p99``."""
+    return f"{latency_word(tools, flows)} {metric.title}" if metric.unit == "s" else metric.title
 
 
-def latency_word(tools: Iterable[str]) -> str:
-    """What the latencies of these tools are called: ``clat`` where all are fio's."""
+def titles_of(metrics: Iterable[Metric], runs: Collection[Run]) -> list[str]:
+    """The headings of columns above all flows of these runs."""
+    return [title_of(metric, tools_of(runs), flow_names(runs)) for metric in metrics]
+
+
+def latency_word(tools: Iterable[str], flows: Iterable[str] = ()) -> str:
+    """What the latencies of these flows are called; ``latency`` where they have several names.
+
+    fio calls those of its I/Os ``clat`` and those of its flushes ``sync``, and has no word for a commit.
+    """
+    beside = {FLUSH: "sync", COMMIT: Tool.latency}
     words = {TOOLS[tool].latency if tool in TOOLS else Tool.latency for tool in tools}
-    return words.pop() if len(words) == 1 else Tool.latency
+    names = {word for flow in list(flows) or [""] for word in ([beside[flow]] if flow in beside else words)}
+    return names.pop() if len(names) == 1 else Tool.latency
 
 
 def tools_of(runs: Iterable[Run]) -> list[str]:

@@ -75,7 +75,7 @@ def answer_text(judged: Judgement, *, code: bool) -> str:
 
 def headline(verdict: Verdict) -> Text:
     """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
-    metric = metric_of(verdict.figure, verdict.tool)
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     left, right = metric.as_text(verdict.left), metric.as_text(verdict.right)
     figures = f"{left} -> {right}" if verdict.in_order else f"A {left}, B {right}"
     text = Text.assemble((verdict.preset, "bold"), f"  {verdict.direction} {metric.full_title}  ", figures)
@@ -219,7 +219,7 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     for verdict in verdicts:
         if not verdict.decides and verdict.ratio is not None:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
-            title = metric_of(verdict.figure, verdict.tool).full_title
+            title = metric_of(verdict.figure, verdict.tool, verdict.direction).full_title
             found.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 

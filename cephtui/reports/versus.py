@@ -95,7 +95,7 @@ def _named(verdict: Verdict, names: dict[str, str]) -> str:
 
 
 def _figures(verdict: Verdict) -> tuple[str, ...]:
-    metric = metric_of(verdict.figure, verdict.tool)
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     return (
         f"{verdict.direction} {metric.full_title}",
         metric.as_text(verdict.left),

@@ -317,7 +317,7 @@ class Tool(ABC):
     """The options that say what is asked of the target: without one of them it is not known what a log's run did."""
     described: ClassVar[frozenset[str]] = frozenset()
     """The options that are in what its workload describes."""
-    latency: ClassVar[str] = "lat"
+    latency: ClassVar[str] = "latency"
     """What its latencies are called: by the tool's own word for them, where it has several kinds."""
     latency_about: ClassVar[str] = "from the start of a request to its end"
     """What they are, in words."""

@@ -31,7 +31,17 @@ from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import LEVELS, QUALITY, quality_of
-from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, tools_of, written
+from cephtui.reports.text import (
+    cut,
+    margin_of,
+    metric_of,
+    short_conditions,
+    spread_of,
+    title_of,
+    titles_of,
+    tools_of,
+    written,
+)
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
@@ -48,7 +58,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     labels = [label_of(verdict, names) for verdict in shown]
     rows, strong = [], set()
     for number, verdict in enumerate(shown):
-        metric = metric_of(verdict.figure, verdict.tool)
+        metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
         change, interval = change_texts(verdict)
         if verdict.decides and verdict.met is not None:
             strong.add(number)
@@ -129,7 +139,7 @@ def runs_table(material: Material) -> Table:
         for run in shown
     ]
     heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
-    names = (*heads, *(f"{flow} {title_of(metric, tools_of(shown))}" for flow, metric in columns), "quality")
+    names = (*heads, *(f"{flow} {title_of(metric, tools_of(shown), [flow])}" for flow, metric in columns), "quality")
     rows += [(more, *[""] * (len(names) - 1))] * bool(more)
     return Table(names, "l" * len(heads) + "r" * len(columns) + "l", tuple(rows))
 
@@ -181,7 +191,7 @@ def points_table(material: Material) -> Table:
     points = [point for batch in group(material.runs) for point in batch.points]
     places = {name: of for name, of in _PLACES.items() if len({of(run) for run in material.runs}) > 1}
     shown, more = cut([row for point in points for row in _point_rows(point, material, places.values())], "rows")
-    figures = (title_of(metric, tools_of(material.runs)) for metric in LIVE)
+    figures = titles_of(LIVE, material.runs)
     columns = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
     rows = [*shown, *[(more, *[""] * (len(columns) - 1))] * bool(more)]
     return Table(columns, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl", tuple(rows))

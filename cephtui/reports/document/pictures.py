@@ -74,7 +74,7 @@ def _ends(verdict: Verdict) -> tuple[float, float, float]:
 
 def _title(verdict: Verdict, label: str, all_: Sequence[tuple[Verdict, str]]) -> str:
     """``write IOPS``, with the name of its runs where there are several."""
-    title = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool).full_title}"
+    title = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool, verdict.direction).full_title}"
     return title if len({each for _, each in all_}) == 1 else f"{label} {title}"
 
 
@@ -94,7 +94,7 @@ def dots_chart(
     verdict: Verdict, label: str, runs: Mapping[str, Run], sides: tuple[str, str], number: int
 ) -> Chart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
-    metric = metric_of(verdict.figure, verdict.tool)
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
     series: list[Series] = []

@@ -66,7 +66,7 @@ class CompareScreen(CopyingScreen):
     """Two runs: charts over each other, and below them what differed in conditions and figures."""
 
     BINDINGS = [
-        key("v", "next_metric", "metric", "switch the metric: IOPS, bandwidth, lat mean, p99", "view", shown=True),
+        key("v", "next_metric", "metric", "switch the metric: IOPS, bandwidth, latency mean, p99", "view", shown=True),
         key("f", "presenter", "present", "A, B and the change in large, for an audience", "view", shown=True),
         SWAP,
         COPY,
@@ -112,7 +112,11 @@ class CompareScreen(CopyingScreen):
             overlay.display = direction in directions
             flow = self._flow_at(direction, metric)
             name = f"{flow}.{metric.name}"
-            overlay.show(metric, *(curves.get(name, ()) for curves in self._compared.curves), flow=flow)
+            overlay.show(
+                metric_of(metric.name, self._tool, flow),
+                *(curves.get(name, ()) for curves in self._compared.curves),
+                flow=flow,
+            )
 
     def _flow_at(self, direction: str, metric: Metric) -> str:
         """In the place of reads or of writes: where both sides have flushed each write, latency is that of commits."""

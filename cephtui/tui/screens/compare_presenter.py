@@ -112,7 +112,7 @@ class ComparePresenter(InLarge):
             return
         figure = self._figures[self._chosen]
         metric = metric_of(figure.name, figure.tool)
-        self.query_one("#metric", Big).say(f"{title_of(metric, [figure.tool])} {figure.direction}")
+        self.query_one("#metric", Big).say(f"{title_of(metric, [figure.tool], [figure.direction])} {figure.direction}")
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])

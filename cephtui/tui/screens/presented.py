@@ -24,7 +24,7 @@ class Figure:
     """A number, and what it is."""
 
     word: str
-    """With the unit: ``IOPS write``, ``lat p99 ms``, ``flush p99 ms``."""
+    """With the unit: ``IOPS write``, ``latency p99 ms``, ``flush p99 ms``."""
     value: str
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""

@@ -10,8 +10,8 @@ from textual.widget import Widget
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
-from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric
-from cephtui.reports.text import latency_word, link_figures, value_range
+from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
+from cephtui.reports.text import latency_word, link_figures, title_of, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
@@ -43,10 +43,10 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
     names = metric.names_of_whole(flows)
     only = names[0] if len(names) == 1 else ""
-    what = f"latency {metric.title}" if metric.unit == "s" and only in (FLUSH, COMMIT) else metric.full_title
+    what = title_of(metric, [shown.tool], [only])
     words = f"{what} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
-    lines = (_spread(shown, headline), *_latencies(flows, metric, latency_word([shown.tool])), _apart(flows, headline))
+    lines = (_spread(shown, headline), *_latencies(flows, metric, shown.tool), _apart(flows, headline))
     return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
 
 
@@ -66,17 +66,17 @@ def _spread(shown: Shown, headline: Headline) -> str:
     return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(found.mean)}  {extent}"
 
 
-def _latencies(flows: Mapping[str, Interval | Total], above: Metric, word: str) -> list[str]:
+def _latencies(flows: Mapping[str, Interval | Total], above: Metric, tool: str) -> list[str]:
     """Mean and p99 of each flow's latency; only the p99 where the mean of one flow stands above."""
     whole = _MEAN.names_of_whole(flows)
     is_above = {whole[0]} if above.name == _MEAN.name and len(whole) == 1 else set[str]()
-    texts = {name: _latency(name, flow, word, is_above=name in is_above) for name, flow in flows.items()}
+    words = {name: latency_word([tool], [name]) for name in flows}
+    texts = {name: _latency(name, flow, words[name], is_above=name in is_above) for name, flow in flows.items()}
     return [f"{name} {text}" if len(flows) > 1 else text for name, text in texts.items() if text]
 
 
 def _latency(name: str, flow: Interval | Total, word: str, *, is_above: bool) -> str:
     """Empty where there is nothing more of it; a commit has no percentiles."""
-    word = "latency" if name in (FLUSH, COMMIT) else word
     p99 = "" if name == COMMIT else f"p99 {_P99.text_of(flow)}"
     if is_above:
         return f"{word} {p99}" if p99 else ""

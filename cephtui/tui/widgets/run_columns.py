@@ -8,6 +8,7 @@ from dataclasses import field
 from rich.cells import cell_len
 from rich.text import Text
 
+from cephtui.analysis.batches import flow_names
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.reports.text import title_of
@@ -15,16 +16,16 @@ from cephtui.tui.widgets.fitted import across, fitting, placed
 from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, Row
 
 
-def _of_metric(metric: Metric, tools: Collection[str]) -> dict[str, str]:
-    return {metric.name: title_of(metric, tools), MARGINS[metric]: "95 %", SPREADS[metric]: "spread"}
+def _of_metric(metric: Metric, tools: Collection[str], flows: Collection[str]) -> dict[str, str]:
+    return {metric.name: title_of(metric, tools, flows), MARGINS[metric]: "95 %", SPREADS[metric]: "spread"}
 
 
-def _titles(tools: Collection[str]) -> dict[str, str]:
+def _titles(tools: Collection[str], flows: Collection[str]) -> dict[str, str]:
     """From the left; a column that is not always there is left out where it has no text."""
     return {
         **{name: name for name in ("#", "preset", "differs", "target", "started")},
         "direction": "",
-        **{name: title for metric in LIVE for name, title in _of_metric(metric, tools).items()},
+        **{name: title for metric in LIVE for name, title in _of_metric(metric, tools, flows).items()},
         "outcome": "outcome",
     }
 
@@ -61,10 +62,12 @@ class Columns:
     """Of each, with a blank at each side."""
     tools: frozenset[str] = frozenset()
     """Of the runs: a latency has their word for it."""
+    flows: frozenset[str] = frozenset()
+    """Of the runs, by their names."""
 
     @property
     def titles(self) -> list[Text]:
-        titles = _titles(self.tools)
+        titles = _titles(self.tools, self.flows)
         return [placed(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
 
     def cells(self, row: Row) -> list[Text]:
@@ -88,7 +91,8 @@ def columns_for(rows: Iterable[Row], room: int) -> Columns:
     """Those for these rows on so many columns of the terminal."""
     rows = list(rows)
     tools = frozenset(row.run.tool for row in rows if row.run)
-    natural = {name: cell_len(title) for name, title in _titles(tools).items()}
+    flows = frozenset(flow_names(row.run for row in rows if row.run))
+    natural = {name: cell_len(title) for name, title in _titles(tools, flows).items()}
     natural |= {name: max(natural[name], least) for name, least in _LEAST.items()}
     used = set(_ALWAYS)
     for row in rows:
@@ -100,4 +104,4 @@ def columns_for(rows: Iterable[Row], room: int) -> Columns:
             natural["outcome"] = max(natural["outcome"], _RUNNING)
     natural["preset"] = min(natural["preset"], _PRESET_MOST)
     padded = {name: size + _PADDING for name, size in natural.items() if name in used}
-    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}), tools)
+    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}), tools, flows)
