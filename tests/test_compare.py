@@ -26,7 +26,8 @@ from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Figure
-from cephtui.reports.comparison import about, draw_comparison
+from cephtui.reports.comparison import about, draw_comparison, none_differed
+from cephtui.reports.markdown import comparison_markdown
 from cephtui.sessions import store
 from tests.golden import Golden
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
@@ -543,6 +544,17 @@ def test_the_spread_is_shown_where_a_side_has_repeats() -> None:
     assert next(line for line in lines if line.startswith("IOPS")).endswith("1.00k..1.25k")
     assert next(line for line in lines if line.startswith("bandwidth")).endswith("3.91..4.88 MiB/s")
     assert next(line for line in lines if line.startswith("clat p99 ")).endswith("10.0 ms")
+
+
+def test_what_was_not_asked_is_not_said_to_be_alike(golden: Golden) -> None:
+    known, unknown = run(1), run(2).model_copy(update={"cluster": None})
+    log = unknown.model_copy(update={"imported_from": "x.txt:1"})
+    texts = [none_differed(runs) for runs in ([known], [unknown], [known, unknown], [known, log])]
+    golden.same(texts)
+    assert ["cluster was asked" in text for text in texts] == [False, True, True, False]
+    (line,) = (line for line in shown(side(unknown), side(unknown)) if line.startswith("nothing differed"))
+    assert line == texts[1]
+    assert texts[1] in comparison_markdown(side(unknown), side(unknown))
 
 
 def test_where_nothing_differed_it_says_so() -> None:

@@ -15,6 +15,7 @@ from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, findings_with_runs
+from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
 from cephtui.reports.facts import period
@@ -52,7 +53,10 @@ def draw_comparison(
     notes = judged.conclusion.notes if judged else ()
     left_out = left_out_lines(judged.conclusion.left_out) if judged else ()
     rows += [plain(f"left out: {line}", "yellow") for line in left_out]
-    rows += [*(plain(line, "bold") for line in (*notes, *about(left, right))), draw_differences(shown)]
+    rows += [
+        *(plain(line, "bold") for line in (*notes, *about(left, right))),
+        draw_differences(shown, (*left.runs, *right.runs)),
+    ]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(left, right, ascii_only)]
@@ -62,7 +66,7 @@ def draw_comparison(
             plain(f"{name}: {finding_line(finding, where)}", "dim" if finding.level == "note" else "yellow")
             for finding, where in why
         ] + [Text(others)] * bool(others)
-    return Group(*rows, *(["", draw_differences(rest)] if rest else []), *[Text(more)] * bool(more))
+    return Group(*rows, *(["", draw_differences(rest, ())] if rest else []), *[Text(more)] * bool(more))
 
 
 def _marks(left: Side, right: Side) -> list[Text]:
@@ -98,10 +102,21 @@ def _sides(left: Side, right: Side, told: Iterable[Difference]) -> RenderableTyp
     return table
 
 
-def draw_differences(found: Sequence[Difference]) -> RenderableType:
-    """A row for each; where there is none, it is said."""
+def none_differed(runs: Iterable[Run]) -> str:
+    """That runs were alike in all that is known of them; a cluster that was not asked may have differed."""
+    every = list(runs)
+    if any(run.imported_from for run in every):
+        return "nothing differed in what is known of these runs: imported logs do not say all"
+    if all(run.cluster for run in every):
+        return "nothing differed in parameters, nodes, versions and cluster"
+    which = "in some of the runs no cluster was asked" if any(run.cluster for run in every) else "no cluster was asked"
+    return f"nothing differed in parameters, nodes and versions; {which}"
+
+
+def draw_differences(found: Sequence[Difference], runs: Iterable[Run]) -> RenderableType:
+    """A row for each difference between these runs; where there is none, it is said."""
     if not found:
-        return Text("nothing differed in parameters, nodes, versions and cluster", style="bold")
+        return Text(none_differed(runs), style="bold")
     table = make_table("differs", "", "A", "B")
     for each in found:
         short = short_version(each.left), short_version(each.right)

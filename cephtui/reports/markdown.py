@@ -16,7 +16,7 @@ from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
-from cephtui.reports.comparison import NO_RESULTS, about, change_text, range_text, value_text
+from cephtui.reports.comparison import NO_RESULTS, about, change_text, none_differed, range_text, value_text
 from cephtui.reports.facts import facts, ranges
 from cephtui.reports.gfm import code_block, document, escaped, table
 from cephtui.reports.matrix import (
@@ -44,7 +44,7 @@ from cephtui.reports.text import (
     written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
-from cephtui.reports.versus import apart, columns, heads, legend, rows
+from cephtui.reports.versus import apart, columns, heads, legend, rows, runs_of
 
 
 def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = (), details: Iterable[Sequence[str]] = ()) -> str:
@@ -76,7 +76,7 @@ def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None
         *heads[1],
         *[_verdict(verdict) for verdict in (judged.deciding if judged else ())],
         [escaped(line) for line in (*(judged.conclusion.notes if judged else ()), *about(left, right))],
-        _differing(differ),
+        _differing(differ, (*left.runs, *right.runs)),
         [f"- mark: {escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
         _changes(figures(left, right)),
         findings,
@@ -98,13 +98,13 @@ def versus_markdown(found: Versus, judged: Judgement) -> str:
         table(columns(judged), "llrrrrrl", cells),
         [escaped(line) for line in legend(judged)],
         [f"- {escaped(line)}" for line in (*conclusion.notes, *left_out, *limits)],
-        _differing(differ),
+        _differing(differ, runs_of(found)),
         [f"details: `cephtui compare {found.left.name} {found.right.name}`"],
     )
 
 
-def _differing(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
-    return table(("differs", "", "A", "B"), "llll", rows) if rows else ["nothing differed in the conditions"]
+def _differing(rows: Sequence[tuple[str, str, str, str]], runs: Iterable[Run]) -> list[str]:
+    return table(("differs", "", "A", "B"), "llll", rows) if rows else [none_differed(runs)]
 
 
 def matrix_markdown(matrix: Matrix, runs: Sequence[Run], *, live: bool = False) -> str:

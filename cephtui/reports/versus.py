@@ -43,12 +43,17 @@ def draw_versus(found: Versus, judged: Judgement, *, ascii_only: bool = False, a
         *(plain(line, "dim") for line in legend(judged)),
         "",
         *(plain(line, "bold") for line in conclusion.notes),
-        draw_differences(shown),
+        draw_differences(shown, runs_of(found)),
         *[Text(more)] * bool(more),
         *(plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)),
         *(plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)),
         *[plain(answer_text(judged, code=True), "bold")] * answer,
     )
+
+
+def runs_of(found: Versus) -> list[Run]:
+    """Of all pairs."""
+    return [run for pair in found.pairs for run in pair.runs]
 
 
 def heads(found: Versus, *, ascii_only: bool = False) -> dict[str, str]:

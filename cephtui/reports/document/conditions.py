@@ -8,6 +8,7 @@ from cephtui import units
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import NodeEnvironment, Run
+from cephtui.reports.comparison import none_differed
 from cephtui.reports.document.blocks import Block, Items, Table, Text
 from cephtui.reports.document.material import Material
 from cephtui.reports.facts import by_run, facts
@@ -41,7 +42,7 @@ def _differences(material: Material) -> tuple[Block, ...]:
         if each.topic not in _RESULTS
     }
     if not found:
-        return (Text("No difference was seen in options, nodes, versions and cluster."),)
+        return (Text(f"{none_differed(run for change in material.changes for run in change.runs).capitalize()}."),)
     shown, more = cut(found, "differences")
     rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
     return (Table(("differs", "", *material.sides), "llll", rows), *[Text(more)] * bool(more))
