@@ -17,13 +17,14 @@ from cephtui.analysis.history import History
 from cephtui.analysis.matrix import matrix_of
 from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.sides import Side
-from cephtui.models import Run, Sample, Summary, Total
+from cephtui.models import Finding, Run, Sample, Summary, Total
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
 from cephtui.models.results import Latency
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric, load_preset
 from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.latency import latency_parts, part_words
+from cephtui.reports.quality import LEVELS
 from cephtui.reports.runs import draw_run
 from cephtui.reports.text import latency_word, metric_of, title_of
 from cephtui.sessions.jsonlines import parse_sample, sample_line
@@ -309,6 +310,8 @@ def test_a_tile_and_a_notification_name_the_commit() -> None:
     assert (headline(flows, "latency"), headline(flows, "iops"), direction_of(flows)) == ("4.00 ms", "100", "write")
     assert text_of(flushed(1), "latency") == "cephtui: sync-latency ok, commit latency 4.00 ms"
     assert text_of(flushed(1), "iops") == "cephtui: sync-latency ok, 100 IOPS"
+    doubtful = flushed(1, findings=(Finding(code="stalled", text="4 s without a completion"),))
+    assert text_of(doubtful, "iops") == f"cephtui: sync-latency {LEVELS['limits']}, 100 IOPS"
 
 
 def test_parts_of_a_latency_have_names_that_are_true_of_them() -> None:

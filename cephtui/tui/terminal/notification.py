@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName
+from cephtui.reports.quality import outcome_word
 from cephtui.stats import known_sum
 
 LONG_SECONDS = 60.0
@@ -19,7 +20,7 @@ def text_of(run: Run, name: HeadlineName) -> str:
         texts = [figure.metric.as_text(known_sum(values.values())) + (" IOPS" if name == "iops" else "")]
     else:
         texts = [f"{flow} latency {figure.metric.as_text(value)}" for flow, value in values.items()]
-    text = ", ".join([f"cephtui: {run.preset} {run.outcome}", *texts])
+    text = ", ".join([f"cephtui: {run.preset} {outcome_word(run)}", *texts])
     return "".join(char if char.isascii() and char.isprintable() else "?" for char in text)
 
 

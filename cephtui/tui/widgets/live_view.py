@@ -19,7 +19,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import ClusterSample, Event, Mark, NodeEnded, Notice, Run, Sample
 from cephtui.models.metrics import HEADLINE_BY_NAME
-from cephtui.reports.quality import is_marked, short_notes
+from cephtui.reports.quality import is_marked, outcome_word, short_notes
 from cephtui.reports.text import how_far, phase_words, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
@@ -91,7 +91,7 @@ class ProgressLine(Static):
     def show_end(self, run: Run) -> None:
         """Draw the outcome of a run, and what limits its figures."""
         style = "bold red" if run.outcome != "ok" else "bold yellow" if is_marked(run) else "bold green"
-        text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
+        text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (outcome_word(run), style))
         first, *others = short_notes(run) or [""]
         text.append(f"  {first}", "yellow").append("\n" if others else "").append("  ".join(others), "yellow")
         self._draw(text)
