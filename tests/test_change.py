@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from cephtui.analysis.conclusion import Asked, conclude
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
+from cephtui.sessions import demo, store
+from cephtui.sessions.saved_changes import change_of_session
 from tests.golden import Golden
 from tests.measured import STARTED, STEP_SECONDS, run
 
@@ -158,3 +161,11 @@ def test_sides_in_order_of_time() -> None:
     mixed = Change((*earlier[:1], *later[1:]), (*earlier[1:], *later[:1]))
     assert (mixed.is_in_order, mixed.is_reversed) == (False, False)
     assert Change(earlier, ()).is_in_order
+
+
+def test_a_mark_that_is_passed_over_says_why(tmp_path: Path) -> None:
+    """The demo's last marks stand in its last run."""
+    directory = demo.unpack(tmp_path)
+    found = change_of_session(directory)
+    runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
+    assert found.notes == (f"{why_none(runs, marks, len(marks))}: judged is mark 1",)

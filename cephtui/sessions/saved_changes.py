@@ -74,7 +74,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
     for each in (number,) if number else range(len(marks), 0, -1):
         if changes := around(runs, marks, each):
             is_last = each == (number or len(marks))
-            note = f"no runs on both sides of the last mark are alike: judged is mark {each}"
+            note = f"{why_none(runs, marks, len(marks))}: judged is mark {each}"
             others = tuple(beside(runs, marks, each, changes))
             return SavedChange(tuple(changes), marks, directory, beside=others, notes=() if is_last else (note,))
     raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")
