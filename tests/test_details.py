@@ -15,6 +15,7 @@ from cephtui.models import DiskUse, JobResult, NodeResult, Run
 from cephtui.reports.client import client_facts, depth_text
 from cephtui.reports.jobs import draw_jobs, job_rows, sum_note
 from cephtui.reports.runs import draw_run
+from cephtui.reports.text import began, spread
 from cephtui.stats import Flow
 from tests.golden import Golden
 from tests.known import known
@@ -179,3 +180,19 @@ def test_cpu_and_disks_in_words(golden: Golden) -> None:
     facts = client_facts(recorded(), node)
     assert [*facts] == ["cpu", "disks"]
     golden.same(facts.values())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "within", "since"),
+    [
+        (0.0, "0.1 ms", "0.0 ms"),
+        (0.00004, "0.1 ms", "0.0 ms"),
+        (0.0123, "12.3 ms", "12.3 ms"),
+        (2.0, "2.00 s", "2.00 s"),
+    ],
+)
+def test_when_nodes_began_is_no_more_precise_than_it_is_known(seconds: float, within: str, since: str) -> None:
+    nodes = tuple(NodeResult(node=name, command="x", started_seconds=seconds) for name in ("a", "b"))
+    text = spread(recorded().model_copy(update={"nodes": nodes, "start_spread_seconds": seconds}))
+    assert text.endswith(f"2 nodes began within {within}")
+    assert began(seconds) == since

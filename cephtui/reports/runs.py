@@ -29,6 +29,7 @@ from cephtui.reports.tables import Fitting, Noted, add_more, add_row, live_colum
 from cephtui.reports.text import (
     IN_TABLE,
     OUTCOME_STYLES,
+    began,
     conditions,
     counted,
     cut,
@@ -304,7 +305,7 @@ def _node_results(value: Run, *, times: bool) -> Table:
     results, more = cut(value.nodes, "nodes")
     for result in results:
         totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
-        moments = [units.latency(seconds) for seconds in (result.started_seconds, result.ended_seconds)] * times
+        moments = [began(result.started_seconds), units.latency(result.ended_seconds)] * times
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
         for direction, total in totals.items():
             figures = [metric.text_of(total) for metric in written(value.tool, LIVE)]

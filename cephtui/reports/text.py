@@ -40,6 +40,8 @@ _LISTED_MOST = 100
 """Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
 _CELL_MOST = 2000
 """Characters of a text in a table."""
+_KNOWN_SECONDS = 1e-4
+"""When a node began is what the console's clock says, less half a round trip: no smaller difference is known."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
 _TARGET_MOST = 28
 _NODES_NAMED = 4
@@ -307,7 +309,13 @@ def spread(run: Run) -> str:
         return ""
     ended = [node.ended_seconds for node in run.nodes if node.ended_seconds is not None]
     done = f", the first done after {min(ended):.1f} s, the last after {max(ended):.1f} s" if ended else ""
-    return f"#{run.run} {len(run.nodes)} nodes began within {units.latency(run.start_spread_seconds)}{done}"
+    within = began(max(_KNOWN_SECONDS, run.start_spread_seconds))
+    return f"#{run.run} {len(run.nodes)} nodes began within {within}{done}"
+
+
+def began(seconds: float | None) -> str:
+    """How long after the first node one began, no more precisely than it is known: ``0.0 ms``."""
+    return units.latency(seconds) if seconds is None or seconds >= 1 else f"{1000 * seconds:.1f} ms"
 
 
 def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
