@@ -9,20 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.models import Node, NodeResult, Run, Step, Summary, Total
-from cephtui.models.metrics import BY_NAME, METRICS, is_carried
+from cephtui.analysis.conditions import seconds_of
+from cephtui.models import Node, NodeResult, Run, Seconds, Step, Summary, Total
+from cephtui.models.findings.measurement import STALLED
+from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.markdown import runs_markdown
 from cephtui.reports.text import conditions, latency_word, metric_of, short_conditions, title_of
+from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import fitted_to_target
+from cephtui.tui.widgets.shown import of_saved, spread
 from tests.golden import Golden
+from tests.known import known
 from tests.measured import run
+from tests.runs import recorded
 
 FILE = "file:/mnt/bench/test"
 
@@ -179,3 +185,34 @@ def test_a_latency_is_called_what_it_is() -> None:
     assert latency_word(["fio", "fio"]) == "clat"
     assert metric_of(mean.name, "fio").full_title == "clat mean"
     assert metric_of(mean.name, "ioping").full_title == "latency mean"
+
+
+@pytest.mark.parametrize(
+    ("span", "values", "least"),
+    [
+        ((11.0, 15.0), {}, 0.0),
+        ((0.0, 4.0), {}, 0.0),
+        ((0.0, 3.0), {}, 15.5),
+        ((11.0, 15.0), {"nodes": ("a",)}, 15.5),
+        ((11.0, 12.9), {}, 15.5),
+    ],
+    ids=str,
+)
+def test_in_a_gap_on_all_nodes_the_least_second_is_none(
+    span: tuple[float, float], values: dict[str, tuple[str, ...]], least: float
+) -> None:
+    """The tool reports the gap as one long time, with what completed at its end; a ramp of 2 s is no part of it."""
+    seconds = Seconds(metric="iops", count=15, least=15.5, mean=2000.0, greatest=2370.0, stddev=600.0)
+    stalled = STALLED.found(span, seconds=span[1] - span[0], **values)
+    run = recorded()
+    options = {**run.options, "ramp_time": 2}
+    changed = run.model_copy(update={"seconds": seconds, "options": options, "findings": (stalled,)})
+    assert known(seconds_of(changed)).least == least
+    assert known(seconds_of(changed.model_copy(update={"findings": ()}))).least == 15.5
+
+
+def test_the_range_of_a_saved_run_has_its_gap_in_it(tmp_path: Path) -> None:
+    directory = demo.unpack(tmp_path)
+    run = store.read_run(directory, 14)
+    shown = of_saved(run, store.read_history(directory, 14), ())
+    assert [known(spread(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [0.0, 0.0]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.sides import Side
+from cephtui.analysis.stalls import STALL_SECONDS
 from cephtui.ceph.cluster import OSD_OPTIONS
-from cephtui.models import ClusterEnvironment, NodeEnvironment, OptionValue, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, OptionValue, Run, Seconds, Step
+from cephtui.models.findings.measurement import STALLED
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 from cephtui.units import parse_size
@@ -91,6 +93,32 @@ def working_set(step: Step | Run) -> int:
     except (LookupError, ValueError, OverflowError):
         return 0
     return each * max(1, len(step.nodes))
+
+
+def seconds_of(run: Run) -> Seconds | None:
+    """How the seconds of a run are spread; in a gap on all nodes the least of them is 0.
+
+    A tool may report such a time as one, with what completed at its end.
+    """
+    found = run.seconds
+    return found.model_copy(update={"least": 0.0}) if found and has_gap(run) else found
+
+
+def has_gap(run: Run) -> bool:
+    """Whether there was a second of the measurement in which nothing completed on any node."""
+    return any(_is_gap(run, each) for each in run.findings)
+
+
+def _is_gap(run: Run, finding: Finding) -> bool:
+    """Whether a finding says that there was such a second."""
+    begun, over = finding.from_seconds, finding.to_seconds
+    if finding.code != STALLED.code or begun is None or over is None or not finding.values or "nodes" in finding.values:
+        return False
+    try:
+        ramp, _ = TOOLS[run.tool].bind(run.options).times()
+    except (LookupError, ValueError, OverflowError):
+        return False
+    return over - max(begun, ramp) >= STALL_SECONDS
 
 
 def drops_caches(run: Run) -> bool:

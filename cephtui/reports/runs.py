@@ -11,7 +11,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.batches import PointSummary, varied
 from cephtui.analysis.ceiling import Ceiling
-from cephtui.analysis.conditions import image_limits
+from cephtui.analysis.conditions import image_limits, seconds_of
 from cephtui.analysis.history import History
 from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.marks import in_order, with_results
@@ -241,8 +241,8 @@ def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, hist
             add_row(table, f"{direction} link", of_link)
         elif direction not in histograms and _has_more(total):
             add_row(table, f"{direction} {latency_word([value.tool], [direction])}", _latencies(total))
-    if value.seconds:
-        add_row(table, "seconds", _spread_of(value.seconds, value.tool))
+    if seconds := seconds_of(value):
+        add_row(table, "seconds", _spread_of(seconds, value.tool))
     timed = any(map(_is_timed, value.summary.flows.values()))
     has_ceilings = value.summary.flows and found is not None and not TOOLS[value.tool].of_links and (found or timed)
     for number, text in enumerate(ceiling_lines(found or (), [value]) if has_ceilings else ()):

@@ -8,6 +8,7 @@ from typing import Literal
 
 from rich.text import Text
 
+from cephtui.analysis.conditions import has_gap
 from cephtui.analysis.ended import ended_word, ends_of, left_early
 from cephtui.analysis.history import OF_NODES, Curve, History
 from cephtui.analysis.jobs import JobFigure, job_figures
@@ -77,6 +78,8 @@ class Shown:
 
     seconds: Seconds | None = None
     """How those of the whole run are spread."""
+    has_gap: bool = False
+    """Whether nothing completed in one of them: a tool may report a gap as one long time, with what came at its end."""
 
     def written(self, headline: Headline) -> Headline:
         """In the units in which its figures are written."""
@@ -146,6 +149,7 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
         measured=_measured(history),
         jobs=tuple(job_figures(run.nodes)),
         seconds=run.seconds,
+        has_gap=has_gap(run),
     )
 
 
@@ -182,7 +186,7 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
     name, history = headline.metric.name, shown.history
     whole = shown.seconds
     if whole and whole.metric == name:
-        return Spread(whole.least, whole.mean, whole.greatest)
+        return Spread(0.0 if shown.has_gap else whole.least, whole.mean, whole.greatest)
     flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
     curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
     known = [curve for curve in curves if curve]
@@ -191,7 +195,7 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
         return None
     least, mean, greatest = found
     exact = history.mean(name, flows)
-    return Spread(least, mean if exact is None else exact, greatest)
+    return Spread(0.0 if shown.has_gap and headline.sums else least, mean if exact is None else exact, greatest)
 
 
 def _has_both(directions: Collection[str]) -> bool:
