@@ -29,7 +29,7 @@ from cephtui.stats import known_sum
 
 TOLERANCE_PERCENT = 1.0
 _CAPPED_UP_TO = 1.1
-"""Of what is promised: a volume that does more has no limit, or a burst."""
+"""Of what is promised of a volume: one that does more has no limit, or a burst."""
 SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
@@ -207,6 +207,7 @@ def judge_expectation(
     if limited:
         answer = "undecided"
     measured = geometric_mean(values)
+    of_volume = _is_of_volume(runs[0], expected)
     return Expected(
         at=at,
         expectation=expected.text,
@@ -219,14 +220,14 @@ def judge_expectation(
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
-        of_volume=_is_of_volume(runs[0], expected),
+        of_volume=of_volume,
         measured=measured,
         by_bytes=expected.metric.unit == "IO/s" and any(block_of(run) for run, _ in known),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,
         seconds_reached=reached if has_seconds else None,
-        word=_word(expected, answer, measured),
+        word=_word(expected, answer, measured, of_volume=of_volume),
         answer=answer,
     )
 
@@ -256,11 +257,12 @@ def _answer(expected: Expectation, values: Sequence[float], interval: tuple[floa
     return "met" if all(ends) else "undecided" if any(ends) else "not met"
 
 
-def _word(expected: Expectation, answer: Answer, measured: float | None) -> Kept:
+def _word(expected: Expectation, answer: Answer, measured: float | None, *, of_volume: bool) -> Kept:
+    """What is promised of a volume is its limit too; ``--expect`` names none."""
     if measured is None:
         return "INVALID"
-    is_capped = not expected.is_rate or measured <= _CAPPED_UP_TO * expected.value
-    return "NOT CAPPED" if answer == "met" and not is_capped else _MET[answer]
+    is_above = of_volume and expected.is_rate and measured > _CAPPED_UP_TO * expected.value
+    return "NOT CAPPED" if answer == "met" and is_above else _MET[answer]
 
 
 def is_about(expected: Expectation, runs: Iterable[Run]) -> bool:

@@ -10,7 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf
 from cephtui.models.verdict import Answer, LeftOut
 
 Kept: TypeAlias = Literal["PASS", "FAIL", "NOT CAPPED", "INVALID", "NO VERDICT"]
-"""``NOT CAPPED`` is far above what is promised, and met; ``INVALID`` has no run that counts."""
+"""``NOT CAPPED`` is far above what is promised of a volume, and met; ``INVALID`` has no run that counts."""
 
 
 class Expected(Model):

@@ -89,7 +89,7 @@ def _line(found: Expected, name: str) -> str:
         f"{found.direction or ''} {figure}{_ends(found)}".strip(),
         wanted,
         *[seconds_text(found)] * (found.seconds is not None),
-        *[f"{100 * found.measured / found.promised:,.0f} % of what is {verb}: no limit, or a burst"]
+        *[f"{100 * found.measured / found.promised:,.0f} % of what is promised: no limit, or a burst"]
         * (found.word == "NOT CAPPED"),
     ]
     return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)]) + given_text(found)
