@@ -165,7 +165,9 @@ def test_seconds_without_a_count_of_ios_are_not_known() -> None:
 
 
 def judged(text: str, runs: Sequence[Run], seconds: tuple[int, int] = (60, 60)) -> Expected:
-    return judge_expectation(parse_expectation(text), "write-iops", runs, [seconds] * len(runs), STARTED)
+    return judge_expectation(
+        parse_expectation(text), "write-iops", runs, dict.fromkeys(map(name_of, runs), seconds), STARTED
+    )
 
 
 CASES: dict[str, tuple[Sequence[float], tuple[int, int], str, Answer]] = {
@@ -271,12 +273,33 @@ def test_seconds_are_counted_by_bytes_too() -> None:
 @pytest.mark.parametrize("value", [100, 8000, 20000])
 @pytest.mark.parametrize("seconds", [(60, 60), (0, 60)])
 def test_what_a_finding_limits_shows_neither(value: float, seconds: tuple[int, int]) -> None:
-    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW)), wrote(2, value)], seconds)
+    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW))], seconds)
     assert (found.word, found.answer) == ("NO VERDICT", "undecided")
     assert [(each.run, each.why) for each in found.limited] == [("tuning/1", "2 slow ops")]
     ((text, _),) = expected_lines([found])
     assert text.startswith("NO VERDICT write-iops: write ")
     assert text.endswith("; tuning/1: 2 slow ops")
+
+
+@pytest.mark.parametrize(
+    ("values", "limited", "word"),
+    [
+        ([1000, 1050, 9000], [3], "FAIL"),
+        ([8006, 8010, 100], [3], "PASS"),
+        ([100, 8006, 100], [1, 3], "PASS"),
+        ([7400, 8000, 8600, 20000], [4], "NO VERDICT"),
+    ],
+)
+def test_runs_without_such_a_finding_decide(values: list[float], limited: list[int], word: str, golden: Golden) -> None:
+    runs = [wrote(number, value, findings=(SLOW,) * (number in limited)) for number, value in enumerate(values, 1)]
+    seconds = {name_of(each): (0 if each.findings else 60, 60) for each in runs}
+    found = judge_expectation(parse_expectation("write iops>=8000"), "write-iops", runs, seconds, STARTED)
+    assert (found.word, found.limited) == (word, ())
+    assert found.seconds_reached == found.seconds == 60 * len(found.runs)
+    assert [each.run for each in found.left_out] == [f"tuning/{number}" for number in limited]
+    assert len(found.runs) == len(values) - len(limited)
+    ((text, _),) = expected_lines([found])
+    golden.same(text)
 
 
 def test_without_one_block_size_nothing_is_known_by_bytes() -> None:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import judge_expectation, parse_expectation
 from cephtui.ceph import proxmox
 from cephtui.ceph.qos import Limits, limits_argv, parse_limits
@@ -264,7 +265,7 @@ def test_a_volume_may_have_the_limits_of_another(tmp_path: Path) -> None:
 
 def found(text: str, seconds: tuple[int, int] = (60, 60), **done: Any) -> Expected:
     run = measured(**done)
-    return judge_expectation(parse_expectation(text), "x", [run], [seconds], STARTED)
+    return judge_expectation(parse_expectation(text), "x", [run], {name_of(run): seconds}, STARTED)
 
 
 def drawn(*rows: Row, **runs: Any) -> list[str]:
@@ -279,7 +280,7 @@ def test_a_row_for_each_volume(golden: Golden) -> None:
     parts: dict[VolumePart, Expected] = {
         "read": found("iops>=8000", read=flow(480_360, 60.0)),
         "write": found("iops>=8000", write=flow(480_660, 60.0)),
-        "75/25": judge_expectation(parse_expectation("iops>=8000"), "x", [both], [(60, 60)], STARTED),
+        "75/25": judge_expectation(parse_expectation("iops>=8000"), "x", [both], {name_of(both): (60, 60)}, STARTED),
     }
     lines = drawn(
         Row("pve1:vm-101-d1", "NVME", "64", parts),

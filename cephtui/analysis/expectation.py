@@ -3,13 +3,14 @@
 A promise is kept if all I/Os over the longest job reach it but for the tolerance, and if 99 % of the seconds reach 90 %
 of it: what providers of volumes promise in the same way ("within 10 % of the provisioned IOPS 99 % of the time").
 
-What a finding of a run limits shows neither: there is no verdict then, unless the right figure is known otherwise.
+What a finding of a run limits shows neither, unless the right figure is known otherwise: the other runs decide without
+it, and where there are none there is no verdict.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -184,9 +185,9 @@ def _lacking(run: Run, expected: Expectation) -> str:
 
 
 def judge_expectation(
-    expected: Expectation, step: str, runs: Sequence[Run], seconds: Sequence[tuple[int, int]], at: datetime
+    expected: Expectation, step: str, runs: Sequence[Run], seconds: Mapping[str, tuple[int, int]], at: datetime
 ) -> Expected:
-    """The runs of a point of a step; ``seconds`` are those of the runs that count, ``at`` is the time of it."""
+    """The runs of a point of a step; ``seconds`` are those of each run that counts, ``at`` is the time of it."""
     left_out = [LeftOut(run=name_of(run), why=why) for run in runs if (why := why_invalid(run))]
     counted = [run for run in runs if not why_invalid(run)]
     known = [(run, value) for run in counted if (value := measured_of(run, expected)) is not None]
@@ -195,15 +196,17 @@ def judge_expectation(
         for run in counted
         if name_of(run) not in {name_of(each) for each, _ in known}
     ]
+    limited = [each for run, _ in known for each in _limits(run, expected)]
+    names = {each.run for each in limited}
+    if clear := [(run, value) for run, value in known if name_of(run) not in names]:
+        known, left_out, limited = clear, left_out + limited, []
     values = [value for _, value in known]
-    count = sum(of for _, of in seconds)
-    reached = sum(number for number, _ in seconds)
+    reached, count = (sum(seconds[name_of(run)][part] for run, _ in known) for part in (0, 1))
     interval = _interval(values)
     answer = _answer(expected, values, interval)
     has_seconds = bool(values and count and expected.is_rate)
     if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    limited = [each for run, _ in known for each in _limits(run, expected)]
     if limited:
         answer = "undecided"
     measured = geometric_mean(values)

@@ -30,7 +30,8 @@ class Expected(Model):
     """Those that count: ``tuning/1``."""
     left_out: tuple[LeftOut, ...] = ()
     limited: tuple[LeftOut, ...] = ()
-    """Runs of which a finding limits what the figure means: they show neither that it is reached nor that it is not."""
+    """Of which a finding limits what the figure means, where that holds for all runs: they show neither that it is
+    reached nor that it is not. Beside others they are left out."""
     direction: Name | None
     """``read`` or ``write``; null for both together."""
     figure: Name

@@ -92,7 +92,8 @@ def _line(found: Expected, name: str) -> str:
         *[f"{100 * found.measured / found.promised:,.0f} % of what is promised: no limit, or a burst"]
         * (found.word == "NOT CAPPED"),
     ]
-    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited)]) + given_text(found)
+    left_out = [f"left out: {line}" for line in left_out_lines(found.left_out)]
+    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited), *left_out]) + given_text(found)
 
 
 def figure_text(found: Expected, value: float) -> str:

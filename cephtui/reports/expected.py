@@ -82,5 +82,5 @@ def _of_volumes(rows: Sequence[Row], runs: Mapping[str, Run]) -> ExpectedTable:
 def _of_others(found: Sequence[Expected]) -> ExpectedTable:
     names = step_names(found)
     rows = tuple(expected_row(each, name) for each, name in zip(found, names, strict=True))
-    lines = dict.fromkeys(line for each in found for line in left_out_lines(each.left_out))
+    lines = dict.fromkeys(line for each in found for line in left_out_lines((*each.left_out, *each.limited)))
     return ExpectedTable(COLUMNS, SIDES, rows, tuple(lines))

@@ -126,7 +126,7 @@ def _names(found: Expected) -> set[str]:
 def _judged(
     directory: Path, expected: Expectation, step: str, point: Point, at: datetime, given: Iterable[Expected]
 ) -> Expected:
-    seconds = [_seconds(directory, run, expected) for run in point.repeats if not why_invalid(run)]
+    seconds = {name_of(run): _seconds(directory, run, expected) for run in point.repeats if not why_invalid(run)}
     found = judge_expectation(expected, step, point.repeats, seconds, at)
     before = next((each.word for each in reversed([*given]) if _is_of_the_same(each, found)), found.word)
     return found.model_copy(update={"given": None if before == found.word else before})
