@@ -15,10 +15,11 @@ from rich.console import Console
 
 from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.ratio import holm, welch
-from cephtui.analysis.verdict import NOT_JUDGED
+from cephtui.analysis.verdict import why_not_judged
 from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
+from cephtui.models.metrics import BY_NAME
 from cephtui.reports.markdown import versus_markdown
 from cephtui.reports.verdict import verdict_text
 from cephtui.reports.versus import draw_versus, legend, names_of_pairs, rows
@@ -222,7 +223,7 @@ def test_one_reason_for_no_verdict_is_said_everywhere(after: Sequence[float]) ->
     judged = concluded(*of_presets([((1, 1, 0), after)]))
     (verdict,) = judged.deciding
     assert (verdict.lacks, verdict.is_judged) == ("completions", False)
-    reason = NOT_JUDGED[verdict.lacks]
+    reason = why_not_judged(verdict, "of A", "of B")
     assert verdict_text(verdict).endswith(reason)
     assert judged.conclusion.notes[0].endswith(reason)
 
@@ -248,6 +249,18 @@ def test_why_a_comparison_was_not_judged(golden: Golden) -> None:
     judged = concluded(left, WholeSession(stopped))
     golden.same(judged.conclusion.notes[:4])
     assert "b/6, " in judged.conclusion.notes[3]
+
+
+def test_of_a_figure_that_a_side_does_not_have_it_is_said_which_side_that_is(golden: Golden) -> None:
+    """The runs count: they have no percentile that enough I/Os carry."""
+    found = versus(*of_presets([(SAME.before, SAME.after)]))
+    asked = Asked(lambda _: IOPS, metrics=(BY_NAME["latency_p999_seconds"],), directions=("write",))
+    judged = conclude_versus(found, asked, STARTED)
+    (verdict,) = judged.deciding
+    assert (verdict.before, verdict.after, verdict.is_judged) == ((), (), False)
+    assert why_not_judged(verdict, "of A", "of B") in judged.conclusion.notes[0]
+    texts = [verdict, verdict.model_copy(update={"before": ("a/1",)}), verdict.model_copy(update={"after": ("b/1",)})]
+    golden.same(why_not_judged(each, "of A", "of B") for each in texts)
 
 
 def test_nothing_is_better_or_worse_that_is_not_shown_to_differ() -> None:

@@ -29,7 +29,7 @@ from cephtui.analysis.ratio import (
 )
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.metrics import Metric
+from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Lack, Verdict
 
 _PREDICTED_FROM = 4
@@ -37,7 +37,6 @@ _PREDICTED_FROM = 4
 _FAR = 48
 """More runs a side than this are beyond what is measured to decide."""
 NOT_JUDGED: Mapping[Lack | None, str] = {
-    "a run": "no run of one side counts",
     "completions": "a run completed nothing",
     "the same load": "not the same load",
     "runs": f"that needs {JUDGED_RUNS} runs on each side",
@@ -152,6 +151,19 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
         decides=decides,
         **found,
     )
+
+
+def why_not_judged(verdict: Verdict, first: str, second: str) -> str:
+    """``no counted run of A has write IOPS``: of a verdict that is not judged; ``first`` and ``second`` are the sides.
+
+    Runs of a side without the figure may count, and have done something else.
+    """
+    if verdict.lacks != "a run":
+        return NOT_JUDGED[verdict.lacks]
+    side = first if verdict.after else second if verdict.before else "on either side"
+    metric = BY_NAME[verdict.figure]
+    what = f"{verdict.direction} {metric.full_title}".strip()
+    return f"no counted run {side} has {what if metric.percent is None else f'a {what} that enough I/Os carry'}"
 
 
 def _seconds(measured: Sequence[Measured]) -> float | None:

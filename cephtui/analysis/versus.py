@@ -19,7 +19,7 @@ from cephtui.analysis.conditions import differences, load_of
 from cephtui.analysis.marks import among
 from cephtui.analysis.noted import text_of
 from cephtui.analysis.sides import Side
-from cephtui.analysis.verdict import NOT_JUDGED
+from cephtui.analysis.verdict import why_not_judged
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import LeftOut, Verdict
@@ -158,8 +158,9 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
             f"after Holm over {judged} comparison{'s' * (judged != 1)}: {shown['faster']} faster, "
             f"{shown['slower']} slower, {rest} not shown to differ"
         )
-    for lacking, number in Counter(verdict.lacks for verdict in verdicts if not verdict.is_judged).items():
-        yield f"no verdict on {number} of {len(verdicts)} comparisons: {NOT_JUDGED[lacking]}"
+    reasons = Counter(why_not_judged(verdict, "of A", "of B") for verdict in verdicts if not verdict.is_judged)
+    for why, number in reasons.items():
+        yield f"no verdict on {number} of {len(verdicts)} comparisons: {why}"
 
 
 def _marked(found: Versus) -> Iterator[str]:

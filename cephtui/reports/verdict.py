@@ -12,7 +12,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.ratio import Better, answer_of, required_ratio
-from cephtui.analysis.verdict import NOT_JUDGED
+from cephtui.analysis.verdict import why_not_judged
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
@@ -107,16 +107,10 @@ def interval_of(verdict: Verdict) -> str:
 def verdict_text(verdict: Verdict) -> str:
     """What it says, in a sentence; with what would bring a verdict where there is none."""
     before, after = len(verdict.before), len(verdict.after)
-    if not (before and after):
-        sides = _of_sides(verdict)
-        missing = "on either side" if not (before or after) else sides[0] if not before else sides[1]
-        metric = BY_NAME[verdict.figure]
-        what = "run that counts" if metric.percent is None else f"{metric.title} that enough I/Os carry"
-        return f"no verdict: no {what} {missing}"
     if verdict.lacks == "runs":
         return _too_few(verdict, before, after)
     if verdict.lacks:
-        return f"no verdict: {NOT_JUDGED[verdict.lacks]}"
+        return f"no verdict: {why_not_judged(verdict, *_of_sides(verdict))}"
     word = short_text(verdict) if verdict.word in _WORDS else ""
     if _differs_besides(verdict):
         word += f" by {_percent(_away(verdict.ratio or 1.0))}"
