@@ -184,7 +184,7 @@ def test_what_would_be_seen(runs: int, units: float) -> None:
 def test_how_many_runs_would_decide() -> None:
     assert runs_needed(0.05, 0.05 * 2.3, 0.95) == 5
     assert runs_needed(0.05, 0.05 * 2.0, 0.95) == 6
-    assert runs_needed(0.05, 0.05 / 10, 0.95) == 1571
+    assert runs_needed(0.05, 0.05 / 10, 0.95) == 1572
     assert runs_needed(0.05, 0.0, 0.95) is None
     assert runs_needed(0.05, 1e-6, 0.95) is None
 

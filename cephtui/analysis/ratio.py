@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist, mean, variance
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -34,6 +35,8 @@ class LogMean:
     standard_error: float
     df: float
     """Degrees of freedom."""
+    df_again: float | None = None
+    """Those of further runs with the same spread, where their number is estimated too; None where it is not."""
 
     @property
     def value(self) -> float:
@@ -60,9 +63,27 @@ class LogMean:
         return 2 * min(self.p_met(1.0, "more"), self.p_met(1.0, "less"))
 
     def detectable(self, confidence: float) -> float:
-        """The least fall, as a fraction of before, that would be seen with 80 % power (Bloom 1995)."""
-        reach = quantile(0.5 + confidence / 2, self.df) + quantile(_POWER, self.df)
-        return 1 - math.exp(-reach * self.standard_error)
+        """The least fall, as a fraction of before, that would be seen with about 80 % power."""
+        return 1 - math.exp(-_reach(confidence, self.df_again or self.df) * self.standard_error)
+
+
+def _reach(confidence: float, df: float) -> float:
+    """How many standard errors there must be, for an interval to show them with 80 % power (Bloom 1995)."""
+    return quantile(0.5 + confidence / 2, df) + quantile(_POWER, df)
+
+
+def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:
+    """The degrees of freedom by which the power of Welch's test is known, of so many runs, at least two, on each side.
+
+    ``squared`` are the true squares of the standard errors of both sides. The test estimates them, so that its degrees
+    of freedom vary between those of the smaller side and what Satterthwaite's formula makes of the true ones: halfway
+    the power is right within 4 per cent points, by simulation.
+    """
+    return (_satterthwaite(squared, runs) + min(runs) - 1) / 2
+
+
+def _satterthwaite(squared: Sequence[float], runs: Sequence[int]) -> float:
+    return sum(squared) ** 2 / sum(each**2 / (number - 1) for each, number in zip(squared, runs, strict=True))
 
 
 def _exp(log: float) -> float:
@@ -115,11 +136,11 @@ def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
     """
     sides = [math.log(value) for value in before], [math.log(value) for value in after]
     parts = [variance(side) / len(side) for side in sides]
-    squared = sum(parts)
-    df = float(sum(len(side) - 1 for side in sides))
-    if squared:
-        df = squared**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    return LogMean(mean(sides[1]) - mean(sides[0]), math.sqrt(squared), df)
+    runs = [len(side) for side in sides]
+    ratio = LogMean(mean(sides[1]) - mean(sides[0]), math.sqrt(sum(parts)), sum(runs) - 2.0)
+    if not ratio.standard_error:
+        return ratio
+    return replace(ratio, df=_satterthwaite(parts, runs), df_again=df_of_welch(parts, runs))
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
@@ -177,16 +198,15 @@ def runs_needed(spread: float, away: float, confidence: float, *, in_turns: bool
     """About how many runs a side decide with 80 % power; None for more than can be made.
 
     ``spread`` is the standard deviation of the logarithms of a side, ``away`` how far the logarithm of the true ratio
-    is from that of the required one, ``confidence`` that of the look which is to decide. Pairs of runs ``in_turns``
-    have half as many degrees of freedom.
+    is from that of the required one, ``confidence`` that of the look which is to decide. Of runs ``in_turns`` it is
+    the pairs that count.
     """
     if not away:
         return None
     normal = NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(_POWER)
     fewest = max(2, math.floor(2 * (normal * spread / away) ** 2))  # t reaches further than the normal distribution
     for runs in range(fewest, min(_RUNS_MOST, fewest + _BY_T_MOST)):
-        df = (runs - 1.0) * (1 if in_turns else 2)
-        reach = quantile(0.5 + confidence / 2, df) + quantile(_POWER, df)
-        if reach * spread * math.sqrt(2 / runs) <= abs(away):
+        df = runs - 1.0 if in_turns else df_of_welch((1.0, 1.0), (runs, runs))
+        if _reach(confidence, df) * spread * math.sqrt(2 / runs) <= abs(away):
             return runs
     return None

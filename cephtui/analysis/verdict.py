@@ -17,6 +17,7 @@ from cephtui.analysis.ratio import (
     LogMean,
     answer_of,
     change_between,
+    df_of_welch,
     geometric_mean,
     log_deviation,
     paired,
@@ -211,10 +212,11 @@ def _more_runs(
 
 
 def seen_with(variation: float, before: int, after: int, confidence: float, *, in_turns: bool = False) -> float:
-    """The least fall, as a fraction, that so many runs would show with 80 % power.
+    """The least fall, as a fraction, that so many runs would show with about 80 % power.
 
     ``variation`` is the coefficient of variation between runs, ``confidence`` that of a single look. In turns there are
     as many on both sides, and no more differences between them than pairs.
     """
-    error = log_deviation(variation) * math.sqrt(1 / before + 1 / after)
-    return LogMean(0.0, error, after - 1.0 if in_turns else before + after - 2.0).detectable(confidence)
+    parts, runs = (1 / before, 1 / after), (before, after)
+    df = after - 1.0 if in_turns else df_of_welch(parts, runs)
+    return LogMean(0.0, log_deviation(variation) * math.sqrt(sum(parts)), df).detectable(confidence)

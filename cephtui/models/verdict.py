@@ -82,7 +82,8 @@ class Verdict(Model):
     """How likely at least this result would be, were the true change just what counts as the same; null unless it is
     better or worse by its own interval."""
     detectable_fraction: float | None = None
-    """The least fall that would be seen with 80 % power, as a fraction of before; ``f / (1 - f)`` is the least rise."""
+    """The least fall that would be seen with about 80 % power, if the runs are spread as these are, as a fraction of
+    before; ``f / (1 - f)`` is the least rise."""
     runs_needed: int | None = None
     """A side, about, for a decision with 80 % power; null where it is decided, or more than can be made."""
     runs_needed_if_same: int | None = None

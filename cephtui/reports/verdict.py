@@ -187,7 +187,7 @@ def _least_seen(verdict: Verdict) -> str:
 
 
 def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
-    """``a fall of 5.0 %`` or, of a latency, ``a rise of 5.3 %``: the least changes to the worse, given as falls.
+    """``a fall of about 5.0 %`` or, of a latency, ``a rise of about 5.3 %``: the least ones to the worse, given as falls.
 
     A rise is the same factor the other way, and more per cent. ``betters`` are those of the figures in question.
     """
@@ -195,11 +195,14 @@ def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
         return "no change"
     known = [fall for fall in falls if fall <= _SEEN_MOST]
     beyond = ["none"] * (len(known) < len(falls))
-    down, up = (either([*map(_percent, found), *beyond])
-                for found in ([100 * fall for fall in known], [100 * fall / (1 - fall) for fall in known]))  # fmt: skip
+    down, up = (either([*map(_about, found), *beyond]) for found in (known, [fall / (1 - fall) for fall in known]))
     if set(betters) == {"less"}:
-        return f"a rise of {up}"
-    return f"a fall of {down}" + (f" (of a latency a rise of {up})" if "less" in betters else "")
+        return f"a rise of about {up}"
+    return f"a fall of about {down}" + (f" (of a latency a rise of about {up})" if "less" in betters else "")
+
+
+def _about(fraction: float) -> str:
+    return f"{100 * fraction:,.{0 if fraction >= 0.0995 else 1}f} %"
 
 
 def either(words: Sequence[str]) -> str:

@@ -381,7 +381,7 @@ def _seen(guided: GuidedCheck, stands: Standing, metric: Metric) -> str:
     known = (
         f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
     )
-    return f"{known} {first} is seen after {runs[0]} runs, {last} after {runs[-1]}"
+    return f"{known} {first} would be seen after {runs[0]} runs, {last} after {runs[-1]} (80 %)"
 
 
 def _over(stands: Standing) -> str:
