@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -26,10 +26,12 @@ from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Figure
-from cephtui.reports.comparison import about, draw_comparison, none_differed
+from cephtui.reports.comparison import about, change_text, draw_comparison, none_differed
 from cephtui.reports.markdown import comparison_markdown
 from cephtui.sessions import store
 from tests.golden import Golden
+from tests.known import known
+from tests.measured import IOPS, STARTED
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -483,21 +485,58 @@ def test_what_is_shown_stands_first_then_differences_figures_and_findings() -> N
     ]
     positions = [next(i for i, line in enumerate(lines) if line.startswith(words)) for words in order]
     assert positions == sorted(positions)
-    assert "IOPS            1.00k      1.12k! ▲ +12.3 %" in lines
+    assert "IOPS            1.00k      1.12k! +12.3 %" in lines
 
 
 @pytest.mark.parametrize(
-    ("iops", "words"), [(1123.0, "▲ +12.3 %"), (950.0, "▼ -5.0 %"), (1003.0, "▲ +0.3 %"), (999.99, "= 0.0 %")]
+    ("iops", "words"), [(1123.0, "+12.3 %"), (950.0, "-5.0 %"), (1003.0, "+0.3 %"), (999.99, "0.0 %")]
 )
-def test_a_change_has_an_arrow(iops: float, words: str) -> None:
+def test_of_one_run_each_a_change_has_no_arrow(iops: float, words: str) -> None:
     line = next(line for line in shown(side(run(1)), side(run(2, iops))) if line.startswith("IOPS"))
-    assert line.endswith(words)
+    assert line.split()[3:] == words.split()
+
+
+def several(values: Sequence[float], first: int = 1, **changes: Any) -> Side:
+    return side(*(run(number, value, **changes) for number, value in enumerate(values, first)))
+
+
+@pytest.mark.parametrize(
+    ("iops", "arrow"),
+    [
+        ([1100.0, 1120.0, 1110.0], "▲"),
+        ([900.0, 910.0, 890.0], "▼"),
+        ([1000.0, 1500.0, 1010.0], ""),
+        ([1100.0, 1110.0], ""),
+    ],
+)
+def test_a_change_that_the_runs_show_has_an_arrow(iops: list[float], arrow: str) -> None:
+    sides = several([1000, 1010, 990]), several(iops, 4)
+    change = change_text(figure(*sides))
+    assert change.startswith(f"{arrow} " if arrow else "+")
+    verdict = known(judge_sides(*sides, lambda _: IOPS, STARTED)).deciding[0]
+    assert bool(arrow) == (verdict.differs is not None), "the table says what the verdict says"
+
+
+def test_runs_that_do_not_count_show_no_change() -> None:
+    thin = Finding(code="thin", text="the image is thin")
+    sides = several([1000, 1010, 990]), several([1100, 1120, 1110], 4, findings=(thin,))
+    assert figure(*sides).shown is None
+
+
+def test_what_is_not_comparable_has_no_change() -> None:
+    sides = several([1000, 1010, 990]), several([100, 110, 90], 4, options={**run(1).options, "bs": "1M"})
+    assert {(each.same_load, each.shown, change_text(each)) for each in figures(*sides)} == {(False, None, "-")}
+    lines = shown(*sides)
+    assert not set("▲▼") & set("".join(lines))
+    assert next(line for line in lines if line.startswith("write  ")).split()[:4] == ["write", "A", "B", "range"]
+    assert "| change |" not in comparison_markdown(*sides)
+    assert "| change |" in comparison_markdown(sides[0], several([100], 4))
 
 
 def test_nothing_is_called_better_or_worse() -> None:
     slower = run(2, 500.0, summary=Summary(write=total(500.0, latency_p99_seconds=0.02)))
     text = "\n".join(shown(side(run(1)), side(slower)) + shown(side(slower), side(run(1))))
-    assert "▲ +100.0 %" in text
+    assert " +100.0 %" in text
     assert not set(text.split()) & {"better", "worse", "same"}
     assert text.count("one run each: no verdict") == 2
 
@@ -515,24 +554,24 @@ def styles(left: Side, right: Side) -> dict[str, list[str]]:
 
 def test_a_change_has_no_colour_and_what_is_not_comparable_is_grey() -> None:
     three = [run(number, batch=batch) for number, batch in enumerate("aabb", 1)]
-    several = styles(side(*three[:2]), side(*three[2:]))
-    assert several["dim"] == ["= 0.0 %"]
+    repeated = styles(side(*three[:2]), side(*three[2:]))
+    assert repeated["dim"] == ["0.0 %"]
     alone = styles(side(run(1)), side(run(2, 500.0)))
-    assert alone["dim"] == ["1.00k", "500", "▼ -50.0 %"]
+    assert alone["dim"] == ["1.00k", "500", "-50.0 %"]
     other = run(3, options={**run(1).options, "bs": "1M"})
-    assert len(styles(side(*three[:2]), side(other, other))["dim"]) == 3
-    assert not {style for style in {**several, **alone} if "green" in style or "red" in style}
+    assert len(styles(side(*three[:2]), side(other, other))["dim"]) == 2
+    assert not {style for style in {**repeated, **alone} if "green" in style or "red" in style}
 
 
 def test_in_ascii_mode_everything_is_ascii() -> None:
-    lines = shown(side(run(1), run(2)), side(run(3, 2000.0), run(4, 781.25)), ascii_only=True)
+    lines = shown(several([1000] * 3), several([1250] * 3, 4), ascii_only=True)
     assert "".join(lines).isascii()
     assert any("^ +25.0 %" in line for line in lines)
 
 
-def test_from_zero_there_is_an_arrow_and_no_percentage() -> None:
+def test_from_zero_there_is_no_percentage() -> None:
     lines = shown(side(run(1, 0.0)), side(run(2, 10.0)))
-    assert next(line for line in lines if line.startswith("IOPS")).endswith("▲")
+    assert next(line for line in lines if line.startswith("IOPS")).split()[-1] == "-"
 
 
 def test_the_spread_is_shown_where_a_side_has_repeats() -> None:
@@ -661,6 +700,7 @@ def test_the_command_gives_json_lines(data: Path) -> None:
     written = next(row for row in rows[4:] if (row["direction"], row["name"]) == ("write", "iops"))
     assert written["better"] is None
     assert written["change_fraction"] == pytest.approx(written["right"] / written["left"] - 1)
+    assert (written["same_load"], written["shown"]) == (False, None), "reads and writes against writes"
     assert written["left_spread"] is None
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cephtui.analysis.batches import flow_names, measured, tool_of
+from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.conditions import unlike
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
+from cephtui.analysis.verdict import Criteria, Figures
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models.verdict import JUDGED_RUNS
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
@@ -20,7 +24,9 @@ def figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
-    found = (_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS)
+    found = [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
+    if unlike(left, right):
+        found = [each.model_copy(update={"same_load": False, "shown": None}) for each in found]
     return [each for each in found if each.direction in DIRECTIONS or (each.left, each.right) != (None, None)]
 
 
@@ -38,12 +44,21 @@ def _figure(
         left=mean_before,
         right=mean_after,
         change_fraction=_change(mean_before, mean_after),
+        shown=_shown(direction, metric, left, right),
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
         left_findings=limiting(codes[0], metric.name, direction) if before else (),
         right_findings=limiting(codes[1], metric.name, direction) if after else (),
     )
+
+
+def _shown(direction: str, metric: Metric, left: Side, right: Side) -> Literal["more", "less"] | None:
+    before, after = ([run for run in side.runs if not why_invalid(run)] for side in (left, right))
+    counted = Figures.of(direction, metric, before, after)
+    ratio = counted.ratio if min(len(counted.before), len(counted.after)) >= JUDGED_RUNS else None
+    low, high = ratio.interval(Criteria().confidence) if ratio else (1.0, 1.0)
+    return "more" if low > 1 else "less" if high < 1 else None
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:

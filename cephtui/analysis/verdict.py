@@ -105,6 +105,14 @@ class Figures:
             first != second for first, second in zip(order[::2], order[1::2], strict=True)
         )
 
+    @property
+    def ratio(self) -> LogMean | None:
+        """After against before; None of other loads, of fewer than two runs on a side, or where one did nothing."""
+        before, after = self.values
+        if not self.is_same_load or spread(before) is None or spread(after) is None:
+            return None
+        return (paired if self.take_turns else welch)(before, after)
+
 
 def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[Measured]:
     return [Measured(run, value) for run in runs for value in measured([run], direction, metric)]
@@ -118,8 +126,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
     runs = min(len(before), len(after))
     nominal = criteria.looks.nominal(criteria.confidence, paired=method == "paired")
     found: dict[str, Any] = {}
-    if figures.is_same_load and spreads[0] is not None and spreads[1] is not None:
-        ratio = (paired if method == "paired" else welch)(before, after)
+    if ratio := figures.ratio:
         found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
         if found.get("met") is None:
             # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both

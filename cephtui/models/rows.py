@@ -209,6 +209,10 @@ class Figure(Model):
     right: float | None
     change_fraction: float | None
     """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
+    same_load: bool = True
+    """Whether both sides measured the same operations; of others the change means nothing."""
+    shown: Literal["more", "less"] | None = None
+    """What the runs that count show right to be, with 95 % confidence; null where neither is shown."""
     better: Literal["better", "worse", "same"] | None
     """Whether the change is an improvement; null where that can't be concluded from the runs."""
     left_spread: tuple[float, float] | None = None

@@ -125,16 +125,20 @@ def draw_differences(found: Sequence[Difference], runs: Iterable[Run]) -> Render
 
 
 def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
-    """The figures in rows; the range only where there are several runs. What can't be compared is grey."""
+    """The figures in rows; the range only where there are several runs.
+
+    What can't be compared is grey, and has no change where other operations were measured.
+    """
     found = figures(left, right)
     if not found:
         return Text(NO_RESULTS)
     ranges = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
     names = {"left_spread": "range of A", "right_spread": "range of B"}
-    change = "change" if between(left, right).is_in_order else "B vs A"
-    columns = (found[0].direction, "A", "B", change, *(names[name] for name in ranges))
+    other = unlike(left, right)
+    change = [] if other else ["change" if between(left, right).is_in_order else "B vs A"]
+    columns = (found[0].direction, "A", "B", *change, *(names[name] for name in ranges))
     table = make_table(*columns, right=("A", "B"), whole=columns)
-    grey = "dim" if unlike(left, right) or len(left.runs) == len(right.runs) == 1 else ""
+    grey = "dim" if other or len(left.runs) == len(right.runs) == 1 else ""
     for before, figure in zip((found[0], *found), found, strict=False):
         if figure.direction != before.direction:
             add_row(table, Text(figure.direction, style="bold"))
@@ -143,7 +147,7 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
             title_of(BY_NAME[figure.name], [figure.tool], [figure.direction]),
             Text(value_text(figure, figure.left) + ("!" if figure.left_findings else ""), style=grey),
             Text(value_text(figure, figure.right) + ("!" if figure.right_findings else ""), style=grey),
-            Text(change_text(figure, ascii_only=ascii_only), style="dim"),
+            *[Text(change_text(figure, ascii_only=ascii_only), style="dim")] * bool(change),
             *(range_text(figure, getattr(figure, name)) for name in ranges),
         )
     return table
@@ -160,13 +164,15 @@ def range_text(figure: Figure, spread: tuple[float, float] | None) -> str:
 
 
 def change_text(figure: Figure, *, ascii_only: bool = False) -> str:
-    """An arrow for the direction of the number, and by how much; no word for what that means."""
-    if figure.left is None or figure.right is None:
+    """By how much it differs, and an arrow for the direction of the number where the runs show that it does.
+
+    No word says what that means.
+    """
+    if figure.change_fraction is None or not figure.same_load:
         return units.DASH
-    change = None if figure.change_fraction is None else _signed(figure.change_fraction)
-    up, down = ("^", "v") if ascii_only else ("▲", "▼")
-    arrow = "=" if change == _signed(0.0) else up if figure.right > figure.left else down
-    return f"{arrow} {change}" if change else arrow
+    up, down = ("^ ", "v ") if ascii_only else ("▲ ", "▼ ")
+    arrow = {"more": up, "less": down, None: ""}[figure.shown]
+    return f"{arrow}{_signed(figure.change_fraction)}"
 
 
 def _signed(fraction: float) -> str:

@@ -187,17 +187,19 @@ def _result(row: PointSummary) -> list[Sequence[str]]:
 
 
 def _changes(found: Iterable[Figure]) -> list[str]:
-    columns = ("", "A", "B", "change", "range of A", "range of B")
+    found = list(found)
+    changed = all(figure.same_load for figure in found)
+    columns = ("", "A", "B", *["change"] * changed, "range of A", "range of B")
     rows = [
         (
             f"{figure.direction} {title_of(BY_NAME[figure.name], [figure.tool], [figure.direction])}",
             *(value_text(figure, value) for value in (figure.left, figure.right)),
-            change_text(figure),
+            *[change_text(figure)] * changed,
             *(range_text(figure, spread) for spread in (figure.left_spread, figure.right_spread)),
         )
         for figure in found
     ]
-    return table(columns, "lrrrrr", rows) if rows else [NO_RESULTS]
+    return table(columns, f"lrrrr{'r' * changed}", rows) if rows else [NO_RESULTS]
 
 
 def _moment(mark: Mark) -> str:

@@ -187,7 +187,7 @@ def _least_seen(verdict: Verdict) -> str:
 
 
 def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
-    """``a fall of about 5.0 %`` or, of a latency, ``a rise of about 5.3 %``: the least ones to the worse, given as falls.
+    """``a fall of about 5.0 %``, of a latency ``a rise of about 5.3 %``: the least ones to the worse, given as falls.
 
     A rise is the same factor the other way, and more per cent. ``betters`` are those of the figures in question.
     """

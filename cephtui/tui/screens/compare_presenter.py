@@ -117,7 +117,9 @@ class ComparePresenter(InLarge):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
         is_change = between(*self._sides).is_in_order
-        change = Figure("change" if is_change else "B vs A", change_text(figure.change_fraction))
+        change = Figure(
+            "change" if is_change else "B vs A", change_text(figure.change_fraction if figure.same_load else None)
+        )
         self.query_one("#change", BigFigure).show(change, None)
         verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none
         words = [f"{short_text(verdict)}  {change_of(verdict)}"] if verdict else []
