@@ -83,7 +83,7 @@ def _narrow(cells: Sequence[str]) -> tuple[str, ...]:
 def columns(judged: Judgement) -> tuple[str, ...]:
     """The headings of the cells of a row."""
     confidence = next((verdict.confidence for verdict in judged.deciding), 0.95)
-    return ("preset", "figure", "A", "B", "B to A", f"{100 * confidence:g} %", "runs", "verdict")
+    return ("preset", "figure", "A", "B", "B vs A", f"{100 * confidence:g} %", "runs", "verdict")
 
 
 def rows(found: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
