@@ -417,7 +417,7 @@ def test_a_run_of_several_nodes_has_a_row_for_each(golden: Golden) -> None:
     run = recorded(nodes=results, start_spread_seconds=0.004)
     drawn = text_of(draw_run(run))
     rows = [line.split() for line in drawn.splitlines() if line.split()[-1:] in (["ok"], ["lost"])]
-    assert [row[-5:] for row in rows[1:]] == [["2.00", "ms", "20.5", "s", "ok"], ["2.00", "ms", "20.5", "s", "lost"]]
+    assert [row[-5:] for row in rows[1:]] == [["2.0", "ms", "20.5", "s", "ok"], ["2.0", "ms", "20.5", "s", "lost"]]
     golden.same(line_of(drawn, "nodes began"))
 
 
