@@ -10,6 +10,8 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DASH = "-"
 """Stands for a figure that was not measured."""
+_FAR = 0.2
+"""From this fraction on both ends of an interval are said."""
 
 
 def parse_size(text: str) -> int:
@@ -127,6 +129,11 @@ def percent(value: float | None) -> str:
 
 
 def margin(fraction: float, *, ascii_only: bool = False) -> str:
-    """``±2.9 %``, ``±130 %`` of a fraction; of two runs that are far apart it may be ``>±999 %``."""
+    """``±2.9 %``: how far the interval of a geometric mean reaches above it, as a fraction.
+
+    Below the mean it reaches less far: ``-57..+130 %`` where that makes a difference, ``-98..>+999 %`` at most.
+    """
     value, sign = 100 * fraction, "+-" if ascii_only else "±"
-    return f">{sign}999 %" if value > 999 else f"{sign}{value:.{int(value < 9.95)}f} %"
+    if fraction < _FAR:
+        return f"{sign}{value:.{int(value < 9.95)}f} %"
+    return f"-{value / (1 + fraction):.0f}..{'>+999' if value > 999 else f'+{value:.0f}'} %"

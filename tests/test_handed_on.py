@@ -222,7 +222,7 @@ def test_markdown_of_a_comparison_stands_alone() -> None:
     text = comparison_markdown(*sides, judged)
     differs, changes = tables(text)
     assert differs[1:] == [["cluster", "pool size", "3", "2"]]
-    assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "= 0.0 %"]
+    assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "0.0 %"]
     assert "- mark: size 2 (" in text
     assert r"**write-iops  write IOPS  40.7k -\> 40.7k  0.0 %: one run each: no verdict**" in text
     assert text.count("- nodes: pve1") == 2

@@ -117,7 +117,7 @@ def test_repeats_are_one_row_with_their_mean_its_interval_their_spread_and_numbe
 def test_opened_repeats_stand_below_their_mean() -> None:
     found = opened(*repeats(9800, 17400))
     assert texts(found, "#", "preset", "iops", "iops margin", "outcome") == [
-        ("1-2", "▾ write-iops", "13.1k", ">±999 %", "n=2"),
+        ("1-2", "▾ write-iops", "13.1k", "-97..>+999 %", "n=2"),
         ("2", "  write-iops", "17.4k", "", "ok"),
         ("1", "  write-iops", "9.80k", "", "ok"),
     ]

@@ -155,7 +155,15 @@ def test_count_and_percent() -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "expected"),
-    [(0.0, "±0.0 %"), (0.029, "±2.9 %"), (0.0994, "±9.9 %"), (0.0996, "±10 %"), (1.3, "±130 %"), (44, ">±999 %")],
+    [
+        (0.0, "±0.0 %"),
+        (0.029, "±2.9 %"),
+        (0.0994, "±9.9 %"),
+        (0.0996, "±10 %"),
+        (0.26, "-21..+26 %"),
+        (1.3, "-57..+130 %"),
+        (44, "-98..>+999 %"),
+    ],
 )
 def test_margin(fraction: float, expected: str) -> None:
     assert units.margin(fraction) == expected
