@@ -26,7 +26,6 @@ def figure_titles(run: Run) -> tuple[str, ...]:
     return (*(title_of(metric, [run.tool], run.summary.flows) for metric in LIVE), "run time", "share")
 
 
-"""Titles of the columns with figures."""
 _APART = 0.001
 """The sum of the jobs' rates is shown where it is so much more than the rate of all."""
 

@@ -133,7 +133,7 @@ CASES: dict[str, Case] = {
     "target of two lines": Case(on("file:{files}/a\nb"), USAGE, [r"{files}/a\nb"]),
     "bad session name": Case(run("--session", "../x"), USAGE, ["'../x'"]),
     "bad repeat": Case(run("--repeat", "0"), USAGE, ["--repeat"]),
-    "unknown session": Case(["show", "none"], USAGE, ["'none'", "cephtui sessions"]),
+    "no session yet": Case(["show", "none"], USAGE, ["cephtui run"]),
     "unknown command": Case(["runn"], USAGE, ["runn"]),
     "no terminal": Case([], USAGE, ["cephtui run PRESET"]),
     # ------------------------------------------------------------------ targets

@@ -293,8 +293,10 @@ def _all_jobs(parts: Sequence[Event]) -> Event | None:
     }
 
 
-def percentile(bins: Counter[int], percent: float) -> float:
-    """Of a histogram in fio's own bins (nanoseconds), by the rule of fio's own percentiles."""
+def percentile(bins: Counter[int], percent: float) -> float | None:
+    """Of a histogram in fio's own bins (nanoseconds), by the rule of fio's own percentiles; None of too few I/Os."""
+    if (100 - percent) * bins.total() < 1000 - 1e-6:
+        return None
     wanted, seen = percent / 100 * bins.total(), 0
     for nanoseconds in sorted(bins):
         seen += bins[nanoseconds]
