@@ -165,20 +165,19 @@ def last_document(console: Console) -> Event:
 def in_fios_words(part: Event) -> Event:
     """One direction of a document in cephtui's units."""
     clat = part["clat_ns"]
-    latency = {
-        **{name: clat[name] for name in ("mean", "min", "max", "stddev")},
-        **{name: clat["percentile"][f"{percent:.6f}"] for name, percent in PERCENTILES.items()},
+    carried = {name: clat["N"] * (100 - percent) >= 1000 - 1e-6 for name, percent in PERCENTILES.items()}
+    percentiles = {
+        name: clat["percentile"][f"{percent:.6f}"] / 1e9 if carried[name] else None
+        for name, percent in PERCENTILES.items()
     }
-    carried = {name: clat["N"] * (100 - percent) >= 1000 for name, percent in OF_MANY.items()}
-    of_many = {name: clat["percentile"][f"{OF_MANY[name]:.6f}"] / 1e9 if carried[name] else None for name in OF_MANY}
     return {
         "ios": part["total_ios"],
         "bytes": part["io_bytes"],
         "iops": part["iops"],
         "bandwidth_bytes": part["bw_bytes"],
         "runtime_seconds": part["runtime"] / 1000,
-        **{f"latency_{name}_seconds": nanoseconds / 1e9 for name, nanoseconds in latency.items()},
-        **{f"latency_{name}_seconds": seconds for name, seconds in of_many.items()},
+        **{f"latency_{name}_seconds": clat[name] / 1e9 for name in ("mean", "min", "max", "stddev")},
+        **{f"latency_{name}_seconds": seconds for name, seconds in percentiles.items()},
         **{name: times_of(part[f"{name}_ns"]) for name in ("slat", "lat")},
     }
 
@@ -188,8 +187,8 @@ def times_of(part: Event) -> Event | None:
     return times if part["N"] else None
 
 
-PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
-OF_MANY = {"p90": 90.0, "p995": 99.5, "p9995": 99.95, "p9999": 99.99}
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p995": 99.5, "p999": 99.9, "p9995": 99.95,
+               "p9999": 99.99}  # fmt: skip
 """Null where fewer than ten I/Os lie beyond them."""
 
 
