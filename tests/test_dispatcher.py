@@ -12,6 +12,7 @@ from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.launch import NotRun
 from cephtui.running.queue import Entry, Queue
 from cephtui.running.runner import Runner
+from tests.golden import Golden
 from tests.test_launch import EXISTS, REQUEST, FakeRunner, Script
 
 
@@ -126,14 +127,14 @@ async def test_a_skip_goes_to_the_next() -> None:
     assert [plan.steps[0].batch for plan in runner.plans] == [second.batch]
 
 
-async def test_two_failures_hold_the_rest() -> None:
+async def test_two_failures_hold_the_rest(golden: Golden) -> None:
     console, runner = Console(unusable=True), StoppableRunner()
     dispatcher = dispatcher_of(console, runner)
     dispatcher.push(entries(console, 3))
     await worked_off(console)
-    why = "stopped after two failures in a row: no route to host"
     assert console.shown.count("error: no route to host") == 2
-    assert console.shown[-1] == f"held: {why}"
+    assert console.shown[-1] == f"held: {dispatcher.queue.note}"
+    golden.same(dispatcher.queue.note)
     assert (len(dispatcher.queue.entries), dispatcher.queue.is_held) == (1, True)
 
 

@@ -322,7 +322,6 @@ async def test_an_order_that_has_no_effect_says_so(golden: Golden) -> None:
             await type_in(app, pilot, "iodepth", iodepth)
             await type_in(app, pilot, "repeats", repeats)
             await type_in(app, pilot, "order", "ABBA")
-            assert ("no effect" in said_below(app, "summary")) is not has_effect
             golden.same(said_below(app, "summary"))
             assert app.edited.order_of(app.preset) == ("abba" if has_effect else None)
         await pilot.press("enter")
