@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Label
 
 from cephtui.sessions import demo
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from tests.golden import Golden
 from tests.replayed import screen_text, until
 
 
@@ -62,15 +63,20 @@ async def test_a_report_is_exported_and_never_overwritten_unasked(root: Path) ->
         await until(pilot, lambda: (here / "demo-report.html").read_text() == page)
 
 
-async def test_the_name_chooses_the_format_and_what_is_wrong_is_shown(root: Path) -> None:
+async def test_the_name_chooses_the_format_and_what_is_wrong_is_shown(
+    root: Path, tmp_path: Path, golden: Golden
+) -> None:
     app, here = SavedApp(root, [SessionsScreen(root), SessionScreen(root / demo.SESSION)]), Path.cwd()
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "write-iops" in screen_text(app))
         field = await asked(app, pilot)
-        field.value = str(here / "x.pdf")
-        await until(pilot, lambda: "expected a name that ends with .md, .html, .csv, .xlsx" in screen_text(app))
-        field.value = str(here / "none" / "x.csv")
-        await until(pilot, lambda: "no directory" in screen_text(app))
+        problem, said = app.screen.query_one("#wrong", Label), [""]
+        for name in ("x.pdf", "none/x.csv"):
+            field.value = str(here / name)
+            await until(pilot, lambda: str(problem.render()) not in said)
+            assert problem.region.height
+            said.append(str(problem.render()))
+            golden.same(said[-1])
         field.value = str(here / "x.csv")
         await pilot.press("enter")
         await until(pilot, lambda: f"report in {here / 'x.csv'}" in notices(app))

@@ -302,7 +302,7 @@ async def test_keys_of_the_chart(session: Path) -> None:
 # ---------------------------------------------------------------------------------------------- doing
 
 
-async def test_b_makes_a_baseline_another_one_and_none(session: Path) -> None:
+async def test_b_makes_a_baseline_another_one_and_none(session: Path, golden: Golden) -> None:
     archive.annotate(session, note="kept", tags=("lab",))
     async with showing(session) as shown:
         for number, baseline in ((demo.STAR, demo.STAR), (2, 2), (2, None)):
@@ -316,7 +316,7 @@ async def test_b_makes_a_baseline_another_one_and_none(session: Path) -> None:
             )
             assert shown.table.chosen is not None
             assert shown.table.chosen.run == number
-        assert shown.said == [f"#{demo.STAR} is the baseline", "#2 is the baseline", "no baseline now"]
+        golden.same(shown.said)
     assert archive.read_notes(session) == SessionNotes(note="kept", tags=("lab",), baseline=None)
 
 
