@@ -21,6 +21,7 @@ from cephtui.nodes.replay import ReplayConnection
 from cephtui.nodes.transport import Connection, Question
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Catalogue, find_presets
+from cephtui.reports.quality import outcome_word
 from cephtui.running.connections import Connect
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
@@ -251,6 +252,6 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
         if app.busy or table is None or table.content.measuring or not table.content.runs:
             return False
         last = max(table.content.runs.values(), key=lambda run: run.run)
-        return {f"#{last.run}", str(last.outcome)} <= {*shown(app, "#progress").split()}
+        return f"#{last.run} {last.preset} {outcome_word(last)}" in shown(app, "#progress")
 
     await until(pilot, told)

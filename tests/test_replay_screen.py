@@ -21,6 +21,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
+from cephtui.reports.quality import outcome_word
 from cephtui.reports.text import cluster_line, tool_command
 from cephtui.sessions import demo, store
 from cephtui.sessions.playback import Playback, lasted_seconds
@@ -392,7 +393,7 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
         await shown.wait(1e6)
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f"write {units.iops(total.iops)}  over " in title(shown.screen)
-        assert text_in(shown.screen, "#progress").startswith(f"#{demo.STAR} {run.preset} {run.outcome}")
+        assert text_in(shown.screen, "#progress").startswith(f"#{demo.STAR} {run.preset} {outcome_word(run)}")
         rows = text_in(shown.screen, "#nodes").splitlines()
         for node, row in zip(run.nodes, rows, strict=True):
             assert node.summary.write
@@ -719,7 +720,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
             written.end()
             await until(shown.pilot, lambda: " whole " in title(screen))
             assert f"write {units.iops(run.summary.write.iops)} " in title(screen)
-            assert f" {run.outcome}" in text_in(screen, "#progress")
+            assert f" {outcome_word(run)}" in text_in(screen, "#progress")
         assert shown.said == []
 
 
