@@ -65,7 +65,9 @@ def test_figures_are_those_of_the_gateways_log_and_its_users_are_removed(bench: 
         method: flow["ios"] * sizes[method] for method, flow in flows.items()
     }
     assert summary["write"]["latency_p99_seconds"] is None, "of two nodes it can't be known"
-    assert all(node["summary"]["write"]["latency_p99_seconds"] for node in run["nodes"])
+    for put in (node["summary"]["write"] for node in run["nodes"]):
+        assert (put["latency_p99_seconds"] is not None) == (put["ios"] >= 1000)
+        assert 0 < put["latency_mean_seconds"] <= put["latency_max_seconds"]
     assert {"first-byte"} <= {finding["code"] for finding in run["findings"]}
     assert own_at(bench.lab) == []
 
