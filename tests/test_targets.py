@@ -620,45 +620,6 @@ def test_what_the_file_has_already_is_not_needed_again() -> None:
     assert guard(facts_with(free=2 * GIB, total=40 * GIB), span=GIB) is not None
 
 
-async def room_with(monkeypatch: pytest.MonkeyPatch, facts: FileFacts, nodes: int = 1) -> int | None:
-    async def inspected(shell: object, path: str) -> FileFacts:
-        return facts
-
-    monkeypatch.setattr(file_target, "inspect_path", inspected)
-    shell = NodeShell(Node(name="local"), LocalConnection())
-    return await FileTarget(PATH).room(shell, nodes)
-
-
-@pytest.mark.parametrize(
-    ("free_mib", "total_mib", "room_mib"),
-    [
-        (4000, 8000, None),
-        (600, 600, 512),
-        (541, 600, 256),
-        (1054, 600, None),
-        (1053, 600, 512),
-        (60, 600, 16),
-        (40, 600, None),
-        (0, 600, None),
-    ],
-)
-async def test_the_default_is_a_half_or_a_quarter_where_it_does_not_fit(
-    monkeypatch: pytest.MonkeyPatch, free_mib: int, total_mib: int, room_mib: int | None
-) -> None:
-    facts = facts_with(free=(free_mib << 20) + file_target.MARK_BYTES, total=total_mib << 20)
-    found = await room_with(monkeypatch, facts)
-    assert found == (None if room_mib is None else room_mib << 20)
-    assert found is None or guard(facts, span=found) is None
-    if found:  # the file is there now
-        again = facts_with((facts.free or 0) - found, facts.total or 0, found + file_target.MARK_BYTES)
-        assert await room_with(monkeypatch, again) == found, "runs of a session are alike"
-    assert await room_with(monkeypatch, facts, nodes=2) is None
-
-
-async def test_of_unknown_space_the_default_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await room_with(monkeypatch, FileFacts("missing", writable=True, directory=True)) is None
-
-
 def test_unknown_space_is_no_reason() -> None:
     assert guard(FileFacts("missing", writable=True, directory=True)) is None
 

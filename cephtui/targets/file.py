@@ -44,8 +44,6 @@ _REMOVE_STATUSES: Mapping[int, Literal["done", "absent", "busy", "not ours"]] = 
     77: "absent",
 }
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
-_LEAST_SPAN_BYTES = 16 << 20
-"""Where not even this fits, the default is refused with what it needs."""
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 _MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
@@ -119,19 +117,6 @@ class FileTarget(Target):
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="file", path=path), (part,)
 
-    async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Where the default does not fit, a half, a quarter, ... of it: the same for all runs, whoever else writes.
-
-        Files of several nodes may be on one file system, which none of them can tell.
-        """
-        most = _most_span(await inspect_path(shell, self.path))
-        if nodes > 1 or most is None or most < _LEAST_SPAN_BYTES:
-            return None
-        span = self.default_span_bytes
-        while span > most:
-            span //= 2
-        return None if span == self.default_span_bytes else span
-
     async def inspect(self, shell: Shell, use: Use) -> Found:
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
@@ -161,7 +146,7 @@ class FileTarget(Target):
 
 
 class FileKind(TargetKind):
-    """Files."""
+    """Files. What fits is no question: the default is small, and the guard knows the free space."""
 
     scheme = "file"
     examples = ("file:PATH",)
@@ -325,26 +310,18 @@ def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
 
 
 def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None:
-    most = _most_span(facts)
-    if most is None or span_bytes <= most:
-        return None
-    needed = span_bytes + MARK_BYTES - facts.allocated
-    return Refusal(
-        f"not enough free space for {path}: needs {units.size(needed)} (size x numjobs), "
-        f"{units.size(facts.free or 0)} free of which {units.size(_reserve(facts))} stay in reserve",
-        "choose a smaller size or another target",
-    )
-
-
-def _most_span(facts: FileFacts) -> int | None:
-    """How long the file may become, its blocks of now included; None where the free space is not known."""
     if facts.free is None or facts.total is None:
         return None
-    return max(0, facts.free - _reserve(facts)) + facts.allocated - MARK_BYTES
-
-
-def _reserve(facts: FileFacts) -> int:
-    return min((facts.total or 0) * _RESERVE_PERCENT // 100, _RESERVE_MOST_BYTES)
+    reserve = min(facts.total * _RESERVE_PERCENT // 100, _RESERVE_MOST_BYTES)
+    usable = max(0, facts.free - reserve)
+    needed = max(0, span_bytes + MARK_BYTES - facts.allocated)
+    if needed <= usable:
+        return None
+    return Refusal(
+        f"not enough free space for {path}: needs {units.size(needed)} (size x numjobs), "
+        f"{units.size(facts.free)} free of which {units.size(reserve)} stay in reserve",
+        "choose a smaller size or another target",
+    )
 
 
 def findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:

@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def room_bytes(self) -> int | None:
-        """What the target has room for; None where that is not known, or not yet, or no question."""
+        """Free space of the target; None where it is not known, or not yet."""
         known = self._surveyed.get(self.target.spec)
         return known.room_bytes if known else None
 

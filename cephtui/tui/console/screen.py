@@ -50,7 +50,7 @@ cephtui demo plays a recorded session of a real cluster."""
 
 def _empty_text(target: str, room_bytes: int | None, earlier: int) -> str:
     """How to begin; ``earlier`` runs of the session stand in the table."""
-    room = "" if room_bytes is None else f", room for {units.size(room_bytes)}"
+    room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
     saved = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
     return f"{saved if earlier else 'Nothing has run yet.'} Target: {target}{room}\n\n{_KEYS}"
 
