@@ -110,7 +110,7 @@ def assert_all_there(found: str, size: tuple[int, int]) -> None:
         assert words in found
     for difference in ("preset    write-iops mixed-75-25", "numjobs   8          1", "rwmixread -          75"):
         assert difference in found
-    assert "IOPS               -      50.2k -" in found
+    assert "IOPS               -      50.2k" in found
     assert "v metric" in found
     assert "esc back" in found
     assert max(map(len, found.splitlines())) <= size[0]
