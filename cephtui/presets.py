@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Line, OptionValue, Run
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
-from cephtui.printable import meant, printable
+from cephtui.printable import either, meant, printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, Tool, option_text
@@ -49,8 +49,8 @@ class SeveralValuesError(OptionError):
 
 def _known_tool(name: str) -> str:
     if name not in TOOLS:
-        *others, last = [f"'{tool}'" for tool in TOOLS]
-        raise ValueError(f"expected {', '.join(others)} or {last}")
+        known = either([f"'{tool}'" for tool in TOOLS])
+        raise ValueError(f"expected {known}")
     return name
 
 

@@ -61,3 +61,8 @@ def listed(values: Sequence[str], most: int = 3) -> str:
     """``a, b, c and 4 more``."""
     shown = ", ".join(values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def either(words: Sequence[str]) -> str:
+    """``2 %, 5 % or 10 %``."""
+    return " or ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])

@@ -15,6 +15,7 @@ from cephtui.analysis.ratio import Better, answer_of, required_ratio
 from cephtui.analysis.verdict import why_not_judged
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
+from cephtui.printable import either
 from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
 from cephtui.reports.text import cut, metric_of
@@ -203,11 +204,6 @@ def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
 
 def _about(fraction: float) -> str:
     return f"{100 * fraction:,.{0 if fraction >= 0.0995 else 1}f} %"
-
-
-def either(words: Sequence[str]) -> str:
-    """``2 %, 5 % or 10 %``."""
-    return " or ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
 
 
 def also_measured(verdicts: Iterable[Verdict]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from cephtui.printable import either
 from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target, TargetError, TargetKind
 from cephtui.targets.file import FileKind
@@ -130,8 +131,7 @@ def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | Non
     """
     kind, name = kind_of(text), text.partition(":")[2]
     if kind is None or not name:
-        *others, last = examples()
-        raise TargetError(f"unknown target {text!r}: expected {', '.join(others)} or {last}")
+        raise TargetError(f"unknown target {text!r}: expected {either(examples())}")
     target = kind.parse(name, owner_id)
     return with_data_pool(target, data_pool) if data_pool else target
 

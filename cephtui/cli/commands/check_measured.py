@@ -52,8 +52,8 @@ from cephtui.presets import (
     choose,
     parse_overrides,
 )
-from cephtui.printable import printable
-from cephtui.reports.verdict import either, seen_text
+from cephtui.printable import either, printable
+from cephtui.reports.verdict import seen_text
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
