@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.explaining import with_mark
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
+from cephtui.running.outcomes import Ended
 from cephtui.sessions.store import StoreError, cannot_write, read_run
 from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter
@@ -74,6 +75,14 @@ class Bench:
             raise cannot_write(error) from None
         self.publish(mark)
         return mark
+
+    def note_undo(self, undo: Undo) -> None:
+        """Store that something is to be removed, before it is there; raises Ended."""
+        try:
+            self.session.undo(undo)
+        except OSError as error:
+            raise Ended("refused", str(cannot_write(error))) from None
+        self.created[undo.node, undo.target] = undo
 
     def _explain(self, mark: Mark) -> None:
         """A mark may be worded after the end of its run, whose findings are kept by then; raises OSError."""

@@ -19,7 +19,6 @@ from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended, decide
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
-from cephtui.sessions.store import cannot_write
 from cephtui.sessions.undo import Undo
 from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target
@@ -150,11 +149,8 @@ class Follow:
         """Store that the fetched keyring has to be removed, before it is there; raises Ended."""
         bench, spec = self._task.bench, AccessKind().spec(token)
         undo = Undo(node=self._task.name, target=spec, at=self._task.shell.node, owner=bench.session.owner)
-        try:
-            bench.session.undo(undo)
-        except OSError as error:
-            raise Ended("refused", str(cannot_write(error))) from None
-        bench.created[self._task.name, spec] = self._access = undo
+        bench.note_undo(undo)
+        self._access = undo
 
     def _access_is_removed(self) -> None:
         """The watchdog has ended by itself, and with it what it had fetched."""

@@ -17,7 +17,6 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
-from cephtui.sessions.store import cannot_write
 from cephtui.sessions.undo import Undo
 from cephtui.targets.base import OwnPool, Target, TargetFault
 
@@ -35,12 +34,7 @@ async def note_undo(
     cluster, pool_id = await _origin(shell, pool) if new and pool else (None, None)
     for spec in new:
         origin = {"cluster": cluster, "pool_id": pool_id, "mount": mount}
-        undo = Undo(node=node, target=spec, at=shell.node, owner=bench.session.owner, **origin)
-        try:
-            bench.session.undo(undo)
-        except OSError as error:
-            raise Ended("refused", str(cannot_write(error))) from None
-        bench.created[node, spec] = undo
+        bench.note_undo(Undo(node=node, target=spec, at=shell.node, owner=bench.session.owner, **origin))
 
 
 async def _origin(shell: NodeShell, pool: str) -> tuple[str | None, int | None]:
