@@ -190,7 +190,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
     """Of the figures that decide, then of the others that are measured each second."""
     if not change.runs:
         return
-    preset, deciding = change.runs[0].preset, _deciding(change, asked)
+    preset, deciding, is_same_load = change.runs[0].preset, _deciding(change, asked), not _of_load(change)
     for direction in flow_names(change.runs):
         own = deciding.get(direction) or [metric_of_flow(asked.headline(change.runs[0]), change.runs, direction)]
         # IOPS and bandwidth of one block size are the same figure
@@ -198,7 +198,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
         others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
         for metric in (*own, *others):
             figures = Figures.of(direction, metric, change.before, change.after)
-            figures = replace(figures, is_same_load=not _of_load(change))
+            figures = replace(figures, is_same_load=is_same_load)
             decides = metric in deciding.get(direction, ())
             if figures.before or figures.after or decides:
                 verdict = judge(figures, preset, asked.criteria, at, decides=decides)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from cephtui.analysis.batches import flow_names, measured, tool_of
@@ -13,7 +15,7 @@ from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
 from cephtui.analysis.verdict import Criteria, Figures
 from cephtui.models.findings import limiting
-from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models.metrics import DIRECTIONS, METRICS
 from cephtui.models.verdict import JUDGED_RUNS
 
 if TYPE_CHECKING:
@@ -24,17 +26,20 @@ def figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
-    found = [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
-    if unlike(left, right):
-        found = [each.model_copy(update={"same_load": False, "shown": None}) for each in found]
+    counted = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
+    same_load = not unlike(left, right)
+    found = []
+    for direction, metric in itertools.product(directions, METRICS):
+        judged = replace(Figures.of(direction, metric, *counted), is_same_load=same_load)
+        found.append(_figure(judged, left, right, codes))
     return [each for each in found if each.direction in DIRECTIONS or (each.left, each.right) != (None, None)]
 
 
-def _figure(
-    direction: str, metric: Metric, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
-) -> Figure:
+def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
+    """Of all runs; what they show is ``judged`` by those that count."""
     from cephtui.models.rows import Figure
 
+    direction, metric = judged.direction, judged.metric
     before, after = measured(left.runs, direction, metric), measured(right.runs, direction, metric)
     mean_before, mean_after = geometric_mean(before), geometric_mean(after)
     return Figure(
@@ -44,7 +49,8 @@ def _figure(
         left=mean_before,
         right=mean_after,
         change_fraction=_change(mean_before, mean_after),
-        shown=_shown(direction, metric, left, right),
+        same_load=judged.is_same_load,
+        shown=_shown(judged),
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
@@ -53,10 +59,8 @@ def _figure(
     )
 
 
-def _shown(direction: str, metric: Metric, left: Side, right: Side) -> Literal["more", "less"] | None:
-    before, after = ([run for run in side.runs if not why_invalid(run)] for side in (left, right))
-    counted = Figures.of(direction, metric, before, after)
-    ratio = counted.ratio if min(len(counted.before), len(counted.after)) >= JUDGED_RUNS else None
+def _shown(judged: Figures) -> Literal["more", "less"] | None:
+    ratio = judged.ratio if min(len(judged.before), len(judged.after)) >= JUDGED_RUNS else None
     low, high = ratio.interval(Criteria().confidence) if ratio else (1.0, 1.0)
     return "more" if low > 1 else "less" if high < 1 else None
 
