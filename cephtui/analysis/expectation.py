@@ -184,22 +184,40 @@ def _lacking(run: Run, expected: Expectation) -> str:
     return f"it has no {_what(expected)}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Deciding:
+    """The runs by which an expectation is judged."""
+
+    measured: Sequence[tuple[Run, float]]
+    left_out: Sequence[LeftOut]
+    limited: Sequence[LeftOut]
+    """Of those that are measured, where a finding limits every one."""
+
+
+def _deciding(expected: Expectation, runs: Iterable[Run]) -> _Deciding:
+    """Those that count and have the figure; beside runs that no finding limits the others are left out."""
+    invalid, lacking, known = list[LeftOut](), list[LeftOut](), list[tuple[Run, float]]()
+    for run in runs:
+        if why := why_invalid(run):
+            invalid.append(LeftOut(run=name_of(run), why=why))
+        elif (value := measured_of(run, expected)) is None:
+            lacking.append(LeftOut(run=name_of(run), why=_lacking(run, expected)))
+        else:
+            known.append((run, value))
+    limited = [each for run, _ in known for each in _limits(run, expected)]
+    names = {each.run for each in limited}
+    clear = [(run, value) for run, value in known if name_of(run) not in names]
+    if clear:
+        return _Deciding(clear, [*invalid, *lacking, *limited], ())
+    return _Deciding(known, [*invalid, *lacking], limited)
+
+
 def judge_expectation(
     expected: Expectation, step: str, runs: Sequence[Run], seconds: Mapping[str, tuple[int, int]], at: datetime
 ) -> Expected:
     """The runs of a point of a step; ``seconds`` are those of each run that counts, ``at`` is the time of it."""
-    left_out = [LeftOut(run=name_of(run), why=why) for run in runs if (why := why_invalid(run))]
-    counted = [run for run in runs if not why_invalid(run)]
-    known = [(run, value) for run in counted if (value := measured_of(run, expected)) is not None]
-    left_out += [
-        LeftOut(run=name_of(run), why=_lacking(run, expected))
-        for run in counted
-        if name_of(run) not in {name_of(each) for each, _ in known}
-    ]
-    limited = [each for run, _ in known for each in _limits(run, expected)]
-    names = {each.run for each in limited}
-    if clear := [(run, value) for run, value in known if name_of(run) not in names]:
-        known, left_out, limited = clear, left_out + limited, []
+    deciding = _deciding(expected, runs)
+    known = deciding.measured
     values = [value for _, value in known]
     reached, count = (sum(seconds[name_of(run)][part] for run, _ in known) for part in (0, 1))
     interval = _interval(values)
@@ -207,7 +225,7 @@ def judge_expectation(
     has_seconds = bool(values and count and expected.is_rate)
     if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    if limited:
+    if deciding.limited:
         answer = "undecided"
     measured = geometric_mean(values)
     of_volume = _is_of_volume(runs[0], expected)
@@ -218,8 +236,8 @@ def judge_expectation(
         preset=runs[0].preset,
         target=runs[0].target,
         runs=tuple(name_of(run) for run, _ in known),
-        left_out=tuple(left_out),
-        limited=tuple(limited),
+        left_out=tuple(deciding.left_out),
+        limited=tuple(deciding.limited),
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
