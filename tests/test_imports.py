@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -70,23 +73,53 @@ def is_in(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def imports(module: str, source: str) -> set[str]:
-    """Every module that is imported anywhere in a source, for types only and inside functions too."""
-    package = (
-        ["cephtui", *module.split(".")]
-        if MODULES[module].name == "__init__.py"
-        else ["cephtui", *module.split(".")[:-1]]
+class Source(NamedTuple):
+    """What a program is made of."""
+
+    imports: frozenset[str]
+    """Every module that is imported anywhere, for types only and inside functions too."""
+    names: frozenset[str]
+    """Every name and attribute."""
+    assigned: frozenset[str]
+    """The names that are given a value."""
+    methods: dict[str, int]
+    """How many each class has."""
+    lines: int
+
+
+@cache
+def source(module: str) -> Source:
+    """Of a module of the package; it is read once."""
+    return read_source(module, MODULES[module].read_text("utf-8"))
+
+
+def read_source(module: str, text: str) -> Source:
+    """Of any program, were it this module."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    return Source(
+        imports=frozenset(name for node in nodes for name in _imported(module, node)),
+        names=frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute)) | {node.id for node in names},
+        assigned=frozenset(node.id for node in names if isinstance(node.ctx, ast.Store)),
+        methods={
+            node.name: sum(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in node.body)
+            for node in nodes
+            if isinstance(node, ast.ClassDef)
+        },
+        lines=text.count("\n"),
     )
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            parts = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*parts, *([node.module] if node.module else [])])
-            # the name may be a module itself
-            found |= {f"{base}.{alias.name}" if is_module(f"{base}.{alias.name}") else base for alias in node.names}
-    return found
+
+
+def _imported(module: str, node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        names = ["cephtui", *module.split(".")]
+        package = names if MODULES[module].name == "__init__.py" else names[:-1]
+        parts = package[: len(package) - node.level + 1] if node.level else []
+        base = ".".join([*parts, *([node.module] if node.module else [])])
+        # the name may be a module itself
+        yield from (f"{base}.{alias.name}" if is_module(f"{base}.{alias.name}") else base for alias in node.names)
 
 
 def is_module(name: str) -> bool:
@@ -95,8 +128,7 @@ def is_module(name: str) -> bool:
 
 def own_imports(module: str) -> set[str]:
     """Modules of this package, without its name."""
-    found = imports(module, MODULES[module].read_text("utf-8"))
-    return {name.removeprefix("cephtui.") for name in found if is_module(name)}
+    return {name.removeprefix("cephtui.") for name in source(module).imports if is_module(name)}
 
 
 HEIGHTS = {name: height for height, layer in enumerate(LAYERS) for name in layer}
@@ -152,25 +184,23 @@ def test_there_are_no_cycles() -> None:
 
 
 def test_a_module_and_a_class_are_read_at_once() -> None:
-    long = {name: lines for name, path in MODULES.items() if (lines := path.read_text().count("\n")) > MODULE_LINES}
+    long = {module: lines for module in MODULES if (lines := source(module).lines) > MODULE_LINES}
     large = {
-        f"{name}.{node.name}": methods
-        for name, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef)
-        and (methods := sum(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in node.body))
-        > CLASS_METHODS
+        f"{module}.{name}": methods
+        for module in MODULES
+        for name, methods in source(module).methods.items()
+        if methods > CLASS_METHODS
     }
     assert (long, large) == ({}, {})
 
 
 def test_the_package_itself_imports_nothing() -> None:
-    assert imports("", MODULES[""].read_text("utf-8")) <= {"__future__"}
+    assert source("").imports <= {"__future__"}
 
 
 def libraries(module: str) -> set[str]:
     """What is imported that is not this package's."""
-    return {name.partition(".")[0] for name in imports(module, MODULES[module].read_text("utf-8"))}
+    return {name.partition(".")[0] for name in source(module).imports}
 
 
 @pytest.mark.parametrize("library", OWNERS)
@@ -191,20 +221,15 @@ def test_what_is_pure_reaches_nothing(package: str) -> None:
 
 
 def test_exit_codes_have_one_place() -> None:
-    trees = {module: ast.parse(path.read_text("utf-8")) for module, path in MODULES.items()}
-    names = ((module, n) for module, tree in trees.items() for n in ast.walk(tree) if isinstance(n, ast.Name))
-    assert {module for module, n in names if n.id.startswith("EXIT_") and isinstance(n.ctx, ast.Store)} == {
-        "exit_codes"
-    }
+    stored = {module for module in MODULES if any(name.startswith("EXIT_") for name in source(module).assigned)}
+    assert stored == {"exit_codes"}
 
 
 def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:
-    for path in MODULES.values():
-        names = {n.attr for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)}
-        names |= {n.id for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Name)}
-        assert not names & {"import_module", "__import__"}, path
+    assert not [module for module in MODULES if source(module).names & {"import_module", "__import__"}]
 
 
+@cache
 def every_loaded(*modules: str) -> set[str]:
     """The full names of what importing these loads."""
     names = ", ".join(".".join(["cephtui", module]) if module else "cephtui" for module in modules)
@@ -286,7 +311,7 @@ def test_only_a_report_needs_what_draws_documents(modules: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "source", "expected"),
+    ("module", "text", "expected"),
     [
         ("config", "import cephtui.planning", {"cephtui.planning"}),
         ("config", "from cephtui import planning, __version__", {"cephtui.planning", "cephtui"}),
@@ -299,8 +324,8 @@ def test_only_a_report_needs_what_draws_documents(modules: list[str]) -> None:
         ("config", "import rich.console as x", {"rich.console"}),
     ],
 )
-def test_this_test_sees_every_kind_of_import(module: str, source: str, expected: set[str]) -> None:
-    assert imports(module, source) == expected
+def test_this_test_sees_every_kind_of_import(module: str, text: str, expected: set[str]) -> None:
+    assert read_source(module, text).imports == expected
 
 
 @pytest.mark.parametrize(

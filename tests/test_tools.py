@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -113,16 +114,26 @@ def is_help(text: str) -> bool:
     return text.lstrip(": ") in SENTENCES or text.startswith(EXAMPLES)
 
 
+@cache
+def speaking() -> dict[Path, list[tuple[int, str]]]:
+    """Where in the program any of the tools is named: by file the lines with their text."""
+    of_any = re.compile("|".join(words_of(tool).pattern for tool in TOOLS.values()), re.IGNORECASE)
+    return {
+        path: [(line, text) for line, text in code_of(path.read_text("utf-8")) if of_any.search(text)]
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
 def users_of(tool: Tool) -> list[str]:
     folder = PACKAGE / "tools" / tool.name.replace("-", "_")
     assert folder.is_dir()
     own = {*TABLES, *OF_ONE_TOOL.get(tool.name, ())}
-    others = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in own and folder not in path.parents]
     wanted = words_of(tool)
     return [
         f"{path.relative_to(PACKAGE)}:{line}: {text.strip()[:80]}"
-        for path in others
-        for line, text in code_of(path.read_text("utf-8"))
+        for path, texts in speaking().items()
+        if path not in own and folder not in path.parents
+        for line, text in texts
         if wanted.search(text)
     ]
 
