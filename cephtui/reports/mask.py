@@ -11,7 +11,7 @@ characters, is replaced where it is a word by itself, as it is written, and only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -97,6 +97,11 @@ class Mask:
                 new = kind, 1 + len({number for of, number in self._known.values() if of == kind})
                 self._known[name] = self._folded.setdefault(name.casefold(), new)
 
+    def see(self, models: Sequence[Model]) -> None:
+        """Take in all that models name, at once: each name that is learned later costs as much as all together."""
+        self._learn_more(names_in(models))
+        self._learn_images(text for model in models for text, _ in _texts(model))
+
     def text(self, text: str) -> str:
         """With stand-ins of any length."""
         self._look_at(text)
@@ -114,7 +119,11 @@ class Mask:
 
     def _look_at(self, text: str) -> None:
         self._learn_more(dict(_seen(text)))
-        self._learn_more({name: "image" for found in self._images.findall(text) for name in found if name not in WORDS})
+        self._learn_images([text])
+
+    def _learn_images(self, texts: Iterable[str]) -> None:
+        behind = (name for text in texts for found in self._images.findall(text) for name in found)
+        self._learn_more({name: "image" for name in behind if name not in WORDS})
 
     def _learn_more(self, names: Names) -> None:
         self.learn(names)

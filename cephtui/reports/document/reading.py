@@ -19,7 +19,7 @@ from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of
-from cephtui.reports.mask import Mask, names_in
+from cephtui.reports.mask import Mask
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.expected import judge_expected
@@ -147,7 +147,9 @@ def _seconds(root: Path, name: str) -> Iterator[Sample]:
 def with_stand_ins(material: Material) -> Material:
     """The same without names of hosts, addresses, clusters, pools, images, files and users."""
     ordered = [material.ordered] if material.ordered else []
-    mask = Mask(names_in([*material.runs, *ordered]))
+    judged = [material.judged.conclusion, *material.judged.verdicts] if material.judged else []
+    mask = Mask()
+    mask.see([*material.runs, *ordered, *material.marks, *judged, *material.expected])
     known = -1
     while known != len(mask):  # until no text has a name that was not known to all others
         known = len(mask)
