@@ -19,7 +19,7 @@ from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of
-from cephtui.reports.mask import Mask
+from cephtui.reports.mask import Mask, names_in
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.expected import judge_expected
@@ -148,7 +148,7 @@ def with_stand_ins(material: Material) -> Material:
     """The same without names of hosts, addresses, clusters, pools, images, files and users."""
     ordered = [material.ordered] if material.ordered else []
     judged = [material.judged.conclusion, *material.judged.verdicts] if material.judged else []
-    mask = Mask()
+    mask = Mask(names_in([*material.runs, *ordered]))  # what these say a name is counts before what others seem to say
     mask.see([*material.runs, *ordered, *material.marks, *judged, *material.expected])
     known = -1
     while known != len(mask):  # until no text has a name that was not known to all others
