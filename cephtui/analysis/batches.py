@@ -117,7 +117,7 @@ def group(runs: Iterable[Run]) -> list[Batch]:
 
 
 def _batch(found: Iterable[list[Run]]) -> Batch:
-    points = tuple(Point(repeats[0].options, tuple(repeats)) for repeats in found)
+    points = tuple(Point(all_options(repeats[0]), tuple(repeats)) for repeats in found)
     names = dict.fromkeys(name for point in points for name in point.options)
     return Batch(tuple(name for name in names if len({point.options.get(name) for point in points}) > 1), points)
 
@@ -128,7 +128,13 @@ def set_up(run: Run) -> object:
     Of an imported run not all is known: it is like no run of another part of the log, which is its batch.
     """
     part = (run.batch, run.heading) if run.imported_from else None
-    return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run)), part
+    options = frozenset(all_options(run).items())
+    return run.preset, run.tool, run.target, options, tuple(node_names(run)), part
+
+
+def all_options(run: Run) -> dict[str, OptionValue]:
+    """Those that a preset can have, and the others that an imported run was given."""
+    return {**run.options, **run.other_options}
 
 
 def node_names(run: Run) -> list[str]:
@@ -235,6 +241,6 @@ def varied(runs: Iterable[Run]) -> dict[int, str]:
     for batch in group(runs):
         names = swept(batch)
         for run in batch.runs:
-            options = (f"{name}={value}" for name, value in run.options.items() if name in names)
+            options = (f"{name}={value}" for name, value in all_options(run).items() if name in names)
             found[run.run] = " ".join(filter(None, [under(run), *options]))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import node_names
+from cephtui.analysis.batches import all_options, node_names
 from cephtui.analysis.sides import Side
 from cephtui.analysis.stalls import STALL_SECONDS
 from cephtui.ceph.cluster import OSD_OPTIONS
@@ -168,7 +168,7 @@ def _asked(run: Run) -> Facts:
 
 
 def _options(run: Run) -> Facts:
-    return {name: _text(value) for name, value in run.options.items()}
+    return {name: _text(value) for name, value in all_options(run).items()}
 
 
 def _found(side: Side) -> Facts:

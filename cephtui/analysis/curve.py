@@ -8,7 +8,16 @@ from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import Estimate, Point, PointSummary, flow_names, group, node_names, summarize
+from cephtui.analysis.batches import (
+    Estimate,
+    Point,
+    PointSummary,
+    all_options,
+    flow_names,
+    group,
+    node_names,
+    summarize,
+)
 from cephtui.analysis.marks import in_order, made_during
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, OptionValue, Run
@@ -149,7 +158,7 @@ def _differs_in(axis: Axis, run: Run, other: Run) -> bool:
 
 def _facts(run: Run) -> dict[str, OptionValue]:
     """All that is known of an imported run, with the part of the document that it stands in."""
-    options = {f"option {name}": value for name, value in run.options.items()}
+    options = {f"option {name}": value for name, value in all_options(run).items()}
     nodes, heading = " ".join(node_names(run)), run.heading or ""
     # the same heading in a file is the same part of what the document is about
     part = f"{(run.imported_from or '').rpartition(':')[0]}: {heading}" if heading else run.batch

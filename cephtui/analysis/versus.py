@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from cephtui.analysis.batches import name_of, node_names, set_up
+from cephtui.analysis.batches import all_options, name_of, node_names, set_up
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.conditions import differences, load_of
@@ -106,11 +106,11 @@ def _but_nodes(run: Run) -> object:
 
 
 def _but_names(run: Run) -> object:
-    return run.preset, run.tool, frozenset(run.options.items()), len(node_names(run)), run.heading
+    return run.preset, run.tool, frozenset(all_options(run).items()), len(node_names(run)), run.heading
 
 
 def _asked(run: Run) -> object:
-    options = {name: value for name, value in run.options.items() if name not in _OF_TARGET}
+    options = {name: value for name, value in all_options(run).items() if name not in _OF_TARGET}
     return run.preset, run.tool, frozenset(options.items()), len(node_names(run)), run.heading
 
 

@@ -41,6 +41,10 @@ class Run(Model):
     """The options that are not as the preset has them; left out where all are, and where that is not known."""
     asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
     """As they were asked for, the options that are others on this kind of target; left out where none are."""
+    other_options: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda options: not options)
+    """Of an imported run, options that no preset can have, as they were given; left out where there are none."""
+    has_all_options: bool = Field(default=True, exclude_if=lambda has_all: has_all)
+    """Whether no other options were given than these, so that the others have the tool's defaults; left out if so."""
     span_bytes: int = Field(default=0, exclude_if=lambda nbytes: not nbytes)
     """The part of the target that it could use on each node; left out where that is not known."""
     outcome: Outcome | None = None

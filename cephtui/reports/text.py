@@ -133,7 +133,8 @@ def unusual_options(step: Step | Run, told: Iterable[str] = ()) -> str:
     """
     if step.tool not in TOOLS:
         return ""
-    found = TOOLS[step.tool].unusual(step.options, step.edited)
+    other = step.other_options if isinstance(step, Run) else {}
+    found = {**TOOLS[step.tool].unusual(step.options, step.edited), **other}
     return " ".join(f"{name}={choice_text(value)}" for name, value in found.items() if name not in told)
 
 

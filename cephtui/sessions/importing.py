@@ -155,6 +155,8 @@ class Numbering:
             tool=tool,
             target=target,
             options=dict(found.options),
+            other_options={one_line(name): one_line(value) for name, value in found.other_options.items()},
+            has_all_options=found.has_all_options,
             outcome=result.outcome,
             error=result.error,
             command=result.command,
@@ -166,7 +168,7 @@ class Numbering:
             findings=tuple(_findings(found)),
             environment={node: NodeEnvironment(tools={tool: found.version})} if found.version else {},
             summary=found.summary,
-            nodes=(result,),
+            nodes=found.nodes or (result,),
         )
 
     def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:

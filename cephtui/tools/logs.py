@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary
+from cephtui.models import DiskUse, Finding, JobResult, NodeResult, OptionValue, Summary
 from cephtui.tools.base import Reading
 
 LINES_MOST = 2_000_000
@@ -57,7 +57,11 @@ class FoundRun:
     name: str
     """Of its job, or what it does."""
     options: Mapping[str, OptionValue]
-    """Those that are known, in the tool's own spelling."""
+    """Those that are known and that a preset can have, in the tool's own spelling."""
+    other_options: Mapping[str, str] = field(default_factory=dict)
+    """Those that it was given and that no preset can have, as they were given."""
+    has_all_options: bool = False
+    """Whether these are all that it was given: what is not among them has the tool's default."""
     command: str = ""
     asked: str = ""
     """All that it was asked to do, as the log has it: of two runs of a log it is the same only if nothing differs."""
@@ -79,6 +83,8 @@ class FoundRun:
     context_switches: int | None = None
     depths: Mapping[str, float] = field(default_factory=dict)
     """As in a NodeResult."""
+    nodes: tuple[NodeResult, ...] = ()
+    """Each of several nodes that ran it at the same time; the figures above are those of all together."""
     disks: tuple[DiskUse, ...] = ()
     findings: tuple[Finding, ...] = ()
     readings: tuple[Reading, ...] = ()
