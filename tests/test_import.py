@@ -418,9 +418,10 @@ def test_what_a_log_does_not_say_is_no_difference(home: Path) -> None:
     today = store.read_run(SESSION, WRITE_IOPS)
     found = differences(Side((old,)), Side((today,)))
     assert units.DASH not in {each.left for each in found}
-    assert [(each.left, each.right) for each in found if each.name == "other conditions"] == [
-        ("not known: imported", "known")
+    assert [(each.left, each.right) for each in found if each.topic == "not known"] == [
+        ("target, options, nodes, cluster", "nodes, cluster")
     ]
+    assert ("runtime", "unknown") in {(each.name, each.left) for each in found}
     assert not unlike(Side((old,)), Side((today,)))
 
 

@@ -233,6 +233,8 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         is_dated=False,
         edited=("runtime",),
         asked={"iodepth": 64},
+        other_options={"bssplit": "4k/50:64k/50"},
+        has_all_options=True,
         span_bytes=4096,
         user="admin",
     )

@@ -137,6 +137,11 @@ def all_options(run: Run) -> dict[str, OptionValue]:
     return {**run.options, **run.other_options}
 
 
+def knows_options(run: Run) -> bool:
+    """Whether what is not among its options has the tool's default."""
+    return run.has_all_options or not run.imported_from
+
+
 def node_names(run: Run) -> list[str]:
     """A run that was refused has no results of nodes."""
     return [node.node for node in run.nodes] or list(run.environment)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import all_options, node_names
+from cephtui.analysis.batches import all_options, knows_options, node_names
 from cephtui.analysis.sides import Side
 from cephtui.analysis.stalls import STALL_SECONDS
 from cephtui.ceph.cluster import OSD_OPTIONS
@@ -14,6 +14,7 @@ from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, OptionV
 from cephtui.models.findings.measurement import STALLED
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
+from cephtui.tools.logs import is_variable
 from cephtui.units import parse_size
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ Facts: TypeAlias = dict[str, str]
 _LENGTH_SECONDS, _LENGTH_FRACTION = 1.0, 0.02
 """By how much two runs may last longer than one another and count as equally long."""
 
+NOT_KNOWN = "not known"
+"""The topic of the line of what a log does not say."""
+UNKNOWN = "unknown"
+_FLAG = "thread"
+"""An option of fio's without a value."""
 _SHOWN_APART = {f"{section} {name}" for section in ("global", "osd") for name in OSD_OPTIONS}
 """Options of the configuration database whose effective values are facts of the cluster anyway."""
 
@@ -43,7 +49,7 @@ def _all_differences(left: Side, right: Side) -> list[Difference]:
     first, second = left.run, right.run
     return [
         *_differing("run", _asked(first), _asked(second)),
-        *_differing("option", _options(first), _options(second)),
+        *_option_differences(first, second),
         *_settings_of_cluster(first.cluster, second.cluster),
         *_settings_of_nodes(first, second),
         *_differing("nodes", {"names": _listed(node_names(first))}, {"names": _listed(node_names(second))}),
@@ -57,17 +63,49 @@ def _all_differences(left: Side, right: Side) -> list[Difference]:
 
 
 def _of_imported(found: Sequence[Difference], left: Run, right: Run) -> list[Difference]:
-    """What a log does not say is no difference: one line stands for all of it."""
+    """What a log does not say is no difference, and not alike either: one line names all of it."""
     from cephtui.models.rows import Difference
 
     def is_known(each: Difference) -> bool:
         return units.DASH not in (left.imported_from and each.left, right.imported_from and each.right)
 
-    known = [each for each in found if is_known(each)]
-    if len(known) == len(found) or (left.imported_from and right.imported_from):
-        return known
-    words = ["not known: imported" if run.imported_from else "known" for run in (left, right)]
-    return [*known, Difference(topic="run", name="other conditions", left=words[0], right=words[1])]
+    words = [_listed(_not_known(run)) for run in (left, right)]
+    unknown = Difference(topic=NOT_KNOWN, name="", left=words[0], right=words[1])
+    return [*(each for each in found if is_known(each)), unknown]
+
+
+def _not_known(run: Run) -> list[str]:
+    """Of which kinds of conditions it is not known what they were, at least in part; of a log most are not."""
+    options = all_options(run).values()
+    each = {
+        "target": run.target == units.DASH,
+        "options": not knows_options(run) or any(is_variable(value) for value in options if isinstance(value, str)),
+        "options without a value": _default(run, _FLAG) == UNKNOWN and knows_options(run),
+        "nodes": not any(found.kernel for found in run.environment.values()),
+        "cluster": run.cluster is None,
+    }
+    return [name for name, is_unknown in each.items() if is_unknown]
+
+
+def _option_differences(left: Run, right: Run) -> list[Difference]:
+    """Where a log is among them, what one side does not name is said: the tool's default, if all that it has is known."""
+    one, other = _options(left), _options(right)
+    if left.tool != right.tool or not (left.imported_from or right.imported_from):
+        return _differing("option", one, other)
+    names = list(one | other)
+    return _differing(
+        "option",
+        {name: one.get(name) or _default(left, name) for name in names},
+        {name: other.get(name) or _default(right, name) for name in names},
+    )
+
+
+def _default(run: Run, option: str) -> str:
+    """Of an option that is not among those of a run."""
+    if not knows_options(run):
+        return UNKNOWN
+    found = TOOLS[run.tool].default_text(option, run.options) if run.tool in TOOLS else units.DASH
+    return UNKNOWN if found is None else found
 
 
 def load_of(step: Step | Run) -> Load | None:
@@ -168,7 +206,9 @@ def _asked(run: Run) -> Facts:
 
 
 def _options(run: Run) -> Facts:
-    return {name: _text(value) for name, value in all_options(run).items()}
+    """What a shell has put in is not known."""
+    texts = {name: _text(value) for name, value in all_options(run).items()}
+    return {name: UNKNOWN if name in run.other_options and is_variable(text) else text for name, text in texts.items()}
 
 
 def _found(side: Side) -> Facts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.conditions import differences
+from cephtui.analysis.conditions import NOT_KNOWN, differences
 from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
@@ -17,7 +17,7 @@ NOT_SEEN = (
     "no difference was seen in what is known of pool, options, nodes and cluster settings: did the change take effect?"
 )
 UNSEEN = f"a change was noted, but {NOT_SEEN}"
-_MEASURED = ("finding", "run")
+_MEASURED = ("finding", "run", NOT_KNOWN)
 """Topics of differences that are results, or are said elsewhere."""
 _BY_ITSELF = ("health", "checks")
 """What a cluster reports of itself: it comes and goes without anybody's doing, as the states of PGs do."""
@@ -52,7 +52,7 @@ def is_effect(difference: Difference) -> bool:
     topic, name = difference.topic, difference.name
     if topic == "run":
         return name in ("preset", "tool", "target")
-    return topic not in ("finding", "cephtui") and not (
+    return topic not in ("finding", "cephtui", NOT_KNOWN) and not (
         topic == "cluster" and (name in _BY_ITSELF or name.startswith("PGs "))
     )
 

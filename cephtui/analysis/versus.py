@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cephtui.analysis.batches import all_options, name_of, node_names, set_up
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
-from cephtui.analysis.conditions import differences, load_of
+from cephtui.analysis.conditions import NOT_KNOWN, differences, load_of
 from cephtui.analysis.marks import among
 from cephtui.analysis.noted import text_of
 from cephtui.analysis.sides import Side
@@ -143,7 +143,8 @@ def conclude_versus(found: Versus, asked: Asked, at: datetime) -> Judgement:
     judged = conclude(found.pairs, replace(asked, is_change=False), at)
     said = judged.conclusion
     in_order = all(verdict.in_order for verdict in judged.verdicts)
-    changed = tuple(text_of(each, in_order=in_order) for each, _ in conditions_apart(found))
+    apart = (each for each, _ in conditions_apart(found) if each.topic != NOT_KNOWN)
+    changed = tuple(text_of(each, in_order=in_order) for each in apart)
     notes = (*_of_all(judged.deciding), *_marked(found), *said.notes)
     update = {"changed": changed, "notes": notes, "left_out": (*said.left_out, *_alone(found))}
     return replace(judged, conclusion=said.model_copy(update=update))

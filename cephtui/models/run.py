@@ -43,8 +43,9 @@ class Run(Model):
     """As they were asked for, the options that are others on this kind of target; left out where none are."""
     other_options: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda options: not options)
     """Of an imported run, options that no preset can have, as they were given; left out where there are none."""
-    has_all_options: bool = Field(default=True, exclude_if=lambda has_all: has_all)
-    """Whether no other options were given than these, so that the others have the tool's defaults; left out if so."""
+    has_all_options: bool = Field(default=False, exclude_if=lambda has_all: not has_all)
+    """Of an imported run, whether no other options were given than these, so that the others have the tool's defaults;
+    left out where that is not known. Of one that cephtui has measured it is so."""
     span_bytes: int = Field(default=0, exclude_if=lambda nbytes: not nbytes)
     """The part of the target that it could use on each node; left out where that is not known."""
     outcome: Outcome | None = None

@@ -22,7 +22,7 @@ from cephtui.sessions.store import StoreError, cannot_write, check_name
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
 from cephtui.tools.headings import places
-from cephtui.tools.logs import FoundRun, Log, read_log
+from cephtui.tools.logs import FoundRun, Log, is_variable, read_log
 from cephtui.tools.saved import FINDERS, JOB_FILES
 
 FILE_MOST_BYTES = 32 << 20
@@ -141,7 +141,7 @@ class Numbering:
         self._number += 1
         preset, target = one_line(found.name) or tool, found.target or units.DASH
         node = found.node if _NODE.fullmatch(found.node) else units.DASH
-        looks = (target, frozenset(found.options.items()), node)
+        looks = (target, frozenset(found.options.items()), frozenset(found.other_options.items()), node)
         batch = self._batch(file, tool, preset, looks, found)
         alike = (batch, *looks)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
@@ -174,6 +174,8 @@ class Numbering:
     def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:
         """A run of which it is not known what it was asked to do has one of its own."""
         part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
+        if any(map(is_variable, found.other_options.values())):
+            found, is_known = replace(found, asked=""), False
         asked = self._asked.setdefault((part, looks), [])
         if found.asked not in asked:
             asked.append(found.asked)

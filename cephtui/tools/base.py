@@ -354,6 +354,10 @@ class Tool(ABC):
             if name not in self.described and (name in edited or option_text(value) != usual.get(name))
         }
 
+    def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
+        """What an option has that is not among all that were given, as it is shown; None where that is not known."""
+        return "default"
+
     @cached_property
     def _defaults(self) -> Mapping[str, str]:
         """By option; an empty text where it is left to the tool."""

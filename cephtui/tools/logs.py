@@ -209,6 +209,11 @@ def without_output(command: str) -> str:
     return _OUTPUT.sub("", command)
 
 
+def is_variable(value: str) -> bool:
+    """Whether a shell has put something else in the place of a value, so that it is not known."""
+    return "$" in value or "`" in value
+
+
 def joined_names(names: Iterable[str]) -> str:
     """``a``, ``a + b``, ``a + b and 3 more``."""
     found = list(dict.fromkeys(names))

@@ -52,6 +52,12 @@ class Fio(Tool):
         found = super().unusual(options, edited)
         return {name: value for name, value in found.items() if (name, value) != ("ioengine", "rbd")}
 
+    def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
+        """fio's JSON leaves out options without a value: where such is all that there is, these are not known."""
+        if option in allowed.FLAGS and "group_reporting" not in options:
+            return None
+        return allowed.DEFAULTS.get(option, "default")
+
     def fields(self) -> tuple[OptionField, ...]:
         return fields(allowed.FioOptions, allowed.ABOUT, allowed.TITLES)
 

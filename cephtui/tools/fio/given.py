@@ -22,7 +22,11 @@ SECTIONS_MOST = 1000
 _WORD = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
 _DASHES = re.compile(r"(?<!\S)[\u2010-\u2015\u2212]{1,2}(?=\w)")
 """What word processors make of the hyphens of an option."""
-_SHELL = ("|", ">", ">>", "2>&1", "2>", "&&", ";", "||", "&")
+_END = re.compile(r"[|;&][^>]*|done", re.DOTALL)
+"""What ends the words of a command."""
+_REDIRECTION = re.compile(r"[\d&]?[<>]{1,2}(?P<file>.*)", re.DOTALL)
+_ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "latency-log"}
+"""Words that take no value."""
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
 _COMMENT = re.compile(r"[#;].*")
 _LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
@@ -87,20 +91,31 @@ def read_command(text: str) -> Given:
 
 def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each option with its value; a word that is none with an empty name. What a shell does with them is left out."""
-    at = 0
-    while at < len(words) and words[at] not in _SHELL:
-        word, following = words[at], words[at + 1] if at + 1 < len(words) else "-"
+    words, at = _without_redirections(words), 0
+    while at < len(words) and not _END.fullmatch(words[at]):
+        word, following = words[at].removesuffix(";"), words[at + 1] if at + 1 < len(words) else "-"
         found = _WORD.fullmatch(word)
         if found is None:
             yield "", word
         elif found[2] is not None:
             yield found[1], found[2]
-        elif option_name(found[1]) in FLAGS or following.startswith("-"):
+        elif option_name(found[1]) in _ALONE or following.startswith("-") or word != words[at]:
             yield found[1], "1"
         else:
-            yield found[1], following
+            yield found[1], following.removesuffix(";")
             at += 1
-        at += 1
+        at = len(words) if words[at].endswith(";") else at + 1
+
+
+def _without_redirections(words: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    is_file = False
+    for word in words:
+        redirection = _REDIRECTION.fullmatch(word)
+        if not is_file and not redirection:
+            found.append(word)
+        is_file = bool(redirection and not redirection["file"])
+    return found
 
 
 def _jobs(sections: Iterable[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
@@ -125,23 +140,33 @@ def read_job_file(text: str) -> Given:
     return Given(tuple(Section(*each) for each in _jobs(sections)))
 
 
+def one_way(given: Mapping[str, str]) -> dict[str, str]:
+    """Options under one name each, and those that negate or complement another as that one."""
+    named = {option_name(name): value for name, value in given.items()}
+    if named.get("buffered") in ("0", "1") and "direct" not in named:
+        named["direct"] = "1" if named.pop("buffered") == "0" else "0"
+    if "rwmixread" not in named and (mix := named.get("rwmixwrite", "")).isdecimal() and int(mix) <= 100:
+        named["rwmixread"] = str(100 - int(named.pop("rwmixwrite")))
+    return named
+
+
 def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
     """The options of a run as cephtui stores them, those that it knows and whose values it can have.
 
     With ``whole`` nothing else was given, so that fio's defaults hold for the rest.
     """
-    named = {option_name(name): value for name, value in given.items()}
-    if named.get("buffered") in ("0", "1"):
-        named.setdefault("direct", "1" if named["buffered"] == "0" else "0")
-    found = {**(_DEFAULTS if whole else {}), **named}
-    options = {name: value for name in FioOptions.model_fields if (value := _value(name, found.get(name))) is not None}
+    found = {**(_DEFAULTS if whole else {}), **one_way(given)}
+    options = {
+        name: value
+        for name in FioOptions.model_fields
+        if name in found and (value := option_value(name, found[name])) is not None
+    }
     return {**(_UNSET if whole else {}), **options}
 
 
 @lru_cache(maxsize=1024)
-def _value(name: str, text: str | None) -> OptionValue | None:
-    if text is None:
-        return None
+def option_value(name: str, text: str) -> OptionValue | None:
+    """As it is stored; None for an option that a preset can't have, or not with this value."""
     if name == "ioengine":
         return text
     try:
@@ -175,3 +200,11 @@ def target_of(given: Mapping[str, str]) -> str:
     if path := given.get("filename"):
         return f"{'device' if path.startswith('/dev/') else 'file'}:{path}"
     return f"file:{given['directory']}" if given.get("directory") else ""
+
+
+def target_options(given: Mapping[str, str]) -> frozenset[str]:
+    """The options that ``target_of`` is made of."""
+    for names in (("rbdname", "pool"), ("pool",), ("filename",), ("directory",)):
+        if given.get(names[0]):
+            return frozenset(names)
+    return frozenset()

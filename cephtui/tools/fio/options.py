@@ -120,9 +120,46 @@ FLAGS = frozenset(
     (
         *("bs_unaligned", "norandommap", "time_based", "verify_only", "exitall", "exitall_on_error", "stonewall"),
         *("new_group", "thread", "group_reporting", "zero_buffers", "refill_buffers"),
+        *("fixedbufs", "hipri", "registerfiles", "sqthread_poll", "userspace_reap"),
     )
 )
 """Options whose value fio lets be left out: with ``1`` they are on."""
+DEFAULTS: Mapping[str, str] = {
+    "bs": "4k",
+    "direct": "no",
+    "end_fsync": "no",
+    "fdatasync": "0",
+    "fallocate": "native",
+    "fsync": "0",
+    "group_reporting": "no",
+    "invalidate": "1",
+    "iodepth": "1",
+    "iodepth_batch_complete_min": "1",
+    "iodepth_batch_submit": "1",
+    "ioengine": "psync",
+    "loops": "1",
+    "nice": "0",
+    "norandommap": "no",
+    "numjobs": "1",
+    "offset": "0",
+    "ramp_time": "0",
+    "random_distribution": "random",
+    "randrepeat": "yes",
+    "rate_process": "linear",
+    "refill_buffers": "no",
+    "runtime": "0",
+    "rw": "read",
+    "rwmixread": "50",
+    "startdelay": "0",
+    "stonewall": "0",
+    "sync": "none",
+    "thinktime": "0",
+    "thread": "0",
+    "time_based": "no",
+    "verify": "0",
+    "zonemode": "none",
+}
+"""fio's own (``fio --cmdhelp=OPTION``), as they are shown; yes and no are of options that a preset can have."""
 _VERBS = "read, write, randread, randwrite, randrw"
 _REFUSED = (
     (

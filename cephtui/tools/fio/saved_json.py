@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from cephtui.frozen import dataclass
-from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
+from cephtui.models import ELAPSED_MOST_SECONDS
 from cephtui.models.metrics import DIRECTIONS, FLUSH
-from cephtui.tools.base import Reading, V
+from cephtui.tools.base import Reading
+from cephtui.tools.fio.asked import Asked, asked_of, same_of
 from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flows_of_job, result_of
 from cephtui.tools.fio.found import PERCENTILES, Job, as_datetime, found_run, one_after_the_other
-from cephtui.tools.fio.given import stored, target_of
 from cephtui.tools.fio.options import FLAGS
 from cephtui.tools.fio.output import DOCUMENT_START, FioParser
 from cephtui.tools.logs import FoundRun, Log
@@ -134,19 +135,21 @@ def _runs(documents: Sequence[_Document]) -> list[FoundRun]:
 def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool) -> FoundRun:
     last = documents[-1]
     each = [_given(last.content, job) for job in jobs]
-    options = _same([_options(given, job, len(jobs)) for given, job in zip(each, jobs, strict=True)])
+    asked = _asked(each, jobs)
     now = [{**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}} for job in jobs]
     result = result_of({**last.content, "jobs": now}, measured=True)
     return found_run(
         [_job(last.content, job) for job in now],
         lines=(documents[0].line, last.last_line),
-        options=options,
+        options=asked.options,
+        other_options=asked.others,
+        has_all_options=asked.is_all,
         ended_at=_ended_at(last),
         disks=result.disks if alone else (),
         depths=result.depths,
-        readings=_readings(documents, ramp=bool(options.get("ramp_time"))) if alone else (),
-        target=target_of(_same(each)),
-        asked=" ".join(f"{name}={value}" for name, value in sorted(_same(each).items())),
+        readings=_readings(documents, ramp=bool(asked.options.get("ramp_time"))) if alone else (),
+        target=asked.target,
+        asked=" ".join(f"{name}={value}" for name, value in sorted(same_of(each).items())),
         version=str(last.content.get("fio version", ""))[:100],
     )
 
@@ -157,20 +160,15 @@ def _given(content: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, str]
     return {str(k): str(v) or "1" for part in parts if isinstance(part, dict) for k, v in part.items()}
 
 
-def _options(given: Mapping[str, str], job: Mapping[str, Any], jobs: int) -> dict[str, OptionValue]:
-    """Those of a job, which is one of so many of its group."""
-    known = {"iodepth": str(job["latency_depth"])} if "latency_depth" in job else {}
-    if jobs > 1:
-        known["numjobs"] = str(jobs)
-    if not given:
-        return stored(known, whole=False)
-    found = stored({**known, **given}, whole=True)
-    unlisted = FLAGS.difference(given)  # not every version of fio lists the flags among the options
-    return {name: value for name, value in found.items() if name not in unlisted}
-
-
-def _same(each: Sequence[Mapping[str, V]]) -> dict[str, V]:
-    return {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
+def _asked(each: Sequence[Mapping[str, str]], jobs: Sequence[Mapping[str, Any]]) -> Asked:
+    """Of the jobs of a group, which also say how deep each was, and how many they are."""
+    depths = {str(job["latency_depth"]) for job in jobs if "latency_depth" in job}
+    printed = {"iodepth": depths.pop()} if len(depths) == 1 and not any("iodepth" in given for given in each) else {}
+    if len(jobs) > 1:
+        printed["numjobs"] = str(len(jobs))
+    asked = asked_of(each, printed)
+    unlisted = FLAGS.difference(*each)  # not every version of fio lists the flags among the options
+    return replace(asked, options={name: value for name, value in asked.options.items() if name not in unlisted})
 
 
 def _ended_at(document: _Document) -> datetime | None:

@@ -28,9 +28,10 @@ from typing import TypeAlias
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, OptionValue
+from cephtui.tools.fio.asked import Asked, asked_of, same_of
 from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.found import as_datetime, found_run, one_after_the_other
-from cephtui.tools.fio.given import Section, read_command, stored, target_of
+from cephtui.tools.fio.given import Section, read_command, stored
 from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
 from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
 from cephtui.units import parse_size
@@ -105,6 +106,13 @@ class _Command:
     text: str
     node: str
     sections: Mapping[str, Section]
+    is_all: bool
+    """Whether it names no job file, which would have more options."""
+
+    def asked(self, names: Sequence[str], printed: Mapping[str, str]) -> Asked:
+        """Of jobs that ran at the same time."""
+        each = [self.sections[name].options if name in self.sections else {} for name in names]
+        return asked_of(each, printed, is_all=self.is_all)
 
 
 _Commands: TypeAlias = Mapping[str, Sequence[_Command]]
@@ -124,10 +132,11 @@ def _commands(lines: Sequence[LogLine]) -> _Commands:
             continue
         text = whole_command(lines, at, match["words"])
         try:
-            sections = {section.name: section for section in read_command(text).sections}
+            given = read_command(text)
         except ValueError:
             continue
-        command = _Command(line.number, text, host_of(match["prompt"]), sections)
+        sections = {section.name: section for section in given.sections}
+        command = _Command(line.number, text, host_of(match["prompt"]), sections, is_all=not given.files)
         for name in sections:
             found.setdefault(name, []).append(command)
     return found
@@ -225,19 +234,23 @@ def _runs(start: _Start, commands: _Commands) -> list[FoundRun]:
 
 def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: bool) -> FoundRun:
     command = _command_of(start, parts, commands)
-    given = command.sections[parts[0].head["name"]].options if command else {}
-    options = _options(start, parts, given)
-    block = parse_size(str(options["bs"])) if "bs" in options else 0
+    names = [part.head["name"] for part in parts]
+    given = command.sections[names[0]].options if command else {}
+    printed = _printed(start, parts)
+    asked = command.asked(list(dict.fromkeys(names)), printed) if command else asked_of([{}], printed)
+    block = parse_size(str(asked.options["bs"])) if "bs" in asked.options else 0
     return found_run(
         [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts],
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
-        options=options,
+        options=asked.options,
+        other_options=asked.others,
+        has_all_options=asked.is_all,
         ended_at=parts[-1].date,
         disks=tuple(start.disks) if alone else (),
         depths=depths_of(parts[0].body) if len(parts) == 1 else {},
         command=command.text if command else "",
         asked=without_output(command.text) if command else "",
-        target=target_of(given),
+        target=asked.target,
         node=command.node if command else "",
         version=start.version,
         stopped=start.stopped,
@@ -262,7 +275,7 @@ def _command_of(start: _Start, parts: Sequence[_Part], commands: _Commands) -> _
     named = commands.get(name, [])
     before = bisect_right(named, parts[0].line, key=lambda command: command.line)
     for command in reversed(named[max(0, before - _COMMANDS_MOST) : before]):
-        if _agrees(stored(command.sections[name].options, whole=True), printed):
+        if _agrees(command.asked([name], {}).options, printed):
             return command
     return None
 
@@ -272,11 +285,7 @@ def _agrees(options: Mapping[str, OptionValue], printed: Mapping[str, str]) -> b
     return all(options[name] == value for name, value in said.items() if name in options)
 
 
-def _options(start: _Start, parts: Sequence[_Part], given: Mapping[str, str]) -> dict[str, OptionValue]:
-    """What is known and the same of all jobs."""
-    each = [start.settings.get(part.head["name"], {}) for part in parts]
-    same = {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
-    jobs = {} if "numjobs" in given else {"numjobs": str(sum(int(part.head["jobs"]) for part in parts))}
-    if len({part.head["name"] for part in parts}) > 1:
-        return stored({**same, **jobs}, whole=False)
-    return stored({**given, **same, **jobs}, whole=bool(given))
+def _printed(start: _Start, parts: Sequence[_Part]) -> dict[str, str]:
+    """What fio prints of its options that is the same of all jobs, and how many jobs there were."""
+    same = same_of([start.settings.get(part.head["name"], {}) for part in parts])
+    return {**same, "numjobs": str(sum(int(part.head["jobs"]) for part in parts))}
