@@ -110,7 +110,9 @@ def unknown(left: Run, right: Run) -> list[tuple[str, str]]:
 
 
 def by_command(option: str) -> str:
-    return COMMAND.replace("--verify=0", f"--verify=0 {option}") + WRITES
+    several = option.startswith(("--bssplit=", "--bsrange="))
+    output = WRITES.replace("4096B-4096B", "4096B-64.0KiB") if several else WRITES
+    return COMMAND.replace("--verify=0", f"--verify=0 {option}") + output
 
 
 def by_json(**options: str) -> str:
@@ -202,3 +204,68 @@ def test_sessions_of_an_earlier_version_do_not_know_all_options(tmp_path: Path) 
     kept = {name: value for name, value in json.loads(run.model_dump_json()).items() if name != "has_all_options"}
     old = Run.model_validate(kept)
     assert unknown(old, run) == [("options, nodes, cluster", "nodes, cluster")]
+
+
+# ---------------------------------------------------------------------------- which command a run belongs to
+
+FIO_RUNS = Path(__file__).parent / "recordings" / "asked"
+"""Output of fio 3.33, each with its command."""
+
+
+def recorded(name: str) -> tuple[str, str]:
+    """The command with its prompt, and the output."""
+    command, _, output = (FIO_RUNS / f"{name}.txt").read_text().partition("\n")
+    return f"{command}\n", output
+
+
+@pytest.mark.parametrize("name", ["one", "eight", "eight-grouped", "two-sizes", "sections", "split"])
+def test_a_run_has_its_own_command_and_no_other(name: str) -> None:
+    command, output = recorded(name)
+    for others in ("", *(recorded(other)[0] for other in ("one", "eight", "two-sizes", "split"))):
+        found = find_runs(read_log(f"{others}{command}{output}"))
+        assert {run.command for run in found} == {command.removeprefix("root@pve1:~# ").strip()}
+        assert all(run.has_all_options for run in found)
+    for other in ("one", "eight", "two-sizes", "sections", "split"):
+        if other != name and not name.startswith(other):
+            assert {run.command for run in find_runs(read_log(recorded(other)[0] + output))} == {""}
+
+
+@pytest.mark.parametrize("names", [("one", "eight"), ("eight", "one"), ("one", "eight-grouped"), ("split", "one")])
+def test_commands_before_all_outputs_go_to_their_own_runs(names: tuple[str, str]) -> None:
+    (one, first), (two, second) = map(recorded, names)
+    found = runs_of(one + two + first + second)
+    assert [f"root@pve1:~# {run.command}\n" for run in found] == [one, two]
+    assert [run.repeat for run in found] == [1, 1]
+
+
+def test_commands_that_differ_in_what_is_not_printed_belong_to_none() -> None:
+    command, output = recorded("one")
+    synced = command.replace("--runtime=1", "--runtime=1 --fsync=1")
+    assert [run.has_all_options for run in runs_of(command + synced + output + output)] == [False, False]
+    assert [run.has_all_options for run in runs_of(command + output + synced + output)] == [True, True]
+    assert [run.has_all_options for run in runs_of(command + output + output)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Starting 1 process", "Starting 2 processes"),
+        ("jobs=1", "jobs=3"),
+        ("rw=randwrite", "rw=write"),
+        ("ioengine=psync", "ioengine=libaio"),
+        ("iodepth=1", "iodepth=16"),
+        ("4096B-4096B", "8192B-8192B"),
+        ("(T) 4096B-4096B", "(T) 4096B-8192B"),
+    ],
+)
+def test_all_that_is_printed_has_to_agree(old: str, new: str) -> None:
+    command, output = recorded("one")
+    assert old in output
+    (run,) = find_runs(read_log(command + output.replace(old, new)))
+    assert (run.command, run.has_all_options) == ("", False)
+
+
+def test_the_report_of_a_group_is_of_all_its_jobs() -> None:
+    first, second = runs_of("".join(recorded("sections")))
+    assert (first.options["numjobs"], first.other_options["rw"]) == (3, "read, write")
+    assert (second.options["numjobs"], second.options["rw"]) == (1, "randread")

@@ -152,7 +152,7 @@ def test_a_run_with_its_command_is_no_repeat_of_one_without(tmp_path: Path) -> N
 
 
 def test_other_commands_are_no_repeats_though_their_known_options_are_alike(tmp_path: Path) -> None:
-    synced = COMMAND.replace("--verify=0", "--sync=1")
+    synced = COMMAND.replace("--verify=0", "--verify=md5")
     runs = imported(tmp_path, COMMAND + WRITES + synced + WRITES + COMMAND + WRITES)
     assert runs[0].options == runs[1].options
     assert repeats(runs) == [[1, 3], [2]]

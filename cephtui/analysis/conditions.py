@@ -88,7 +88,7 @@ def _not_known(run: Run) -> list[str]:
 
 
 def _option_differences(left: Run, right: Run) -> list[Difference]:
-    """Where a log is among them, what one side does not name is said: the tool's default, if all that it has is known."""
+    """Where one is of a log, what a side does not name is said: the tool's default, if all that was given is known."""
     one, other = _options(left), _options(right)
     if left.tool != right.tool or not (left.imported_from or right.imported_from):
         return _differing("option", one, other)

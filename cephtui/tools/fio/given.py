@@ -30,6 +30,8 @@ _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "laten
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
 _COMMENT = re.compile(r"[#;].*")
 _LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
+_SPELT = {("rw", "readwrite"): "rw", ("sync", "0"): "none", ("sync", "1"): "sync"}
+"""Values that fio takes for others."""
 _SIZES = ("bs", "size", "io_size", "rate")
 _DEFAULTS: Mapping[str, str] = {
     "bs": "4k",
@@ -178,7 +180,7 @@ def option_value(name: str, text: str) -> OptionValue | None:
 def plain(name: str, text: str) -> str:
     """The value of an option; a size as it is written shortest, so that equal ones are equal."""
     try:
-        return short_size(parse_size(plain_size(text))) if name in _SIZES else text
+        return short_size(parse_size(plain_size(text))) if name in _SIZES else _SPELT.get((name, text), text)
     except ValueError:
         return text
 

@@ -20,20 +20,18 @@ Format (fio 2.0 to 3.41, ``--output-format=normal``)::
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import TypeAlias
 
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, OptionValue
-from cephtui.tools.fio.asked import Asked, asked_of, same_of
+from cephtui.models import DiskUse
+from cephtui.tools.fio.asked import asked_of, same_of
+from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.found import as_datetime, found_run, one_after_the_other
-from cephtui.tools.fio.given import Section, read_command, stored
 from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
+from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size
 
 _HEADER = re.compile(
@@ -48,11 +46,8 @@ _STARTING = re.compile(r"\s*Starting (?:\d+ |thread|process)")
 _STATUS = re.compile(r"\s*Run status group \d+")
 _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): ios=.*\butil=\s*(?P<util>[\d.]+)%")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
-_COMMAND = command_pattern("fio")
 _AT_ONCE_SECONDS = 3
 """The jobs of a run are printed within this time."""
-_COMMANDS_MOST = 100
-"""Of one name that a run is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +80,35 @@ class _Start:
     """By the job's name, from the lines before the run."""
     parts: dict[tuple[str, str, str], _Part] = field(default_factory=dict)
     disks: list[DiskUse] = field(default_factory=list)
+    blocks: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """By the job's name the bounds of its block sizes."""
+    groups: dict[str, str] = field(default_factory=dict)
+    """By the job's name the group that it is of."""
+    starting: int = 0
+    """How many jobs, where it says so."""
     stopped: bool = False
     status: bool = False
     """Whether the lines that end a report have come."""
+
+    @property
+    def first_line(self) -> int:
+        """Of its first job."""
+        return next(iter(self.parts.values())).line
+
+    def printed(self) -> Printed:
+        """What it says of what it was asked."""
+        jobs: dict[str, int] = {}
+        for part in self.parts.values():
+            jobs[part.head["name"]] = jobs.get(part.head["name"], 0) + int(part.head["jobs"])
+        groups = len({part.head["group"] for part in self.parts.values()})
+        return Printed(self.first_line, self.settings, self.blocks, jobs, len(self.parts), groups, self.starting)
+
+    def is_over(self, text: str) -> bool:
+        """Whether a line is of another start, before anything was reported."""
+        begun = _START.fullmatch(text) if "(g=" in text else None
+        if begun and self.groups:
+            return bool(self.version or self.starting) or int(begun["group"]) < max(map(int, self.groups.values()))
+        return "fio " in text and bool(self.groups) and bool(COMMAND.fullmatch(text))
 
     def takes(self, part: _Part) -> bool:
         """Whether a job's lines are of the same start."""
@@ -98,48 +119,11 @@ class _Start:
         return not self.status and apart <= _AT_ONCE_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A command line in the log, before any output of it."""
-
-    line: int
-    text: str
-    node: str
-    sections: Mapping[str, Section]
-    is_all: bool
-    """Whether it names no job file, which would have more options."""
-
-    def asked(self, names: Sequence[str], printed: Mapping[str, str]) -> Asked:
-        """Of jobs that ran at the same time."""
-        each = [self.sections[name].options if name in self.sections else {} for name in names]
-        return asked_of(each, printed, is_all=self.is_all)
-
-
-_Commands: TypeAlias = Mapping[str, Sequence[_Command]]
-"""By the names of their jobs, in the order of the log."""
-
-
 def find_text(log: Log) -> list[FoundRun]:
     """Every run that fio has printed for people; raises nothing."""
-    commands = _commands(log.lines)
-    return [run for start in _starts(log.lines) for run in _runs(start, commands)]
-
-
-def _commands(lines: Sequence[LogLine]) -> _Commands:
-    found: dict[str, list[_Command]] = {}
-    for at, line in enumerate(lines):
-        if "fio " not in line.text or "-" not in line.text or not (match := _COMMAND.fullmatch(line.text)):
-            continue
-        text = whole_command(lines, at, match["words"])
-        try:
-            given = read_command(text)
-        except ValueError:
-            continue
-        sections = {section.name: section for section in given.sections}
-        command = _Command(line.number, text, host_of(match["prompt"]), sections, is_all=not given.files)
-        for name in sections:
-            found.setdefault(name, []).append(command)
-    return found
+    commands, starts = find_commands(log), list(_starts(log.lines))
+    lines = [start.first_line for start in starts]
+    return [run for start in starts for run in _runs(start, command_of(start.printed(), commands, lines))]
 
 
 def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
@@ -161,6 +145,8 @@ def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
             continue
         if _is_beginning(line.text) and start.parts:
             yield start
+            start = _Start()
+        elif start.is_over(line.text):  # without a report
             start = _Start()
         _note(start, line)
         at += 1
@@ -188,7 +174,7 @@ def _is_beginning(text: str) -> bool:
     if "fio" not in text and "(g=" not in text and "Starting" not in text:
         return False
     return bool(_VERSION.fullmatch(text) or _STARTING.match(text) or _START.fullmatch(text)) or (
-        "fio " in text and bool(_COMMAND.fullmatch(text))
+        "fio " in text and bool(COMMAND.fullmatch(text))
     )
 
 
@@ -197,7 +183,12 @@ def _note(start: _Start, line: LogLine) -> None:
     if version := _VERSION.fullmatch(line.text):
         start.version = version[1]
     elif begun := _START.fullmatch(line.text):
-        start.settings.setdefault(begun["name"], _settings(begun))
+        blocks = _blocks(begun)
+        start.settings.setdefault(begun["name"], _settings(begun, blocks))
+        start.blocks.setdefault(begun["name"], blocks)
+        start.groups.setdefault(begun["name"], begun["group"])
+    elif _STARTING.match(line.text):
+        start.starting = number_started(line.text)
     elif "util=" in line.text and (disk := _DISK.match(line.text)):
         util = figure(disk["util"])
         if util is not None and start.parts:
@@ -213,32 +204,36 @@ def _note(start: _Start, line: LogLine) -> None:
     start.last_line = line.number
 
 
-def _settings(begun: re.Match[str]) -> dict[str, str]:
+def _settings(begun: re.Match[str], blocks: Sequence[int]) -> dict[str, str]:
     """The options that fio prints before a run: a block size only where it is one for all."""
     found = {"rw": begun["rw"], **dict(_SETTING.findall(begun["rest"]))}
-    ends = (end for low, a, high, b in _BLOCKS.findall(begun["rest"]) for end in ((low, a), (high, b)))
-    sizes = {block_bytes(*end) for end in ends}
-    if len(sizes) == 1 and (size := sizes.pop()):
-        found["bs"] = str(size)
+    if len(blocks) == 1 and blocks[0]:
+        found["bs"] = str(blocks[0])
     return found
 
 
-def _runs(start: _Start, commands: _Commands) -> list[FoundRun]:
+def _blocks(begun: re.Match[str]) -> tuple[int, ...]:
+    ends = (end for low, a, high, b in _BLOCKS.findall(begun["rest"]) for end in ((low, a), (high, b)))
+    return tuple(sorted({block_bytes(*end) for end in ends}))
+
+
+def _runs(start: _Start, command: Command | None) -> list[FoundRun]:
     """One of each group: its jobs ran at the same time, and groups one after the other."""
     groups: dict[str, list[_Part]] = {}
     for part in start.parts.values():
         groups.setdefault(part.head["group"], []).append(part)
-    runs = [_run(start, parts, commands, alone=len(groups) == 1) for parts in groups.values()]
+    runs = [_run(start, parts, command, alone=len(groups) == 1) for parts in groups.values()]
     return one_after_the_other(runs)
 
 
-def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: bool) -> FoundRun:
-    command = _command_of(start, parts, commands)
-    names = [part.head["name"] for part in parts]
+def _run(start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool) -> FoundRun:
+    names = _names(start, parts, command, alone=alone)
     given = command.sections[names[0]].options if command else {}
-    printed = _printed(start, parts)
-    asked = command.asked(list(dict.fromkeys(names)), printed) if command else asked_of([{}], printed)
-    block = parse_size(str(asked.options["bs"])) if "bs" in asked.options else 0
+    printed = _printed(start, names, parts)
+    asked = command.asked(names, printed) if command else asked_of([{}], printed)
+    block = parse_size(same_of([start.settings.get(part.head["name"], {}) for part in parts]).get("bs", "0"))
+    if command and "bs" in asked.options:
+        block = parse_size(str(asked.options["bs"]))
     return found_run(
         [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts],
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
@@ -267,25 +262,18 @@ def _last_line(parts: Sequence[_Part]) -> int:
     return max(part.body[-1].number if part.body else part.line for part in parts)
 
 
-def _command_of(start: _Start, parts: Sequence[_Part], commands: _Commands) -> _Command | None:
-    """The nearest command before a run that names its job and agrees with what fio printed of it."""
-    name = parts[0].head["name"]
-    jobs = sum(int(part.head["jobs"]) for part in parts if part.head["name"] == name)
-    printed = {**start.settings.get(name, {}), "numjobs": str(jobs)}
-    named = commands.get(name, [])
-    before = bisect_right(named, parts[0].line, key=lambda command: command.line)
-    for command in reversed(named[max(0, before - _COMMANDS_MOST) : before]):
-        if _agrees(command.asked([name], {}).options, printed):
-            return command
-    return None
+def _names(start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool) -> list[str]:
+    """Of the jobs of a group: a report of a whole group has only that of the first."""
+    group = parts[0].head["group"]
+    reported = list(dict.fromkeys(part.head["name"] for part in parts))
+    printed = [name for name, each in start.groups.items() if each == group]
+    if not printed and command and alone:
+        return list(command.sections)
+    is_whole = set(reported) <= set(printed) and len(printed) <= sum(int(part.head["jobs"]) for part in parts)
+    return printed if is_whole else reported
 
 
-def _agrees(options: Mapping[str, OptionValue], printed: Mapping[str, str]) -> bool:
-    said = stored(printed, whole=False)
-    return all(options[name] == value for name, value in said.items() if name in options)
-
-
-def _printed(start: _Start, parts: Sequence[_Part]) -> dict[str, str]:
+def _printed(start: _Start, names: Sequence[str], parts: Sequence[_Part]) -> dict[str, str]:
     """What fio prints of its options that is the same of all jobs, and how many jobs there were."""
-    same = same_of([start.settings.get(part.head["name"], {}) for part in parts])
+    same = same_of([start.settings.get(name, {}) for name in names])
     return {**same, "numjobs": str(sum(int(part.head["jobs"]) for part in parts))}

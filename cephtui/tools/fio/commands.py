@@ -1,0 +1,165 @@
+"""The command lines in a log of fio, and which of them a run belongs to: one that all agrees with that fio printed."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui.frozen import dataclass
+from cephtui.tools.fio.asked import Asked, asked_of
+from cephtui.tools.fio.given import Section, one_way, plain_size, read_command, stored
+from cephtui.tools.logs import Log, LogLine, command_pattern, host_of, is_variable, whole_command, without_output
+from cephtui.units import parse_size
+
+COMMAND = command_pattern("fio")
+_COMMANDS_MOST = 100
+"""Of one job's name that a run is held against."""
+_SAME = 0.006
+"""By how much a block size that was printed with three digits may be off."""
+_DIRECTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What one start of fio has printed of what it was asked."""
+
+    line: int
+    """Of its first job."""
+    settings: Mapping[str, Mapping[str, str]]
+    """By the job's name, where they are printed."""
+    blocks: Mapping[str, Sequence[int]]
+    """By the job's name the bounds of its block sizes; empty where they are not printed."""
+    jobs: Mapping[str, int]
+    """By the names of the reports how many jobs are in them."""
+    reports: int
+    groups: int
+    """That the reports are of."""
+    starting: int
+    """How many were started; 0 where that is not printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line in the log, before any output of it."""
+
+    line: int
+    text: str
+    node: str
+    sections: Mapping[str, Section]
+    is_all: bool
+    """Whether it names no job file, which would have more options."""
+
+    def asked(self, names: Sequence[str], printed: Mapping[str, str]) -> Asked:
+        """Of jobs that ran at the same time; a block size is exact here and rounded in what fio prints."""
+        each = [self.sections[name].options if name in self.sections else {} for name in names]
+        exact = asked_of(each, {}, is_all=self.is_all).options
+        return asked_of(each, {k: v for k, v in printed.items() if k != "bs" or k not in exact}, is_all=self.is_all)
+
+    def agrees(self, printed: Printed) -> bool:
+        """Whether it may be what was started: its jobs, how many there are, and what is printed of each."""
+        if not printed.settings.keys() | printed.jobs.keys() <= self.sections.keys():
+            return False
+        if self.is_all and printed.settings and printed.settings.keys() != self.sections.keys():
+            return False
+        return self._has_jobs(printed) and all(
+            self._has(name, printed) for name in printed.settings.keys() | printed.jobs.keys()
+        )
+
+    def _has_jobs(self, printed: Printed) -> bool:
+        numbers = {name: _number(section.options.get("numjobs", "1")) for name, section in self.sections.items()}
+        whole = sum(each or 0 for each in numbers.values())
+        if None in numbers.values() or not self.is_all:
+            return True
+        grouped = {section.options.get("group_reporting", "0") != "0" for section in self.sections.values()}
+        if grouped == {False} and (printed.reports != whole or any(numbers[n] != m for n, m in printed.jobs.items())):
+            return False
+        if grouped == {True} and printed.reports != printed.groups:
+            return False
+        return sum(printed.jobs.values()) == whole and printed.starting in (0, whole)
+
+    def _has(self, name: str, printed: Printed) -> bool:
+        options = self.asked([name], {}).options
+        said = {k: v for k, v in printed.settings.get(name, {}).items() if k != "bs"}
+        same = all(options[k] == v for k, v in stored(said, whole=False).items() if k in options)
+        blocks = _block_bounds(self.sections[name].options) if self.is_all else None
+        return same and (not blocks or _alike(blocks, printed.blocks.get(name, ())))
+
+
+Commands = Mapping[str, Sequence[Command]]
+"""By the names of their jobs, in the order of the log."""
+
+
+def find_commands(log: Log) -> Commands:
+    """All that are in a log; raises nothing."""
+    found: dict[str, list[Command]] = {}
+    for command in _commands(log.lines):
+        for name in command.sections:
+            found.setdefault(name, []).append(command)
+    return found
+
+
+def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
+    for at, line in enumerate(lines):
+        if "fio " not in line.text or "-" not in line.text or not (match := COMMAND.fullmatch(line.text)):
+            continue
+        text = whole_command(lines, at, match["words"])
+        try:
+            given = read_command(text)
+        except ValueError:
+            continue
+        sections = {section.name: section for section in given.sections}
+        is_all = not given.files and len(sections) == len(given.sections)
+        yield Command(line.number, text, host_of(match["prompt"]), sections, is_all)
+
+
+def command_of(printed: Printed, commands: Commands, run_lines: Sequence[int]) -> Command | None:
+    """The command of a start among those between two runs that are the nearest before it.
+
+    Of several that agree and do not ask for the same it is not known which it was. ``run_lines`` are those of the
+    first job of every start.
+    """
+    named = commands.get(next(iter(printed.jobs)), [])
+    before = bisect_right(named, printed.line, key=lambda command: command.line)
+    near = named[max(0, before - _COMMANDS_MOST) : before]
+    if not near:
+        return None
+    between = bisect_right(run_lines, near[-1].line)
+    together = [each for each in near if bisect_right(run_lines, each.line) == between]
+    found = [each for each in together if each.agrees(printed)]
+    return found[-1] if len({without_output(each.text) for each in found}) == 1 else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _block_bounds(given: Mapping[str, str]) -> list[int] | None:
+    """The bounds of the block sizes of reads, writes and trims, each once; None where they can't be told."""
+    options = one_way(given)
+    text = options.get("bssplit") or options.get("bsrange") or options.get("blocksize_range") or options.get("bs", "4k")
+    if is_variable(text):
+        return None
+    found: set[int] = set()
+    try:
+        for direction in text.split(",")[:_DIRECTIONS]:
+            words = direction.split(":") if "bssplit" in options else direction.split("-")
+            sizes = [parse_size(plain_size(word.partition("/")[0] or "4k")) for word in words]
+            found |= {min(sizes), max(sizes)}
+    except ValueError:
+        return None
+    return sorted(found)
+
+
+def _alike(blocks: Sequence[int], printed: Sequence[int]) -> bool:
+    """Nothing that is not printed disagrees."""
+    if not printed:
+        return True
+    return all(any(abs(one - other) <= _SAME * one for other in printed) for one in blocks) and all(
+        any(abs(one - other) <= _SAME * one for other in blocks) for one in printed
+    )
+
+
+def number_started(text: str) -> int:
+    """Of ``Starting 2 threads and 1 process``."""
+    return sum(map(int, re.findall(r"\b(\d{1,7}) (?:thread|process)", text)))
