@@ -141,11 +141,14 @@ class Numbering:
         self._number += 1
         preset, target = one_line(found.name) or tool, found.target or units.DASH
         node = found.node if _NODE.fullmatch(found.node) else units.DASH
-        looks = (target, frozenset(found.options.items()), frozenset(found.other_options.items()), node)
+        where = (node, *(each.node for each in found.nodes))
+        looks = (target, frozenset(found.options.items()), frozenset(found.other_options.items()), where)
         batch = self._batch(file, tool, preset, looks, found)
         alike = (batch, *looks)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
         result, started = _result(found, node), _started_at(found)
+        commands = {"command": result.command}
+        nodes = tuple(each.model_copy(update=commands) for each in found.nodes) or (result,)
         return Run(
             session=session,
             run=self._number,
@@ -166,9 +169,9 @@ class Numbering:
             is_dated=started is not None,
             duration_seconds=found.duration_seconds,
             findings=tuple(_findings(found)),
-            environment={node: NodeEnvironment(tools={tool: found.version})} if found.version else {},
+            environment={each.node: NodeEnvironment(tools={tool: found.version}) for each in nodes if found.version},
             summary=found.summary,
-            nodes=found.nodes or (result,),
+            nodes=nodes,
         )
 
     def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:

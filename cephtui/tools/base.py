@@ -343,10 +343,7 @@ class Tool(ABC):
         """Every option that may be set, for a form."""
 
     def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
-        """The options that have to be named beside what the workload describes.
-
-        They are those that were ``edited``, and those that do not have the tool's default.
-        """
+        """What is to be named beside what the workload describes: the ``edited``, and what is not the default."""
         usual = self._defaults
         return {
             name: value

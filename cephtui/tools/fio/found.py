@@ -61,9 +61,14 @@ class Job:
         known = {
             PERCENTILES[percent]: seconds
             for percent, seconds in self.percentiles.get(name, {}).items()
-            if percent in _ALWAYS or is_carried(moments.count if moments else 0, percent)
+            if is_shown(percent, moments.count if moments else 0)
         }
         return total.model_copy(update={field: s for field, s in known.items() if getattr(total, field) is None})
+
+
+def is_shown(percent: float, count: int) -> bool:
+    """Whether a percentile of so many I/Os says something."""
+    return percent in _ALWAYS or is_carried(count, percent)
 
 
 def as_datetime(text: str) -> datetime | None:

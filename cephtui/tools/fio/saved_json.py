@@ -19,6 +19,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS
 from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.tools.base import Reading
 from cephtui.tools.fio.asked import Asked, asked_of, same_of
+from cephtui.tools.fio.clients import ALL, together, with_percentiles
 from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flows_of_job, result_of
 from cephtui.tools.fio.found import PERCENTILES, Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.options import FLAGS
@@ -85,10 +86,10 @@ def _documents(text: str) -> Iterator[_Document]:
             again += getattr(error, "pos", at) - found.start()
             continue
         at = end
-        jobs = content.get("jobs")
+        jobs = content.get("jobs", content.get("client_stats"))
         if isinstance(jobs, list) and jobs and all(isinstance(job, dict) for job in jobs):
             last_line = line + text.count("\n", found.start(), end)
-            yield _Document(content, text[found.start() : end], line, last_line)
+            yield _Document({**content, "jobs": jobs}, text[found.start() : end], line, last_line)
 
 
 def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
@@ -121,22 +122,51 @@ def _runs(documents: Sequence[_Document]) -> list[FoundRun]:
     last = documents[-1]
     groups: dict[object, list[Mapping[str, Any]]] = {}
     for job in last.jobs:
-        groups.setdefault(str(job.get("groupid", 0)), []).append(job)
+        if not _is_sum(job):
+            groups.setdefault(str(job.get("groupid", 0)), []).append(job)
     alone = len(groups) == 1
     found = []
     for jobs in groups.values():
         try:
-            found.append(_run(documents, jobs, alone=alone))
+            run = _run(documents, jobs, alone=alone)
+            found.append(_with_clients(run, documents, jobs, alone=alone) if "hostname" in jobs[0] else run)
         except BROKEN:
             continue
     return one_after_the_other(found)
+
+
+def _is_sum(job: Mapping[str, Any]) -> bool:
+    """Whether it is what all clients did together, in all groups."""
+    return job.get("jobname") == ALL and "hostname" in job and "job options" not in job
+
+
+def _with_clients(
+    run: FoundRun, documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool
+) -> FoundRun:
+    """With what each client did; raises one of ``BROKEN``."""
+    clients: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for job in jobs:
+        clients.setdefault((str(job.get("hostname", ""))[:200], str(job.get("port", ""))), []).append(job)
+    each = [(host, _run(documents, theirs, alone=False)) for (host, _), theirs in clients.items()]
+    if len(each) == 1:
+        return replace(run, node=each[0][0])
+    own = same_of([found.options for _, found in each])  # a number of jobs is that of each
+    named = replace(run, options={name: own.get(name, value) for name, value in run.options.items() if name in own})
+    wholes = [job for job in documents[-1].jobs if _is_sum(job)]
+    if alone and len(wholes) == 1:
+        named = with_percentiles(named, _job(documents[-1].content, _now(wholes[0])).percentiles)
+    return together(named, each)
+
+
+def _now(job: Mapping[str, Any]) -> dict[str, Any]:
+    return {**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}}
 
 
 def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool) -> FoundRun:
     last = documents[-1]
     each = [_given(last.content, job) for job in jobs]
     asked = _asked(each, jobs)
-    now = [{**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}} for job in jobs]
+    now = [_now(job) for job in jobs]
     result = result_of({**last.content, "jobs": now}, measured=True)
     return found_run(
         [_job(last.content, job) for job in now],

@@ -20,16 +20,17 @@ Format (fio 2.0 to 3.41, ``--output-format=normal``)::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import datetime
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse
 from cephtui.tools.fio.asked import asked_of, same_of
+from cephtui.tools.fio.clients import ALL, HOST, SAID, together
 from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
-from cephtui.tools.fio.found import as_datetime, found_run, one_after_the_other
+from cephtui.tools.fio.found import Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size
@@ -46,6 +47,8 @@ _STARTING = re.compile(r"\s*Starting (?:\d+ |thread|process)")
 _STATUS = re.compile(r"\s*Run status group \d+")
 _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): ios=.*\butil=\s*(?P<util>[\d.]+)%")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
+_ASKED = ("options", "other_options", "has_all_options", "command", "asked", "target", "version")
+"""What is the same of all clients."""
 _AT_ONCE_SECONDS = 3
 """The jobs of a run are printed within this time."""
 
@@ -86,6 +89,14 @@ class _Start:
     """By the job's name the group that it is of."""
     starting: int = 0
     """How many jobs, where it says so."""
+    hosts: list[str] = field(default_factory=list)
+    """Clients that it was started on."""
+    said: tuple[str, ...] = ()
+    """Clients that have spoken right before its report."""
+    spoken: list[str] = field(default_factory=list)
+    """Clients that have said something since the last report."""
+    is_continued: bool = False
+    """Whether only a report has come, after another."""
     stopped: bool = False
     status: bool = False
     """Whether the lines that end a report have come."""
@@ -103,17 +114,54 @@ class _Start:
         groups = len({part.head["group"] for part in self.parts.values()})
         return Printed(self.first_line, self.settings, self.blocks, jobs, len(self.parts), groups, self.starting)
 
+    def next_report(self) -> _Start:
+        """What follows without a beginning of its own: of another client, or of a start that is not in the log."""
+        if not self.hosts:
+            return _Start(is_continued=True)
+        return replace(self, line=0, last_line=0, parts={}, disks=[], said=(), stopped=False, is_continued=True)
+
+    def hear(self, line: LogLine) -> LogLine:
+        """A line as the client has printed it."""
+        if self.hosts and (said := SAID.fullmatch(line.text)):
+            self.spoken += [said["host"]] * (not said["text"])
+            return LogLine(line.number, said["text"])
+        return line
+
+    def add(self, part: _Part, last_line: int) -> None:
+        """A report."""
+        self.line, self.last_line = self.line or part.line, last_line
+        self.status = False
+        if not self.parts:
+            self.said, self.spoken = tuple(self.spoken), []
+        self.parts[part.key] = part
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is the report of all clients together."""
+        return any(name == ALL and pid == "0" for name, _, pid in self.parts)
+
+    @property
+    def host(self) -> str:
+        """Of its report, where one client alone has spoken before it, or there is only one name."""
+        names = set(self.hosts) if len(set(self.hosts)) == 1 else set(self.said)
+        return names.pop() if len(names) == 1 else ""
+
     def is_over(self, text: str) -> bool:
         """Whether a line is of another start, before anything was reported."""
-        begun = _START.fullmatch(text) if "(g=" in text else None
+        begun = _START.fullmatch(text) if "(g=" in text and not self.hosts else None
         if begun and self.groups:
             return bool(self.version or self.starting) or int(begun["group"]) < max(map(int, self.groups.values()))
+        if self.hosts:
+            return False
         return "fio " in text and bool(self.groups) and bool(COMMAND.fullmatch(text))
 
     def takes(self, part: _Part) -> bool:
         """Whether a job's lines are of the same start."""
-        if not self.parts or part.key in self.parts:
+        is_other = bool(self.hosts) and self.status
+        if not self.parts or (part.key in self.parts and not is_other):
             return True
+        if part.head["name"] == ALL and part.head["pid"] == "0":
+            return False
         before, now = next(reversed(self.parts.values())).date, part.date
         apart = abs((now - before).total_seconds()) if before and now else 0.0
         return not self.status and apart <= _AT_ONCE_SECONDS
@@ -121,13 +169,31 @@ class _Start:
 
 def find_text(log: Log) -> list[FoundRun]:
     """Every run that fio has printed for people; raises nothing."""
-    commands, starts = find_commands(log), list(_starts(log.lines))
-    lines = [start.first_line for start in starts]
-    return [run for start in starts for run in _runs(start, command_of(start.printed(), commands, lines))]
+    commands, sessions = find_commands(log), list(_sessions(_starts(log.lines)))
+    lines = [session[0].first_line for session in sessions]
+    return [run for session in sessions for run in _runs(session, command_of(session[0].printed(), commands, lines))]
+
+
+def _sessions(starts: Iterable[_Start]) -> Iterator[list[_Start]]:
+    """The reports of clients that ran at the same time together, without that of all of them."""
+    together: list[_Start] = []
+    for start in starts:
+        if together and (start.is_sum or (start.is_continued and start.hosts)):
+            together.append(start)
+            continue
+        yield from _session(together)
+        together = [start]
+    yield from _session(together)
+
+
+def _session(starts: Sequence[_Start]) -> Iterator[list[_Start]]:
+    found = [start for start in starts if not start.is_sum]
+    if found:
+        yield found
 
 
 def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
-    """The log cut where fio was started."""
+    """The log cut where fio was started, and where a client reports."""
     start, at = _Start(), 0
     while at < len(lines):
         line = lines[at]
@@ -136,19 +202,19 @@ def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
             part = _Part(header, line.number, tuple(lines[at + 1 : end]))
             if not start.takes(part):
                 yield start
-                start = _Start()
-            start.line = start.line or line.number
-            start.status = False
-            start.parts[part.key] = part
-            start.last_line = lines[end - 1].number
+                start = start.next_report()
+            start.add(part, lines[end - 1].number)
             at = end
             continue
-        if _is_beginning(line.text) and start.parts:
+        if start.parts and (_is_beginning(line.text) or HOST.fullmatch(line.text)):
             yield start
             start = _Start()
         elif start.is_over(line.text):  # without a report
             start = _Start()
-        _note(start, line)
+        if start.parts and start.hosts and SAID.fullmatch(line.text):
+            start.hear(line)
+        else:
+            _note(start, start.hear(line))
         at += 1
     if start.parts:
         yield start
@@ -180,7 +246,10 @@ def _is_beginning(text: str) -> bool:
 
 def _note(start: _Start, line: LogLine) -> None:
     """What stands before and after the jobs."""
-    if version := _VERSION.fullmatch(line.text):
+    if host := HOST.fullmatch(line.text):
+        start.hosts.append(host["host"])
+        start.version = host["version"] or ""
+    elif version := _VERSION.fullmatch(line.text):
         start.version = version[1]
     elif begun := _START.fullmatch(line.text):
         blocks = _blocks(begun)
@@ -217,16 +286,41 @@ def _blocks(begun: re.Match[str]) -> tuple[int, ...]:
     return tuple(sorted({block_bytes(*end) for end in ends}))
 
 
-def _runs(start: _Start, command: Command | None) -> list[FoundRun]:
+def _runs(session: Sequence[_Start], command: Command | None) -> list[FoundRun]:
     """One of each group: its jobs ran at the same time, and groups one after the other."""
-    groups: dict[str, list[_Part]] = {}
-    for part in start.parts.values():
-        groups.setdefault(part.head["group"], []).append(part)
-    runs = [_run(start, parts, command, alone=len(groups) == 1) for parts in groups.values()]
-    return one_after_the_other(runs)
+    groups: dict[str, list[tuple[_Start, list[_Part]]]] = {}
+    for start in session:
+        own: dict[str, list[_Part]] = {}
+        for part in start.parts.values():
+            own.setdefault(part.head["group"], []).append(part)
+        for group, parts in own.items():
+            groups.setdefault(group, []).append((start, parts))
+    return one_after_the_other([_run(clients, command, alone=len(groups) == 1) for clients in groups.values()])
 
 
-def _run(start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool) -> FoundRun:
+def _run(clients: Sequence[tuple[_Start, Sequence[_Part]]], command: Command | None, *, alone: bool) -> FoundRun:
+    """Of each client that ran it, without ``--client`` of one, with its reports."""
+    each = [_run_of(start, parts, command, alone=alone) for start, parts in clients]
+    if len(clients) == 1:
+        (start, _), (_, run) = clients[0], each[0]
+        return replace(run, node=start.host) if start.hosts else run
+    jobs, first = [job for own, _ in each for job in own], each[0][1]
+    known = {field: getattr(first, field) for field in _ASKED}
+    known["options"] = same_of([run.options for _, run in each])
+    whole = found_run(
+        jobs,
+        lines=(first.line, each[-1][1].last_line),
+        ended_at=clients[-1][1][-1].date,
+        stopped=any(run.stopped for _, run in each),
+        **known,
+    )
+    names = [start.host or "client" for start, _ in clients]
+    return together(whole, [(name, run) for name, (_, run) in zip(names, each, strict=True)])
+
+
+def _run_of(
+    start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool
+) -> tuple[list[Job], FoundRun]:
     names = _names(start, parts, command, alone=alone)
     given = command.sections[names[0]].options if command else {}
     printed = _printed(start, names, parts)
@@ -234,8 +328,9 @@ def _run(start: _Start, parts: Sequence[_Part], command: Command | None, *, alon
     block = parse_size(same_of([start.settings.get(part.head["name"], {}) for part in parts]).get("bs", "0"))
     if command and "bs" in asked.options:
         block = parse_size(str(asked.options["bs"]))
-    return found_run(
-        [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts],
+    jobs = [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts]
+    return jobs, found_run(
+        jobs,
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
         options=asked.options,
         other_options=asked.others,
