@@ -276,7 +276,7 @@ def test_what_is_not_taken_is_named_with_the_reason(golden: Golden) -> None:
     golden.same(f"{option}: {reason}" for option, reason in preset.left_out)
     assert preset.target == "rbd:volumes/testdisk"
     golden.same(preset.notes)
-    (odd,) = presets("[a]\nzonerange=4k\nsize=50%\nrwmixwrite=30\nrw=randrw\n")
+    (odd,) = presets("[a]\nzonerange=4k\nsize=100%\nrwmixwrite=30\nrw=randrw\n")
     assert set(dict(odd.left_out)) == {"zonerange", "size", "rwmixwrite"}
     golden.same(f"{option}: {reason}" for option, reason in odd.left_out)
     assert odd.options["rwmixread"] == 70
@@ -288,7 +288,9 @@ def test_the_rados_engine_becomes_no_preset(golden: Golden) -> None:
         adopt(section)
 
 
-@pytest.mark.parametrize("text", ["bssplit=4k/50:8k/50", "bsrange=4k-8k", "bs=4k,8k", "rw=trim", "ioengine=mmap"])
+@pytest.mark.parametrize(
+    "text", ["bssplit=4k/50:8k/50", "bsrange=4k-8k", "bs=4k,8k", "rw=trim", "ioengine=mmap", "size=10%"]
+)
 def test_what_a_preset_cannot_measure_becomes_none(text: str) -> None:
     with pytest.raises(OptionError):
         presets(f"[a]\n{text}\n")
@@ -452,6 +454,102 @@ def test_a_name_is_fit_for_a_file_and_its_title_for_a_screen(own: Path) -> None:
     assert name == "etc-red-x"
     assert "\x1b" not in preset.file.title
     assert [path.name for path in own.iterdir()] == ["etc-red-x.toml"]
+
+
+# ---------------------------------------------------------------------------- nothing changes its meaning unsaid
+
+
+def test_the_prompt_of_a_shell_is_no_section_and_rados_commands_become_presets(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "[root@client ~]# rados bench -p scratch 60 write -t 32 -b 4096 --no-cleanup\nhints = 1\n"
+        "[root@client ceph-1]# rados -p scratch bench 30 seq\nhints = 1\n"
+    )
+    assert run(str(path)) == 0
+    found = written(own)
+    assert set(found) == {"rados-bench-write", "rados-bench-seq"}
+    assert {each.file.tool for each in found.values()} == {"rados-bench"}
+    assert found["rados-bench-write"].file.options == {
+        "mode": "write", "runtime": 60, "concurrent-ios": 32, "block-size": "4k",
+    }  # fmt: skip
+    assert run("rados bench -p scratch 60 rand", "--name", "mine") == 0
+    assert written(own)["mine"].file.options["mode"] == "rand"
+
+
+@pytest.mark.parametrize("text", ["[INFO]\nhints = 1\n", "[root@client ~]#\nrw=read\n", "[a]\n\n[b]\n"])
+def test_a_section_has_options_of_fio(text: str) -> None:
+    assert sections(text) == []
+
+
+@pytest.mark.parametrize(("given", "kept"), [("1", "sync"), ("0", "none"), ("sync", "sync"), ("dsync", "dsync")])
+def test_sync_may_be_a_number(given: str, kept: str) -> None:
+    """fio's HOWTO: 0 is none, 1 is sync."""
+    (preset,) = presets(f"fio --name=a --rw=write --sync={given}")
+    assert preset.options["sync"] == kept
+    for value in (given, int(given) if given.isdecimal() else given):
+        assert TOOLS["fio"].check_options({"rw": "write", "sync": value})["sync"] == kept
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        ("--filename=/dev/sdb --size=10G --numjobs=8", "1280M"),
+        ("--filename=/dev/sdb --size=10M --numjobs=3 --bs=1M", "3M"),
+        ("--filename=/dev/sdb --size=10G --numjobs=1", "10G"),
+        ("--filename=/dev/sdb --size=10G --numjobs=8 --offset_increment=10G", "10G"),
+        ("--directory=/mnt --size=10G --numjobs=8", "10G"),
+        ("--ioengine=rbd --pool=p --rbdname=i --size=10G --numjobs=8 --direct=1", "1280M"),
+    ],
+)
+def test_jobs_that_share_their_data_need_no_more_of_it(words: str, size: str) -> None:
+    (preset,) = presets(f"fio --name=a --rw=write {words}")
+    assert preset.options["size"] == size
+    jobs = int(words.partition("--numjobs=")[2].split()[0])
+    assert (len(preset.notes) > 0) is (jobs > 1 or "time_based" in words)
+
+
+def test_sections_that_share_their_data_need_no_more_of_it_together(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "two.fio"
+    path.write_text("[global]\nrw=randread\nfilename=/dev/sdb\nsize=12G\nnumjobs=2\n[a]\n[b]\nnumjobs=4\n")
+    assert run(str(path), "--together") == 0
+    options = written(own)["two"].file.options
+    assert (options["numjobs"], options["size"]) == (6, "2G")
+
+
+def test_an_included_file_is_read_beside_the_job_file(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.fio"
+    path.write_text("[global]\ninclude more/common.inc\nrw=randread\n[a]\nsize=1G\n")
+    assert run(str(path)) == 1
+    assert "include more/common.inc" in capsys.readouterr().err
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "common.inc").write_text("bs=128k\niodepth=64\ninclude engine.inc\n")
+    (tmp_path / "more" / "engine.inc").write_text("ioengine=libaio\n")
+    assert run(str(path)) == 0
+    options = written(own)["a"].file.options
+    wanted = {"rw": "randread", "bs": "128k", "iodepth": 64, "ioengine": "libaio", "size": "1G"}
+    assert {name: options[name] for name in wanted} == wanted
+
+
+def test_files_that_include_each_other_come_to_an_end(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.fio"
+    path.write_text("[a]\nrw=read\ninclude b.fio\ninclude b.fio\n")
+    (tmp_path / "b.fio").write_text("include a.fio\n")
+    with pytest.raises(click.UsageError):
+        run(str(path))
+
+
+@pytest.mark.parametrize("keyword", ["foo bar", "include", "iodepth 64", "bs: 4k"])
+def test_a_keyword_that_is_no_option_refuses_the_job_by_name(
+    keyword: str, own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for suffix in (".fio", ".txt"):
+        path = tmp_path / f"a{suffix}"
+        path.write_text(f"[a]\nrw=randread\n{keyword}\nbs=64k\n")
+        assert run(str(path)) == 1
+        assert keyword in capsys.readouterr().err
+    assert written(own) == {}
 
 
 def test_text_comes_from_a_pipe(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
-"""``cephtui import-preset``: fio's job files and command lines, and gosbench's configs, become the user's presets."""
+"""``cephtui import-preset``: fio's job files, command lines of fio and rados bench, and gosbench's configs become the
+user's presets."""
 
 from __future__ import annotations
 
@@ -30,12 +31,17 @@ from cephtui.tools.base import OptionError
 from cephtui.tools.fio.adopted import adopt, find_given, together
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from cephtui.tools.logs import read_log
+from cephtui.tools.rados_bench import adopted as rados
 
 How = Literal["together", "in-order"]
 Jobs = Sequence[tuple[str, Callable[[], Adopted]]]
 """Each job of a command line or file, and what makes a preset of it, which raises OptionError where none can be."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MOST = 60
+_INCLUDE = re.compile(r"^[ \t]*include[ \t]+(?P<file>\S+)[ \t]*$", re.MULTILINE)
+_SECTION = re.compile(r"^\s*\[", re.MULTILINE)
+_INCLUDED_MOST = 8
+"""Files within one another."""
 _LARGE_BYTES = 128 << 10
 """From this block size on, bandwidth is what a preset is about."""
 
@@ -68,8 +74,8 @@ def _text_of(source: str) -> tuple[str, str]:
         return path.name, read_bytes(path).decode("utf-8-sig", "replace")
     except OSError as error:
         words = source.split()
-        if len(words) > 1 and ("fio" in words or words[0].startswith("-")):
-            return "", source if "fio" in words else f"fio {source}"
+        if len(words) > 1 and ("fio" in words or "rados" in words or words[0].startswith("-")):
+            return "", f"fio {source}" if words[0].startswith("-") else source
         raise click.UsageError(f"{source}: {error.strerror}: name a job file, or quote a command line") from None
 
 
@@ -81,12 +87,36 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
         except ValueError as error:
             raise click.UsageError(f"{one_line(source):.80}: {error}") from None
     try:
-        given = find_given(read_log(text))
+        is_file = file_name and _SECTION.search(text)
+        log = read_log(_with_included(text, Path(source)) if is_file else text)
+        given = find_given(log, is_job_file=Path(file_name).suffix == ".fio")
     except ValueError as error:
         raise click.UsageError(f"{one_line(source):.80}: {error}") from None
-    if not given:
-        raise click.UsageError(f"{one_line(source):.80}: no job file and no fio command with --name found")
-    return [[(section.name, partial(adopt, section)) for section in part.sections] for part in given]
+    found: list[Jobs] = [[(section.name, partial(adopt, section)) for section in part.sections] for part in given]
+    found += [[(rados.name_of(each), partial(rados.adopt, each))] for each in rados.find_given(log)]
+    if not found:
+        what = "no job file, no fio command with --name and no rados bench command found"
+        raise click.UsageError(f"{one_line(source):.80}: {what}")
+    return found
+
+
+def _with_included(text: str, path: Path, within: Sequence[Path] = ()) -> str:
+    """A job file with the files that it includes, which fio looks for beside it; a line stays where there is none.
+
+    Raises UsageError for files that include each other.
+    """
+    if path in within or len(within) > _INCLUDED_MOST:
+        raise click.UsageError(f"{one_line(str(path)):.80}: include: it includes itself, or too many files")
+
+    def content(line: re.Match[str]) -> str:
+        file = path.parent / line["file"]
+        try:
+            found = read_bytes(file).decode("utf-8-sig", "replace")
+        except OSError:
+            return line[0]
+        return _with_included(found, file, (*within, path))
+
+    return _INCLUDE.sub(content, text)
 
 
 def _adopted(jobs: Jobs) -> list[Adopted]:

@@ -5,33 +5,54 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cephtui.tools.adopted import Adopted, differing, joined
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.given import Given, Section, option_name, plain, read_command, read_job_file, target_of
+from cephtui.tools.fio.given import (
+    Given,
+    Section,
+    option_name,
+    plain,
+    plain_size,
+    read_command,
+    read_job_file,
+    target_of,
+)
 from cephtui.tools.fio.options import FioOptions, check, reason_against
 from cephtui.tools.logs import Log, LogLine, command_pattern, whole_command
+from cephtui.units import parse_size, short_size
 
 GIVEN_MOST = 1000
 """Command lines and job files of one text."""
 _COMMAND = command_pattern("fio")
+_SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
-_HEADING = re.compile(r"\s*\[[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
-_OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|[#;].*|)")
-"""A line of a job file below its heading: an option, a flag, a comment, or empty."""
+_HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
+"""Of a section; ``[root@client ~]#`` is the prompt of a shell."""
+_OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
+"""A line of a job file below its heading: an option, a flag, another file, a comment, or empty."""
+_WORDS = re.compile(r"[^\w-]")
+_VALUE = re.compile(r"\s*[a-z][\w-]*\s*=.*")
+_ROUNDED = 0.01
+"""What whole blocks take off the parts of several jobs."""
 _SHOWN = (*("rw", "bs", "iodepth", "numjobs", "ioengine", "direct"), *("time_based", "runtime", "ramp_time"))
 """What a preset says in any case."""
 
 
-def find_given(log: Log) -> list[Given]:
-    """The job files and command lines in a text, in its order; what can't be read as one is left out."""
+def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
+    """The job files and command lines in a text, in its order; what can't be read as one is left out.
+
+    All of a text that ``is_job_file`` is one from its first heading on.
+    """
     lines, at = log.lines, 0
     found: list[Given] = []
     while at < len(lines) and len(found) < GIVEN_MOST:
         if _HEADING.fullmatch(lines[at].text):
-            end = _end_of_job_file(lines, at + 1)
+            end = len(lines) if is_job_file else _end_of_job_file(lines, at + 1)
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
-            found += [given] * any(section.options for section in given.sections)
+            names = [name for section in given.sections for name in section.options]
+            found += [given] * bool(names and (is_job_file or any(map(_is_known, names))))
             at = end
             continue
         match = _COMMAND.fullmatch(lines[at].text) if "fio" in lines[at].text else None
@@ -44,9 +65,25 @@ def find_given(log: Log) -> list[Given]:
 
 
 def _end_of_job_file(lines: Sequence[LogLine], at: int) -> int:
-    while at < len(lines) and (_HEADING.fullmatch(lines[at].text) or _OPTION.fullmatch(lines[at].text)):
+    while at < len(lines) and (_is_of_job_file(lines[at].text) or _goes_on(lines, at)):
         at += 1
     return at
+
+
+def _is_of_job_file(text: str) -> bool:
+    return bool(_HEADING.fullmatch(text) or _OPTION.fullmatch(text))
+
+
+def _goes_on(lines: Sequence[LogLine], at: int) -> bool:
+    """Whether a line that is no option stands right between two that are."""
+    return at + 1 < len(lines) and all(_VALUE.fullmatch(lines[near].text) for near in (at - 1, at + 1))
+
+
+def _is_known(option: str) -> bool:
+    name = option_name(option)
+    if name in FioOptions.model_fields or option in _SEVERAL_BLOCKS or name.startswith("include "):
+        return True
+    return reason_against(option) is not None
 
 
 def adopt(section: Section) -> Adopted:
@@ -84,14 +121,19 @@ def _is_on(options: Mapping[str, str], name: str) -> bool:
 
 def _reason_against(option: str, value: str) -> str | None:
     """None for an option that is taken."""
+    if _WORDS.search(option) or option == "include":
+        why = "is read from a file beside the job file, and there is none" if option.startswith("include ") else ""
+        raise OptionError(option, why or "is no option of fio")
     if option == "ioengine" and value == "rbd":
         return "not needed: images are measured with it (--target rbd:POOL/IMAGE)"
     if option == "ioengine" and value == "rados":
         raise OptionError(option, _RADOS)
-    if option in ("bssplit", "bsrange", "blocksize_range"):
+    if option in _SEVERAL_BLOCKS:
         raise OptionError(option, "a preset has one block size at a time: choose bs")
     if option_name(option) in ("size", "io_size") and "%" in value:
-        return "not needed: without it all of the target is used"
+        if value.strip() == "100%":
+            return "not needed: without it all of the target is used"
+        raise OptionError(option, f"a preset has no per cent of a target, got {value}: give a size such as 10G")
     if option_name(option) in FioOptions.model_fields:
         return None
     return reason_against(option) or "cephtui does not set it"
@@ -113,10 +155,40 @@ def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:
         wanted.setdefault(name, value)
     if wanted.get("numjobs", "1") != "1":
         wanted.setdefault("group_reporting", "0")
-        notes.append("numjobs: each job has a region of its own, where fio's would all work on the same")
+        notes += [_divide(wanted, given)]
     if wanted["time_based"] == "0" and wanted["runtime"] != "0":
         notes.append("time_based is not given: a run ends with its data, and after runtime at the latest")
     return notes
+
+
+def _divide(wanted: dict[str, str], given: Mapping[str, str]) -> str:
+    """Give each of several jobs its part of what fio's would share; the note."""
+    apart = "numjobs: each job has a region of its own"
+    if not _is_shared(given):
+        return apart
+    jobs, size = wanted["numjobs"], wanted.get("size")
+    if not size or not jobs.isdecimal() or not int(jobs):
+        return f"{apart}, where fio's would all work on the same"
+    part = divided(size, int(jobs), wanted.get("bs", "4k"))
+    if part is None:
+        return f"{apart} of {size}, where fio's would all work on the same {size}"
+    wanted["size"] = part
+    return f"size: each job has {part} of its own, where fio's {jobs} would all work on the same {size}"
+
+
+def divided(size: str, jobs: int, block: str) -> str | None:
+    """The part of each job in whole blocks; None where there is less than one, or what is given is no size."""
+    try:
+        unit, part = parse_size(plain_size(block)), parse_size(plain_size(size)) // jobs
+    except ValueError:
+        return None
+    return short_size(part - part % unit) if unit and part >= unit else None
+
+
+def _is_shared(given: Mapping[str, str]) -> bool:
+    """Whether the jobs of a section use the same data: without a file or an image each has its own."""
+    is_named = "rbdname" in given if given.get("ioengine") == "rbd" else "filename" in given
+    return is_named and not {"offset_increment", "filename_format"} & given.keys()
 
 
 def _target_of(given: Mapping[str, str]) -> str:
@@ -131,10 +203,30 @@ def _target_of(given: Mapping[str, str]) -> str:
 
 def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     """One preset for sections that run at the same time, as so many jobs; raises OptionError where they differ."""
-    varied = [option for option in differing(sections) if option != "numjobs"]
+    size = _size_together(sections)
+    varied = [option for option in differing(sections) if option != "numjobs" and (option != "size" or not size)]
     if varied:
         names = ", ".join(section.name for section in sections[:4])
         how = f"{names} differ in {', '.join(varied)}: a preset has one kind of jobs at a time"
         raise OptionError("--together", f"{how}: take --in-order, or give fio one job with rw=randrw")
     jobs = sum(int(str(section.options.get("numjobs", 1))) for section in sections)
-    return [joined(sections, name, {**sections[0].options, "numjobs": jobs})]
+    options = {**sections[0].options, "numjobs": jobs}
+    if not size:
+        return [joined(sections, name, options)]
+    whole = joined(sections, name, {**options, "size": size})
+    others = tuple(note for note in whole.notes if not note.startswith(("size:", "numjobs:")))
+    return [
+        replace(whole, notes=(*others, f"size: each job has {size} of its own, where fio's would share their data"))
+    ]
+
+
+def _size_together(sections: Sequence[Adopted]) -> str | None:
+    """Of each job where the jobs of sections share one target with fio; None where that is not so, or not alike."""
+    target = {section.target for section in sections}
+    if len(target) != 1 or not target.pop() or not all("size" in section.options for section in sections):
+        return None
+    jobs = [int(str(section.options.get("numjobs", 1))) for section in sections]
+    wholes = [parse_size(str(section.options["size"])) * each for section, each in zip(sections, jobs, strict=True)]
+    if max(wholes) - min(wholes) > _ROUNDED * max(wholes):
+        return None
+    return divided(str(max(wholes)), sum(jobs), str(sections[0].options["bs"]))

@@ -30,7 +30,7 @@ _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "laten
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
 _COMMENT = re.compile(r"[#;].*")
 _LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
-_SPELT = {("rw", "readwrite"): "rw", ("sync", "0"): "none", ("sync", "1"): "sync"}
+_SPELT = {("rw", "readwrite"): "rw"}
 """Values that fio takes for others."""
 _SIZES = ("bs", "size", "io_size", "rate")
 _DEFAULTS: Mapping[str, str] = {
@@ -134,7 +134,7 @@ def read_job_file(text: str) -> Given:
             sections.append((heading[1].strip(), dict(common)))
             continue
         name, _, value = _COMMENT.sub("", stripped).partition("=")
-        name = name.strip()
+        name = " ".join(name.split())
         if not name or not sections:
             continue
         into = common if sections[-1][0] == "global" else sections[-1][1]

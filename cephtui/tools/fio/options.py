@@ -20,6 +20,11 @@ def _whole_milliseconds(value: float) -> float:
     return round(value, 3)
 
 
+def _sync(value: object) -> object:
+    """fio's HOWTO has 0 and 1 as other words for none and sync."""
+    return {"0": "none", "1": "sync"}.get(str(int(value)) if isinstance(value, int) else str(value), value)
+
+
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
@@ -56,7 +61,7 @@ class FioOptions(BaseModel):
     fsync: Count | None = None
     fdatasync: Count | None = None
     end_fsync: bool | None = None
-    sync: Literal["none", "sync", "dsync"] | None = None
+    sync: Annotated[Literal["none", "sync", "dsync"], BeforeValidator(_sync)] | None = None
     rate: Size | None = None
     rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = None
     rate_process: Literal["linear", "poisson"] | None = None

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, WholeRuntime, explain
+from cephtui.tools.options import NUMBER, Size, WholeRuntime, explain, reason
 from cephtui.units import parse_size, short_size
 
 BLOCK_MOST = 90 << 20
@@ -66,6 +66,11 @@ _REFUSED = (
     (r"striper|write-object|write-omap|write-xattr|with-clones|workers", "cephtui measures plain objects"),
     (r"force-full|yes-i-really.*|delete-after|setuser|setgroup", "it can harm data"),
 )
+
+
+def reason_against(option: str) -> str:
+    """Why a preset can't have an option of rados, in words."""
+    return reason(option, refused=_REFUSED, needless=()) or "cephtui does not set it"
 
 
 def _check_sizes(checked: RadosBenchOptions) -> None:

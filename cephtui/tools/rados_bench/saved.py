@@ -50,7 +50,7 @@ _BLOCKS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class _Command:
+class Command:
     """A command line, and what it asks for."""
 
     text: str
@@ -69,14 +69,14 @@ def find_runs(log: Log) -> list[FoundRun]:
     return [run for command, lines in _by_run(log.lines) if (run := _run(lines, command))]
 
 
-def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[_Command | None, list[LogLine]]]:
+def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[Command | None, list[LogLine]]]:
     """The lines of each run, with the command before it that was not another's."""
-    command: _Command | None = None
+    command: Command | None = None
     own: list[LogLine] = []
     ahead = deque[LogLine](maxlen=_NEAR_LINES)  # lines with a time of day that are not within a run
     last, over = -1, False  # the second of the newest row, and whether there were totals
     for at, line in enumerate(lines):
-        given = _command(lines, at) if "rados" in line.text else None
+        given = find_command(lines, at) if "rados" in line.text else None
         row, start, total = read_row(line.text), read_announced(line.text), read_total(line.text)
         again = bool(row and row.second <= last) or bool(start and last >= 0) or (over and bool(row or start))
         if given or again:
@@ -97,7 +97,8 @@ def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[_Command | None, list[Lo
         yield command, own
 
 
-def _command(lines: Sequence[LogLine], at: int) -> _Command | None:
+def find_command(lines: Sequence[LogLine], at: int) -> Command | None:
+    """That of a line, if it is one of ``rados bench``."""
     match = _COMMAND.fullmatch(lines[at].text)
     if not match:
         return None
@@ -106,7 +107,7 @@ def _command(lines: Sequence[LogLine], at: int) -> _Command | None:
         given = _given(shlex.split(text, comments=True))
     except ValueError:
         return None
-    return _Command(text, host_of(match["prompt"]), given) if "mode" in given else None
+    return Command(text, host_of(match["prompt"]), given) if "mode" in given else None
 
 
 def _given(words: Sequence[str]) -> dict[str, str]:
@@ -129,7 +130,7 @@ def _given(words: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
+def _run(lines: Sequence[LogLine], before: Command | None) -> FoundRun | None:
     """None where nothing was finished."""
     texts = [line.text for line in lines]
     start = next((found for text in texts if (found := read_announced(text))), None)
@@ -183,7 +184,7 @@ def _host(texts: Sequence[str]) -> str:
 
 
 def _options(
-    command: _Command | None,
+    command: Command | None,
     start: Announced | None,
     totals: Mapping[str, float],
     texts: Sequence[str],
