@@ -15,6 +15,7 @@ from cephtui.analysis.sides import Side
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.differing import what_differs
 from cephtui.reports.text import conditions
 from cephtui.sessions.importing import LogFile, Numbering
 from cephtui.tools.fio.saved import find_runs
@@ -269,3 +270,8 @@ def test_the_report_of_a_group_is_of_all_its_jobs() -> None:
     first, second = runs_of("".join(recorded("sections")))
     assert (first.options["numjobs"], first.other_options["rw"]) == (3, "read, write")
     assert (second.options["numjobs"], second.options["rw"]) == (1, "randread")
+
+
+def test_what_no_preset_can_have_is_among_what_differs() -> None:
+    (run,) = runs_of(by_command("--bssplit=4k/50:64k/50"))
+    assert "bssplit=4k/50:64k/50" in what_differs(run, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from cephtui.analysis.batches import all_options
 from cephtui.models import Run
 from cephtui.presets import Choice, Usual, choice_text, usual_options
 from cephtui.targets import TargetError, parse_target
@@ -24,9 +25,10 @@ def usual_of(tool: str, options: Mapping[str, Choice], target: str) -> Usual | N
 def what_differs(run: Run, usual: Usual | None, apart: Collection[str] = ()) -> str:
     """What sets a run apart from those of its preset: ``qd1 j15 size=128M 30s``.
 
-    First the options that set it ``apart`` from its own batch, then those that do not have a ``usual`` value; None
-    is for a preset that is not known.
+    First the options that set it ``apart`` from its own batch, then those that do not have a ``usual`` value, or that
+    no preset can have; None is for a preset that is not known.
     """
     changed = [] if usual is None else [name for name, value in run.options.items() if value not in usual.get(name, ())]
-    names = dict.fromkeys([*(name for name in apart if name in run.options), *changed])
-    return " ".join(_SHORT.get(name, f"{name}={{}}").format(choice_text(run.options[name])) for name in names)
+    every = all_options(run)
+    names = dict.fromkeys([*(name for name in apart if name in every), *changed, *run.other_options])
+    return " ".join(_SHORT.get(name, f"{name}={{}}").format(choice_text(every[name])) for name in names)
