@@ -132,6 +132,11 @@ def test_a_change_of_the_cluster_between_two_runs_parts_them(tmp_path: Path) -> 
     assert [run.heading for run in runs] == ["ceph osd pool set bench size 1", "ceph osd pool set bench size 2"]
 
 
+def test_the_number_of_a_heading_is_part_of_it(tmp_path: Path) -> None:
+    runs = imported(tmp_path, "".join(f"{number}. Test\n{fenced(rados('write'))}" for number in (1, 2)))
+    assert [run.heading for run in runs] == ["1. Test", "2. Test"]
+
+
 def test_a_paragraph_parts_and_is_no_heading(tmp_path: Path) -> None:
     prose = "Then we have added a disk to each of the nodes,\nand measured again.\n"
     runs = imported(tmp_path, f"## Writes\n{fenced(WRITES)}{prose}{fenced(WRITES)}")

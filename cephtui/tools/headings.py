@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cephtui.frozen import dataclass
 from cephtui.tools.logs import Log
@@ -135,7 +136,7 @@ def _dividers(log: Log, spans: Sequence[tuple[int, int]]) -> Iterator[_Divider]:
             is_fenced = not is_fenced
         elif line.number < span[0] and (found := text.divider(at, is_fenced=is_fenced)):
             text.divided_at = at
-            yield found
+            yield replace(found, text=f"{line.item} {found.text}") if line.item and found.text else found
 
 
 class _Text:

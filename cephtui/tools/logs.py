@@ -20,14 +20,18 @@ VALUES_MOST = 4_000_000
 LINE_MOST = 8192
 """Characters of a line that are looked at; a tool's own lines are shorter."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
-_QUOTED = re.compile(r"(?:\s{0,3}> ?)+")
-_NUMBERED = re.compile(r"\s{0,8}(\d{1,5})(?: (.*)|)", re.DOTALL)
-_FIRST = re.compile(r"(?:^|\r)(?:[^\S\n]|>){0,99}0{0,4}1(?:\s|$)", re.MULTILINE)
-"""Without such a line there is no numbered listing."""
-_FIGURES = re.compile(r"\s*\d+(?:\s+[\d.]+){3}")
+_INVISIBLE = {"\xa0": " ", "\u200b": "", "\ufeff": "", "\t": " ", "\r\n": "\n"}
+"""What web pages, editors and terminals put in place of blanks and line ends, or between."""
+_LED = frozenset(">-*+•`0123456789")
+_LEAD = re.compile(r"(?:\s{0,99}(?:>(?!=)|[-*+•](?:\s|$)|(?P<item>\d{1,5}[.)])(?:\s|$))){0,12}\s*")
+_LEAD_MOST = 400
+_NUMBERED = re.compile(r"(\d{1,5})(?:\s{0,9}(?P<mark>[:|])|\s|$)")
+_FIGURES = re.compile(r"\d+(?:\s+[\d.]+){3}")
 """A row of a table, which may begin with a number that counts."""
 _SECOND_WITHIN = 6
-"""Lines in which the number 2 follows the number 1 of a listing, however its first line is broken."""
+"""Lines in which the next number of a listing follows, however the line before is broken."""
+_BROKEN_LEAST = 40
+"""Characters: a shorter line was not broken."""
 
 
 class LogLine(NamedTuple):
@@ -36,13 +40,16 @@ class LogLine(NamedTuple):
     number: int
     """In the file, from 1."""
     text: str
+    item: str = ""
+    """``2.`` where it begins the second item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The text of a file without escape sequences, and its lines."""
+    """The text of a file without what was put around it, and its lines, the longest cut."""
 
     text: str
+    """Its lines have the numbers that they have in the file."""
     lines: Sequence[LogLine]
     """A line that was printed over (``\\r``) is several with the same number."""
 
@@ -100,16 +107,24 @@ Finder = Callable[[Log], list[FoundRun]]
 
 
 def read_log(text: str) -> Log:
-    """A log of any origin: with colours, progress lines, prompts, quoted or as a listing with numbered lines.
+    """A log of any origin: with colours or progress lines, indented, quoted, as a list, or with numbered lines.
 
     Raises ValueError for one of millions of lines or values, whose parts take far more memory than its text.
     """
     _check_number("lines", text.count("\n"), LINES_MOST)
     _check_number("values of JSON", sum(map(text.count, ",{[")), VALUES_MOST)
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
-    plain = plain.replace("\t", " ").replace("\r\n", "\n")
-    lines = list(_lines(plain))
-    return Log(plain, list(_without_numbers(lines)) if _FIRST.search(plain) else lines)
+    for found, meant in _INVISIBLE.items():
+        plain = plain.replace(found, meant)
+    lines, is_led = list(_lines(plain)), False
+    if any(map(_is_led, lines)):
+        unled = list(map(_undecorated, lines))
+        plainly = list(_without_numbers(unled))
+        if plainly != unled:
+            plainly = list(map(_undecorated, plainly))
+        lines, is_led = plainly, plainly != lines
+    own = _joined(lines) if is_led else plain
+    return Log(own, [line if len(line.text) <= LINE_MOST else _cut(line) for line in lines])
 
 
 def _check_number(what: str, number: int, most: int) -> None:
@@ -120,51 +135,110 @@ def _check_number(what: str, number: int, most: int) -> None:
 def _lines(text: str) -> Iterator[LogLine]:
     for number, whole in enumerate(text.split("\n"), 1):
         for part in whole.split("\r") if "\r" in whole else (whole,):
-            quoted = _QUOTED.match(part) if ">" in part[:8] else None
-            yield LogLine(number, part[quoted.end() if quoted else 0 :][:LINE_MOST].rstrip())
+            yield LogLine(number, part.strip())
+
+
+def _cut(line: LogLine) -> LogLine:
+    return line._replace(text=line.text[:LINE_MOST].rstrip())
+
+
+def _joined(lines: Iterable[LogLine]) -> str:
+    """Their text, each on the line of its number."""
+    pieces: list[str] = []
+    at = 1
+    for line in lines:
+        pieces += ["\n" * (line.number - at) or "\r" * bool(pieces), line.text]
+        at = line.number
+    return "".join(pieces)
+
+
+def _is_led(line: LogLine) -> bool:
+    return line.text[:1] in _LED and bool(line.text)
+
+
+def _undecorated(line: LogLine) -> LogLine:
+    """A line without the marks of quotes and lists before it, and of code around it."""
+    if not _is_led(line):
+        return line
+    line = _unled(line)
+    text = line.text
+    if text[:1] == "`" == text[-1:] and "``" not in text:
+        return _unled(line._replace(text=text[1:-1].strip()))
+    return line
+
+
+def _unled(line: LogLine) -> LogLine:
+    found = _LEAD.match(line.text, 0, _LEAD_MOST)
+    return LogLine(line.number, line.text[found.end() :], found["item"] or line.item) if found and found.end() else line
 
 
 def _without_numbers(lines: Sequence[LogLine]) -> Iterator[LogLine]:
-    """A listing whose lines are numbered 1, 2, 3 has its own text, with a broken line in one piece again.
+    """A listing whose lines are numbered has its own text, with a broken line in one piece again.
 
     Its numbers may go on behind the end of a page. What is no listing is given as it is.
     """
-    last, held = 0, None  # the number of the listing's newest line, and that line until it is complete
+    last, mark, held = 0, "", None  # the newest line's number, what is behind it, and that line until it is complete
     for at, line in enumerate(lines):
-        found = _NUMBERED.fullmatch(line.text)
+        found = _numbered(line)
         number = int(found[1]) if found else 0
-        if found and ((last and number == last + 1) or (number == 1 and _begins(lines, at))):
+        begins = bool(found) and not _is_next(lines, at, number, last) and _begins(lines, at, number)
+        if found and (begins or _is_next(lines, at, number, last)):
             if held:
                 yield held
-            last, held = number, LogLine(line.number, found[2] or "")
-        elif held and not _is_gap(line.text):
+            last, mark = number, (found["mark"] or "") if begins else mark
+            held = LogLine(line.number, line.text[len(found[1]) :].lstrip().removeprefix(mark).strip())
+        elif held and line.number != held.number and not _is_gap(line.text) and _goes_on(lines, at, last + 1):
             held = _continued(held, line.text)
         else:
             if held:
                 yield held
             held = None
-            last = last if _is_gap(line.text) else 0
+            last = last if _is_gap(line.text) or line.number == lines[at - 1].number else 0
             yield line
     if held:
         yield held
 
 
+def _numbered(line: LogLine) -> re.Match[str] | None:
+    return _NUMBERED.match(line.text) if line.text[:1].isdecimal() else None
+
+
+def _is_next(lines: Sequence[LogLine], at: int, number: int, last: int) -> bool:
+    """Whether a line goes on with the listing; a row of a table only behind a line with a number."""
+    if not last or number != last + 1:
+        return False
+    before = lines[at - 1]
+    return not _FIGURES.match(lines[at].text) or _is_gap(before.text) or _numbered(before) is not None
+
+
 def _is_gap(text: str) -> bool:
-    return not text or text.isspace() or text.lstrip().startswith("```")
+    return not text or text.startswith("```")
 
 
-def _begins(lines: Sequence[LogLine], at: int) -> bool:
-    """Whether a listing begins with this line, which is numbered 1."""
+def _begins(lines: Sequence[LogLine], at: int, number: int) -> bool:
+    """Whether a listing begins with this line: one from 1, or a piece of one, such as ``grep -n`` gives."""
     if _FIGURES.match(lines[at].text) or (at and not _is_gap(lines[at - 1].text)):
         return False
-    following = (_NUMBERED.fullmatch(line.text) for line in lines[at + 1 : at + 1 + _SECOND_WITHIN])
-    return next((found[1] for found in following if found), "") == "2"
+    found = [match for line in lines[at : at + 1 + _SECOND_WITHIN] if (match := _numbered(line))]
+    wanted = [number, number + 1] if number == 1 else [number, number + 1, number + 2]
+    return [int(match[1]) for match in found[: len(wanted)]] == wanted
+
+
+def _goes_on(lines: Sequence[LogLine], at: int, number: int) -> bool:
+    """Whether a line without a number is part of the one before it, which was too long for the page."""
+    if len(lines[at - 1].text) < _BROKEN_LEAST:
+        return False
+    for line in lines[at + 1 : at + 1 + _SECOND_WITHIN]:
+        found = _numbered(line)
+        if _is_gap(line.text) or (found and int(found[1]) == number and not _FIGURES.match(line.text)):
+            return True
+    return at + 1 + _SECOND_WITHIN >= len(lines)
 
 
 def _continued(line: LogLine, text: str) -> LogLine:
     """A hyphen at the end was there before the line was broken."""
     space = "" if line.text.endswith("-") else " "
-    return LogLine(line.number, f"{line.text}{space}{text.strip()}"[:LINE_MOST])
+    return LogLine(line.number, f"{line.text}{space}{text}" if len(line.text) < LINE_MOST else line.text)
 
 
 _PROMPT = r"(?:\S*[#$%>❯»]\s+|.{0,80}[#$]\s+|\++\s+|[$#]\s*)?"
