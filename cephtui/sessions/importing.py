@@ -285,5 +285,5 @@ def _findings(found: FoundRun) -> Iterable[Finding]:
         lasted = max(total.runtime_seconds for total in found.summary.flows.values())
         by_its_data = found.options.get("time_based") is False  # such a run was meant to last longer
         short = too_short(lasted, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
-        if short:
+        if short and lasted:  # 0 is not known
             yield short

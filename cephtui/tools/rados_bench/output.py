@@ -21,40 +21,24 @@ import codecs
 import math
 import re
 from dataclasses import replace
-from datetime import datetime
 
 from cephtui import stats
-from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
 from cephtui.models.findings.measurement import SHORT, STUCK
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.rados_bench.lines import Announced, Row, read_announced, read_row, read_total
 from cephtui.tools.stderr import Errors, spoken
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
 STUCK_SECONDS = 10.0
 """So long without a completion, while operations are in flight, and the run not ended: worth a word."""
+_SECOND = 0.9
+"""So long an interval is one of the seconds of a run."""
 _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
 _LINE_MOST = 4096
 
-DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[+-]\d{4})?"
-"""As Ceph writes it: until 14 with a blank, and without the time zone."""
-_TIME = rf"(?:({DATE}) )?"
-_ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +\d{1,12} +(\d{1,12}) +\S+ +\S+ +\S+ +(\S+) *", re.ASCII)
-_WRITES = re.compile(
-    _TIME + r"Maintaining (\d{1,9}) concurrent writes of (\d{1,12}) bytes to objects of size (\d{1,12})"
-    r" for up to (\d{1,9}) seconds or (\d{1,12}) objects *",
-    re.ASCII,
-)
-_TOTAL = re.compile(
-    _TIME + r"(Total time run|Total (?:writes|reads) made|(?:Write|Read) size"
-    r"|(?:Average|Stddev|Max|Min) Latency)(?:\(s\))?: +(\S+) *",
-    re.ASCII | re.IGNORECASE,
-)
-_EXTREMES = re.compile(rf"({DATE}) min lat: .*", re.ASCII)
-_LOGGED = re.compile(rf"({DATE}) +[0-9a-f]{{6,16}} +-?\d{{1,2}} .*", re.ASCII)
-"""A line of Ceph's own log, with thread and level."""
 _WRONG = re.compile(r"\S+ is not correct!")
 _REASONS = (
     re.compile(r"Must write data before .*"),
@@ -67,103 +51,24 @@ _REASONS = (
 """The most exact first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What is known at the end of one second; all counts are from the start."""
-
-    second: int = 0
-    in_flight: int = 0
-    finished: int = 0
-    mean: float = 0.0
-    """Latency in seconds."""
-    clock: float | None = None
-    """Time of day."""
-
-
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """What a write run prints of itself before it begins."""
-
-    in_flight: int
-    block_bytes: int
-    object_bytes: int
-    seconds: int
-    objects: int
-
-    @property
-    def most_ios(self) -> int | None:
-        """How many writes are allowed; None without a limit."""
-        if not self.objects or not self.block_bytes:
-            return None
-        return self.objects * (self.object_bytes // self.block_bytes)
-
-
-def _number(text: str) -> float | None:
-    """A figure as the tool can mean it: finite, not negative, nothing that a sum or a quotient could overflow with."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return (value if value > 1e-12 else 0.0) if 0 <= value < 1 << 63 else None
-
-
-def _clock(text: str | None) -> float | None:
-    """Time of day; one without a time zone is taken for one of this machine's."""
-    try:
-        return datetime.fromisoformat(text).timestamp() if text else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def read_clock(line: str) -> tuple[float, int] | None:
-    """Time of day of a line that is no row, and how many seconds after the row before it; None for other lines.
-
-    Of Ceph's own log, and of the extremes, which are printed every 20 rows, together with the row behind them.
-    """
-    extremes = _EXTREMES.fullmatch(line)
-    match = extremes or _LOGGED.fullmatch(line)
-    clock = _clock(match[1]) if match else None
-    return None if clock is None else (clock, 1 if extremes else 0)
-
-
-def read_row(line: str) -> Row | None:
-    """A row of the table; None for another line."""
-    match = _ROW.fullmatch(line)
-    mean = _number(match[5]) if match else None
-    if match is None or mean is None:
-        return None
-    return Row(int(match[2]), int(match[3]), int(match[4]), mean, _clock(match[1]))
-
-
-def read_announced(line: str) -> Announced | None:
-    """The line with which a write run begins; None for another."""
-    match = _WRITES.fullmatch(line)
-    return Announced(*(int(figure) for figure in match.groups()[1:])) if match else None
-
-
-def read_total(line: str) -> tuple[str, float] | None:
-    """A line of the totals, its name in small letters; None for another line, or a figure that can't be one."""
-    match = _TOTAL.fullmatch(line)
-    value = _number(match[3]) if match else None
-    return (match[2].lower(), value) if match and value is not None else None
-
-
 def _half_digit(value: float) -> float:
     """How far off a figure with six digits may be."""
     return 0.5 * 10.0 ** (math.floor(math.log10(value)) - 5) if value > 0 else 0.0
 
 
-def _mean_between(now: Row, before: Row) -> float | None:
+def _mean_between(now: Row, before: Row, step: float) -> float | None:
     """Mean latency of the operations that finished between two rows, from the means since the start.
 
     Those have six digits: after a thousand seconds of even load a second's own mean may be 1 % off, later more.
-    None where it may be more than 2 %, and without operations.
+    None where it may be more than 2 %, and without operations. ``step`` is what they are multiples of, if anything.
     """
     number = now.finished - before.finished
     if number <= 0:
         return None
     mean = (now.mean * now.finished - before.mean * before.finished) / number
-    off = (_half_digit(now.mean) * now.finished + _half_digit(before.mean) * before.finished) / number
+    half = step / 2
+    off = max(_half_digit(now.mean), half) * now.finished + max(_half_digit(before.mean), half) * before.finished
+    off /= number
     return mean if mean > 0 and off <= _PRECISE * mean else None
 
 
@@ -182,11 +87,19 @@ class RadosBenchParser(Parser):
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
     has ended before its time; one that prefills for reads is meant to. How many objects a run writes at most is
-    decided by cephtui, or, where ``is_imported``, by the command that was given.
+    decided by cephtui, or, where ``is_imported``, by the command that was given. The end of an imported run, behind
+    its last row, stays apart: it is none of the seconds that the log has. ``latency_step`` is what latencies are
+    multiples of where they do not have six digits, in seconds.
     """
 
     def __init__(
-        self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False, is_imported: bool = False
+        self,
+        *,
+        block_bytes: int,
+        seconds: float | None,
+        measures_writes: bool = False,
+        is_imported: bool = False,
+        latency_step: float = 0.0,
     ) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._line = ""
@@ -195,12 +108,15 @@ class RadosBenchParser(Parser):
         self._seconds = seconds
         self._measures_writes = measures_writes
         self._is_imported = is_imported
+        self._latency_step = latency_step
         self._announced: Announced | None = None
         self._totals: dict[str, float] = {}
         self._last = Row()
         self._elapsed = 0.0
         self._measured = 0.0
         """Seconds of all intervals so far."""
+        self._before = 0
+        """What had finished by row 0."""
         self._quiet = 0.0
         """Seconds since something finished."""
         self._held: Reading | None = None
@@ -212,7 +128,7 @@ class RadosBenchParser(Parser):
             return []
         *lines, self._line = (self._line + self._decode(data)).split("\n")
         self._line = self._line[-_LINE_MOST:]
-        return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
+        return [reading for line in lines for reading in self._take(line.strip(), elapsed_seconds)]
 
     def expect_end(self) -> None:
         """rados prints nothing more when it is ended, so nothing changes."""
@@ -261,9 +177,9 @@ class RadosBenchParser(Parser):
         return self._cut(row, elapsed) if row else []
 
     def _cut(self, row: Row, elapsed: float) -> list[Reading]:
-        """End an interval here. Row 0 only marks the begin of the run; what has finished by then is the first's."""
+        """End an interval here; row 0 only marks the begin of the first."""
         if row.second == 0 and self._last == Row():
-            self._last, self._elapsed = Row(clock=row.clock), elapsed
+            self._last, self._elapsed, self._before = row, elapsed, row.finished
             return []
         if row.second <= self._last.second or row.finished < self._last.finished or self._totals:
             return []
@@ -273,7 +189,7 @@ class RadosBenchParser(Parser):
         self._last, self._elapsed = row, elapsed
         self._measured += seconds
         ready = self._release()
-        if self._may_end(row):
+        if not self._is_imported and self._may_end(row):
             self._held = reading
             return ready
         return [*ready, reading]
@@ -288,7 +204,7 @@ class RadosBenchParser(Parser):
 
     def _reading(self, row: Row, seconds: float, elapsed: float) -> Reading:
         ios = row.finished - self._last.finished
-        mean = _mean_between(row, self._last)
+        mean = _mean_between(row, self._last, self._latency_step)
         interval = stats.make_interval(ios, ios * self._block, seconds, mean, None)
         read, write = (None, interval) if self._writes else (interval, None)
         return Reading("run", elapsed, seconds, read, write)
@@ -298,14 +214,36 @@ class RadosBenchParser(Parser):
         ios = self._total_ios
         if ios is None or ios < self._last.finished:
             return []
-        seconds = max(0.0, self._totals["total time run"] - self._measured)
+        seconds = max(0.0, self._totals["total time run"] - self._reached())
         mean = self._totals.get("average latency", 0.0)
         end = self._elapsed + seconds
+        if not seconds or not ios:
+            return []
         rest = self._reading(replace(self._last, finished=ios, mean=mean), seconds, end)
+        if self._is_imported and _SECOND <= seconds < 2:
+            return self._halves(rest)
         if seconds < SHORTEST_INTERVAL and self._held:
             self._held = join_readings(self._held, rest)
             return []
-        return [*self._release(), rest] if seconds and ios else []
+        return [*self._release(), rest]
+
+    def _reached(self) -> float:
+        """Seconds from the start to the last row: by its mean speed where that is more exact than to count rows."""
+        speed = self._last.speed * (1 << 20)
+        if not self._is_imported or self._last.clock is not None or not speed:
+            return self._measured
+        found = self._last.finished * self._block / speed
+        return found if self._last.second <= found <= 1.01 * self._last.second + 1 else self._measured
+
+    def _halves(self, rest: Reading) -> list[Reading]:
+        """The end of a run in two, since it would be taken for one of its seconds, which the log does not have."""
+        (done,) = rest.flows.values()
+        ios, seconds = done.ios or 0, rest.interval_seconds / 2
+        found = []
+        for number, end in ((ios // 2, rest.elapsed_seconds - seconds), (ios - ios // 2, rest.elapsed_seconds)):
+            half = stats.make_interval(number, number * self._block, seconds, done.latency_mean_seconds, None)
+            found.append(Reading("run", end, seconds, *((None, half) if self._writes else (half, None))))
+        return found
 
     def _release(self) -> list[Reading]:
         held, self._held = self._held, None
@@ -314,7 +252,7 @@ class RadosBenchParser(Parser):
     def _flow(self) -> stats.Flow | None:
         ios = self._total_ios
         whole = ios is not None
-        ios = self._last.finished if ios is None else ios
+        ios = self._last.finished - self._before if ios is None else ios
         seconds = self._totals["total time run"] if whole else self._measured
         if not ios or not seconds:
             return None

@@ -1,15 +1,14 @@
 """Every run in a saved log of ``rados bench``; the format is in ``output``.
 
-A run begins with the line ``Maintaining ...`` or with a row 0 of its table, and ends with its totals. Without these it
-was stopped, or the log was cut.
+A run begins with the line ``Maintaining ...``, with a row 0 of its table or with its totals, and ends with these or
+with an error. Without them it was stopped, or the log was cut.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 
@@ -18,196 +17,357 @@ from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command, without_output
+from cephtui.tools.logs import LINE_MOST, FoundRun, Log, LogLine
+from cephtui.tools.rados_bench.given import PRESET, Command, Printed, read_command
+from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced, read_clock, read_row, read_total
 from cephtui.tools.rados_bench.options import check
-from cephtui.tools.rados_bench.output import (
-    DATE,
-    Announced,
-    RadosBenchParser,
-    read_announced,
-    read_clock,
-    read_row,
-    read_total,
-)
-from cephtui.units import parse_size, short_size
+from cephtui.tools.rados_bench.output import RadosBenchParser
+from cephtui.tools.rados_bench.saved_json import LATENCY_STEP, as_lines
+from cephtui.units import short_size
 
-_COMMAND = command_pattern("rados")
 _PREFIX = re.compile(rf"(?:{DATE} )?Object prefix: benchmark_data_(\S+)_\d+ *", re.ASCII)
-_SPEED = re.compile(rf"(?:{DATE} )? *(\d{{1,9}}) +\d+ +\d+ +(\d{{1,12}}) +(\d[\d.]{{0,20}}) .*", re.ASCII)
-_SHORT = {"p": "pool", "t": "concurrent-ios", "b": "block-size", "O": "object-size"}
-_WITH_VALUE = frozenset(
-    (
-        *("pool", "concurrent-ios", "block-size", "object-size", "namespace", "N", "id", "n", "name", "c", "conf"),
-        *("k", "keyring", "m", "run-name", "max-objects"),
-    )
+_HINTS = re.compile(r"hints = \d")
+_ERROR = re.compile(
+    r"error during benchmark: .*\d.*|Must write data before .*benchmark!?|error opening pool .*: \(\d+\) .*"
 )
-_MODES = ("write", "seq", "rand")
+"""What nothing but rados says."""
+_ERROR_LAST = re.compile(r"error (?:during benchmark|opening pool)")
+_ERROR_NEAR = re.compile(
+    r"error: .*|error (?:connecting|\d).*|\S+ is not correct!|(?:read|write) got -\d+|r = -\d+|couldn't connect .*"
+    r"|failed to fetch mon config.*|unable to get monitor info.*|unrecognized command .*"
+    r"|.*(?:global_init: |unable to find a keyring|no keyring found|authentication error).*"
+    r"|-\S+ .{0,60}can (?:only be used|be used only).*|(?:-?\w+: )?(?:line \d+: )?(?:\S*/)?rados: .*"
+    r"|.*: \(\d+\) [A-Z].*"
+)
+"""What it says, among others, when something is wrong."""
+_WRONG = re.compile(r"\S+ is not correct!")
+_MADE = frozenset(("total writes made", "total reads made"))
 _MIB = 1 << 20
 _NEAR_LINES = 20
-"""What stands further above a run's first row is not of the run."""
+"""What stands further above a run's first row, or below its last line, is not of the run."""
 _BLOCKS = 0.02
 """By how much a block size that follows from rounded figures may be off."""
+_SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
+"""More blanks for writes, so that it ends with their longer lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command line, and what it asks for."""
+@dataclass(slots=True)
+class _Part:
+    """The lines of one run, and what they say."""
 
-    text: str
-    node: str
-    given: Mapping[str, str] = field(default_factory=dict)
+    lines: list[LogLine] = field(default_factory=list)
+    errors: list[LogLine] = field(default_factory=list)
+    announced: Announced | None = None
+    rows: list[Row] = field(default_factory=list)
+    totals: dict[str, float] = field(default_factory=dict)
+    node: str = ""
+    over: bool = False
+    """Whether its last word has come."""
+    step: float = 0.0
+    """Of its latencies; 0 where these have six digits."""
 
-    def fits(self, start: Announced | None) -> bool:
-        """Whether it can have begun a run that printed this first."""
-        if start is None:
-            return self.given.get("mode") in ("seq", "rand")
-        return self.given.get("mode") == "write" and self.given.get("runtime") == str(start.seconds)
+    @property
+    def is_run(self) -> bool:
+        """Whether there is anything of a run in it."""
+        return bool(self.rows or self.totals or self.errors)
+
+    @property
+    def writes(self) -> bool | None:
+        """None where it is not known."""
+        if self.announced or "total writes made" in self.totals or "write size" in self.totals:
+            return True
+        if self.rows or _MADE & self.totals.keys() or "read size" in self.totals:
+            return False
+        return self._writes_by_layout()
+
+    def _writes_by_layout(self) -> bool | None:
+        if any("reading" in line.text or "a read benchmark" in line.text for line in self.errors):
+            return False
+        texts = [line.text for line in self.lines]
+        blanks = next((len(found[1]) for text in texts if (found := _SPACED.search(text))), 1)
+        return True if any("Stddev" in text for text in texts) or blanks == 5 else False if 2 < blanks < 5 else None
+
+    @property
+    def block_bytes(self) -> int:
+        """Of one operation, by what was printed; 0 where that does not say it."""
+        printed = self.totals.get("write size") or self.totals.get("read size")
+        if printed is None and self.announced:
+            return self.announced.block_bytes
+        return round(printed) if printed else self._block_by_speed()
+
+    def _block_by_speed(self) -> int:
+        """By the mean speed, which has six digits; 0 where it fits no whole KiB."""
+        made = next((self.totals[name] for name in _MADE if self.totals.get(name)), 0.0)
+        found = [(self.totals.get("bandwidth (mb/sec)", 0.0), self.totals.get("total time run", 0.0), made)]
+        found += [(row.speed, float(row.second), float(row.finished)) for row in reversed(self.rows)]
+        for speed, seconds, number in found:
+            if speed and seconds and number:
+                value = speed * _MIB * seconds / number
+                whole = max(1, round(value / 1024)) * 1024
+                return whole if abs(value - whole) <= _BLOCKS * whole else 0
+        return 0
+
+    def printed(self) -> Printed:
+        """What a command has to agree with."""
+        return Printed(
+            announced=self.announced,
+            writes=self.writes,
+            block_bytes=self.block_bytes,
+            seconds=None if self.errors else self.totals.get("total time run"),
+            in_flight=max((row.in_flight for row in self.rows), default=0),
+            rows=len(self.rows),
+        )
+
+    def takes(self, line: LogLine) -> bool:
+        """Whether a line is of this run; its own begins the next otherwise."""
+        if row := read_row(line.text):
+            return not self.over and not (self.rows and row.second <= self.rows[-1].second)
+        if total := read_total(line.text):
+            return total[0] not in self.totals and self._can_have(total)
+        if read_announced(line.text):
+            return not (self.rows or self.over or self.totals or self.announced)
+        if _PREFIX.fullmatch(line.text):
+            return not (self.rows or self.over or self.totals or self.node)
+        return not _HINTS.fullmatch(line.text) or not (self.rows or self.over or self.totals or self.announced)
+
+    def _can_have(self, total: tuple[str, float]) -> bool:
+        name, value = total
+        if name not in _MADE:
+            return True
+        return not _MADE & self.totals.keys() and not (self.rows and value < self.rows[-1].finished)
+
+    def add(self, line: LogLine) -> None:
+        """One of its own lines; what was wrong before it was a warning."""
+        self.lines.append(line)
+        self.errors = [each for each in self.errors if _WRONG.fullmatch(each.text)]
+        if row := read_row(line.text):
+            self.rows.append(row)
+        elif total := read_total(line.text):
+            self.totals[total[0]] = total[1]
+            self.over = True
+        elif prefix := _PREFIX.fullmatch(line.text):
+            self.node = prefix[1]
+        else:
+            self.announced = self.announced or read_announced(line.text)
+
+    def fail(self, line: LogLine) -> None:
+        """A line that says what is wrong, which may be its last."""
+        self.errors.append(line)
+        self.over = self.over or bool(_ERROR.fullmatch(line.text))
+
+    @property
+    def last_line(self) -> int:
+        """0 without one."""
+        return max((each[-1].number for each in (self.lines, self.errors) if each), default=0)
 
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    return [run for command, lines in _by_run(log.lines) if (run := _run(lines, command))]
-
-
-def _by_run(lines: Sequence[LogLine]) -> Iterator[tuple[Command | None, list[LogLine]]]:
-    """The lines of each run, with the command before it that was not another's."""
-    command: Command | None = None
-    own: list[LogLine] = []
-    ahead = deque[LogLine](maxlen=_NEAR_LINES)  # lines with a time of day that are not within a run
-    last, over = -1, False  # the second of the newest row, and whether there were totals
+    lines, documents = as_lines(log)
+    finder = _Finder()
     for at, line in enumerate(lines):
-        given = find_command(lines, at) if "rados" in line.text else None
-        row, start, total = read_row(line.text), read_announced(line.text), read_total(line.text)
-        again = bool(row and row.second <= last) or bool(start and last >= 0) or (over and bool(row or start))
-        if given or again:
-            if last >= 0:
-                yield command, own
-                command = None
-            command, own, last, over = given or command, [], -1, False
-            if given:
-                ahead.clear()
-        last, over = row.second if row else last, over or total is not None
-        if row or start or total or _PREFIX.fullmatch(line.text):
-            own += [] if own else [each for each in ahead if line.number - each.number <= _NEAR_LINES]
-            own.append(line)
-            ahead.clear()
+        finder.take(lines, at, is_document=line.number in documents)
+    return [*finder.finish()]
+
+
+class _Finder:
+    """Takes a log line by line and cuts it into runs."""
+
+    def __init__(self) -> None:
+        self._part = _Part()
+        self._commands: list[Command] = []
+        """Those of which no run has been found."""
+        self._is_used = False
+        """Whether a run has been found since the newest."""
+        self._ahead = deque[LogLine](maxlen=_NEAR_LINES)
+        """Lines with a time of day that are not within a run."""
+        self._found: list[FoundRun] = []
+
+    def take(self, lines: Sequence[LogLine], at: int, *, is_document: bool) -> None:
+        """The next line."""
+        line = lines[at]
+        if command := read_command(lines, at):
+            self._begin(command)
+        elif _is_own(line.text):
+            line = _unbroken(lines, at)
+            if not self._part.takes(line):
+                self._end()
+            self._lead(line)
+            self._part.add(line)
+            self._part.step = LATENCY_STEP if is_document else 0.0
+        elif self._is_error(line):
+            self._part.fail(line)
         elif read_clock(line.text):
-            (own if last >= 0 and not over else ahead).append(line)
-    if last >= 0:
-        yield command, own
+            (self._part.lines if self._part.rows and not self._part.over else self._ahead).append(line)
+        elif _HINTS.fullmatch(line.text) and not self._part.takes(line):
+            self._end()
+
+    def finish(self) -> Iterator[FoundRun]:
+        """All runs."""
+        self._end()
+        yield from self._found
+
+    def _begin(self, command: Command) -> None:
+        self._end()
+        if self._is_used:
+            self._commands = []
+        self._commands.append(command)
+        self._is_used = False
+        self._ahead.clear()
+
+    def _lead(self, line: LogLine) -> None:
+        if not self._part.lines:
+            self._part.lines += [each for each in self._ahead if line.number - each.number <= _NEAR_LINES]
+        self._ahead.clear()
+
+    def _is_error(self, line: LogLine) -> bool:
+        near = self._part.last_line or (self._commands[-1].last_line if self._commands and not self._is_used else 0)
+        is_near = bool(near) and line.number - near <= _NEAR_LINES
+        if _ERROR.fullmatch(line.text):
+            if not is_near or any(_ERROR_LAST.match(each.text) for each in self._part.errors):
+                self._end()
+            return True
+        return is_near and not self._part.totals and bool(_ERROR_NEAR.fullmatch(line.text))
+
+    def _end(self) -> None:
+        part, self._part = self._part, _Part()
+        if not part.is_run:
+            return
+        printed = part.printed()
+        command = self._command_of(part, printed)
+        if run := _run(part, command):
+            before = self._found[-1] if self._found else None
+            if not (before and _is_said_again(part, before)):
+                self._found.append(run)
+            self._is_used = True
+            if command and not command.repeats:
+                self._commands.remove(command)
+
+    def _command_of(self, part: _Part, printed: Printed) -> Command | None:
+        """The command directly above a run if it stands alone, else the only one above of those that agree."""
+        found = [command for command in self._commands if command.agrees(printed)]
+        if not found or len({command.asked for command in found}) == 1:
+            return found[-1] if found else None
+        *_, before, last = self._commands
+        first = (part.lines or part.errors)[0].number
+        alone = last.line - before.last_line > 1 and first - last.last_line <= 2
+        return last if alone and last in found and not self._is_used else None
 
 
-def find_command(lines: Sequence[LogLine], at: int) -> Command | None:
-    """That of a line, if it is one of ``rados bench``."""
-    match = _COMMAND.fullmatch(lines[at].text)
-    if not match:
-        return None
-    text = whole_command(lines, at, match["words"])
-    try:
-        given = _given(shlex.split(text, comments=True))
-    except ValueError:
-        return None
-    return Command(text, host_of(match["prompt"]), given) if "mode" in given else None
+def _is_own(text: str) -> bool:
+    return bool(read_row(text) or read_announced(text) or read_total(text) or _PREFIX.fullmatch(text))
 
 
-def _given(words: Sequence[str]) -> dict[str, str]:
-    """The options of a command, with its ``mode`` and ``runtime``, which have no name there."""
-    found: dict[str, str] = {}
-    plain: list[str] = []
-    left = iter(words)
-    for word in left:
-        name, equals, value = word.lstrip("-").partition("=")
-        name = _SHORT.get(name, name)
-        if not word.startswith("-"):
-            plain.append(word)
-        elif equals:
-            found[name] = value
-        else:
-            found[name] = next(left, "") if name in _WITH_VALUE else "true"
-    after = plain[plain.index("bench") + 1 :] if "bench" in plain else []
-    if len(after) > 1 and after[1] in _MODES:
-        found.update(runtime=after[0], mode=after[1])
-    return found
+def _unbroken(lines: Sequence[LogLine], at: int) -> LogLine:
+    """A line with the rest of it, where what announces a run was too long for a terminal."""
+    line, announced = lines[at], read_announced(lines[at].text)
+    if announced and not announced.seconds and at + 1 < len(lines):
+        return line._replace(text=f"{line.text} {lines[at + 1].text}"[:LINE_MOST])
+    return line
 
 
-def _run(lines: Sequence[LogLine], before: Command | None) -> FoundRun | None:
-    """None where nothing was finished."""
-    texts = [line.text for line in lines]
-    start = next((found for text in texts if (found := read_announced(text))), None)
-    totals = dict(total for text in texts if (total := read_total(text)))
-    command = before if before and before.fits(start) else None
-    writes = start is not None or "total writes made" in totals
-    options = _options(command, start, totals, texts, writes=writes)
-    block = parse_size(str(options.get("block-size", "0")))
-    parser = RadosBenchParser(block_bytes=block, seconds=None, measures_writes=True, is_imported=True)
-    readings, clocks = _feed(parser, texts)
+def _is_said_again(part: _Part, before: FoundRun) -> bool:
+    """Whether nothing but a figure of the run above is repeated, as prose does."""
+    if part.rows or part.errors or part.totals.keys() != {"bandwidth (mb/sec)"}:
+        return False
+    speed = part.totals["bandwidth (mb/sec)"] * _MIB
+    known = [flow.bandwidth_bytes or 0.0 for flow in before.summary.flows.values() if flow.ios is not None]
+    return any(abs(speed - each) <= 1e-4 * each for each in known)
+
+
+def _run(part: _Part, command: Command | None) -> FoundRun | None:
+    """None where nothing was finished and nothing was wrong."""
+    options = _options(part, command)
+    mode = str(options.get("mode", "read" if part.writes is False else "write" if part.writes else ""))
+    block = part.block_bytes or (command.block_bytes if command else 0)
+    parser = RadosBenchParser(
+        block_bytes=block, seconds=None, measures_writes=True, is_imported=True, latency_step=part.step
+    )
+    readings, clocks = _feed(parser, part)
     result = parser.result()
-    if not result.flows:
+    flows = result.flows or _flows(part, block, mode)
+    if not flows and not result.error:
         return None
-    whole = "total time run" in totals
-    findings = () if whole else (INCOMPLETE.found(log=True),)
+    is_cut = bool(part.rows) and "total time run" not in part.totals and not result.error
+    lines = [*part.lines, *part.errors]
     return FoundRun(
-        line=lines[0].number,
-        last_line=lines[-1].number,
-        name=f"rados-{options.get('mode', 'read')}",
+        line=min(line.number for line in lines),
+        last_line=max(line.number for line in lines),
+        name=f"rados-{mode}" if mode else "rados",
         options=options,
+        other_options=command.other_options if command else {},
+        has_all_options=command is not None and "block-size" in options,
         command=command.text if command else "",
-        asked=without_output(command.text) if command else "",
+        asked=command.asked if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
-        node=_host(texts) or (command.node if command else ""),
+        node=part.node or (command.node if command else ""),
         started_at=datetime.fromtimestamp(clocks[0], UTC) if clocks else None,
-        duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
-        stopped=not whole,
-        summary=stats.summarise([result.flows]),
-        findings=(*result.findings, *findings),
-        readings=tuple(readings),
+        duration_seconds=max((flow.runtime_seconds for flow in flows.values()), default=0.0),
+        stopped=is_cut,
+        error=result.error,
+        summary=stats.summarise([flows]),
+        findings=(*result.findings, *([INCOMPLETE.found(log=True)] if is_cut else [])),
+        readings=tuple(readings) if part.rows else (),
     )
 
 
-def _feed(parser: RadosBenchParser, texts: Sequence[str]) -> tuple[list[Reading], list[float]]:
+def _feed(parser: RadosBenchParser, part: _Part) -> tuple[list[Reading], list[float]]:
     """The seconds of a run, and when it began by each line that has a time of day."""
     readings: list[Reading] = []
     clocks: list[float] = []
     elapsed = 0.0
-    for text in texts:
+    for line in part.lines:
+        text = line.text
         if row := read_row(text):
             elapsed = float(row.second)
             clocks += [row.clock - elapsed] if row.clock is not None else []
         elif clock := read_clock(text):
             clocks.append(clock[0] - elapsed - clock[1])
         readings += parser.feed("stdout", f"{text}\n".encode(), elapsed)
+    for line in part.errors:
+        parser.feed("stderr", f"{line.text}\n".encode(), elapsed)
     return [*readings, *parser.finish()], clocks
 
 
-def _host(texts: Sequence[str]) -> str:
-    return next((found[1] for text in texts if (found := _PREFIX.fullmatch(text))), "")
+def _flows(part: _Part, block: int, mode: str) -> dict[str, stats.Flow]:
+    """By some of the totals, where not all of them are in the log: what they do not say is not known."""
+    speed, iops = part.totals.get("bandwidth (mb/sec)"), part.totals.get("average iops")
+    if not mode or not (speed or iops):
+        return {}
+    moved = speed * _MIB if speed else iops * block if iops and block else None
+    mean, low, high = (part.totals.get(f"{name} latency") for name in ("average", "min", "max"))
+    flow = stats.Flow(
+        ios=None,
+        bytes=0,
+        runtime_seconds=part.totals.get("total time run", 0.0),
+        iops=moved / block if speed and moved and block else iops,
+        bandwidth_bytes=moved,
+        buckets={},
+        moments=None if mean is None else stats.Moments(1, mean, part.totals.get("stddev latency")),
+        bounds=None if low is None or high is None else (low, high),
+    )
+    return {"write" if mode == "write" else "read": flow}
 
 
-def _options(
-    command: Command | None,
-    start: Announced | None,
-    totals: Mapping[str, float],
-    texts: Sequence[str],
-    *,
-    writes: bool,
-) -> dict[str, OptionValue]:
+def _options(part: _Part, command: Command | None) -> dict[str, OptionValue]:
     """Those that are known, from the command, and else from what was printed."""
-    given = command.given if command else {}
-    block = totals.get("write size" if writes else "read size") or (start and start.block_bytes) or _block(texts)
-    named = ("mode", "runtime", "concurrent-ios", "no-hints", "no-verify")
+    given, start = command.given if command else {}, part.announced
+    block = part.block_bytes or (command.block_bytes if command else 0)
     known: dict[str, object] = {
         **({"concurrent-ios": 16} if command else {}),  # what rados takes where nothing is said
         **({"runtime": start.seconds, "concurrent-ios": start.in_flight} if start else {}),
-        **({"mode": "write"} if writes else {}),
-        **({"block-size": short_size(round(block))} if block else {}),
-        **{name: given[name] for name in named if name in given},
+        **({"mode": "write"} if part.writes else {}),
+        **{name: given[name] for name in PRESET if name in given and name not in ("block-size", "object-size")},
+        **({"block-size": short_size(block)} if block else {}),
     }
     if start and start.object_bytes != start.block_bytes:
         known["object-size"] = short_size(start.object_bytes)
+    elif given.get("object-size") and not start:
+        known["object-size"] = given["object-size"].lower()
     return {name: value for name in known if (value := _value(name, known)) is not None}
 
 
-def _value(name: str, known: Mapping[str, object]) -> OptionValue | None:
+def _value(name: str, known: dict[str, object]) -> OptionValue | None:
     """As cephtui stores it; None for what it can't be."""
     with_it = (
         {name: known[name]} if name != "object-size" else {n: known[n] for n in (name, "block-size") if n in known}
@@ -216,14 +376,3 @@ def _value(name: str, known: Mapping[str, object]) -> OptionValue | None:
         return check({"mode": known.get("mode", "rand"), **with_it})[name]
     except OptionError:
         return None
-
-
-def _block(texts: Sequence[str]) -> float:
-    """Bytes of one read, from the newest row's mean speed, which has six digits; 0 where they fit no whole KiB."""
-    for text in reversed(texts):
-        found = _SPEED.fullmatch(text)
-        if found and int(found[1]) and int(found[2]):
-            value = float(found[3]) * _MIB * int(found[1]) / int(found[2])
-            whole = max(1, round(value / 1024)) * 1024
-            return whole if abs(value - whole) <= _BLOCKS * whole else 0.0
-    return 0.0

@@ -1,0 +1,179 @@
+"""Command lines of ``rados bench`` in a saved log: what they ask for, and whether a run can be theirs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from cephtui.frozen import dataclass
+from cephtui.tools.logs import LogLine, command_pattern, host_of, whole_command, without_output
+from cephtui.tools.rados_bench.lines import Announced
+from cephtui.units import parse_size
+
+_COMMAND = command_pattern("rados")
+_LOOP = re.compile(r"(?P<prompt>[^|]{0,200}?)\bdo\s+(?P<words>(?:sudo\s+)?(?:\S*/)?rados\s.*)")
+_EXEC = re.compile(r"(?P<prompt>.{0,400}?\s(?:--|exec|run|sudo|ssh)\s.{0,200}?)(?P<words>\brados\s+\S.*)")
+_LOOP_BEGUN = re.compile(r".*\b(?:for|while|until)\s.*")
+_LOOP_WITHIN = 6
+_END = re.compile(r"\s*(?:;|&&|\|\|)\s.*|\s*[;&]\s*$|\s*;\s*done\b.*", re.DOTALL)
+_LONGEST = 1000
+"""Characters of a command; a longer one is none of this tool."""
+_SHORT = {"p": "pool", "t": "concurrent-ios", "b": "block-size", "O": "object-size", "N": "namespace", "f": "format"}
+_WITH_VALUE = frozenset(
+    (
+        *("pool", "concurrent-ios", "block-size", "object-size", "namespace", "id", "n", "name", "c", "conf", "format"),
+        *("k", "keyring", "m", "run-name", "max-objects", "cluster", "o", "output", "object-locator", "pgid"),
+    )
+)
+_NOT_ASKED = frozenset(("pool", "show-time", "format", "pretty-format", "output", "o", "run-name", "mode", "runtime"))
+"""Where it is done, what is printed and where to; mode and runtime are no options of the command line."""
+PRESET = ("mode", "runtime", "concurrent-ios", "block-size", "object-size", "no-hints", "no-verify")
+"""What a preset can have."""
+MODES = ("write", "seq", "rand")
+_DEPTH, _BLOCK = 16, 4 << 20
+"""What rados takes where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a run has printed that a command may or may not agree with."""
+
+    announced: Announced | None
+    writes: bool | None
+    """None where it is not known."""
+    block_bytes: int
+    """0 where it is not known."""
+    seconds: float | None
+    """How long it took, where it was not cut off."""
+    in_flight: int
+    """The most of a row."""
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line, and what it asks for."""
+
+    line: int
+    last_line: int
+    text: str
+    node: str
+    given: Mapping[str, str]
+    """Its options, with its ``mode`` and ``runtime``, which have no name there."""
+    repeats: bool
+    """Whether a loop runs it more than once."""
+
+    @property
+    def asked(self) -> str:
+        """All that it asks for."""
+        return without_output(self.text)
+
+    @property
+    def other_options(self) -> dict[str, str]:
+        """What no preset can have."""
+        left = self.given.keys() - _NOT_ASKED - set(PRESET)
+        return {name: self.given[name] for name in self.given if name in left}
+
+    @property
+    def block_bytes(self) -> int:
+        """Of a write; 0 of a read, whose data decide."""
+        return 0 if self.given["mode"] != "write" else _size(self.given.get("block-size", str(_BLOCK)))
+
+    def agrees(self, printed: Printed) -> bool:
+        """Whether nothing that a run has printed speaks against it."""
+        writes = self.given["mode"] == "write"
+        if printed.writes is not None and printed.writes != writes:
+            return False
+        return self._agrees_in_size(printed) and self._agrees_in_depth(printed) and self._agrees_in_time(printed)
+
+    def _agrees_in_size(self, printed: Printed) -> bool:
+        start, block = printed.announced, self.block_bytes
+        if block and printed.block_bytes and block != printed.block_bytes and "reuse-bench" not in self.given:
+            return False
+        if start is None or "reuse-bench" in self.given:
+            return True
+        whole, objects = _size(self.given.get("object-size", "")), self.given.get("max-objects", "0")
+        return start.object_bytes == (whole or block) and (not start.objects or objects == str(start.objects))
+
+    def _agrees_in_depth(self, printed: Printed) -> bool:
+        """What is in flight comes near to what is wanted, and never above it."""
+        given = self.given.get("concurrent-ios", str(_DEPTH))
+        if not given.isdecimal():
+            return False
+        depth = int(given)
+        if printed.announced:
+            return depth == printed.announced.in_flight
+        return printed.in_flight <= depth and (printed.rows < 3 or 2 * printed.in_flight >= depth)
+
+    def _agrees_in_time(self, printed: Printed) -> bool:
+        runtime = self.given["runtime"]
+        if not runtime.isdecimal():
+            return False
+        if printed.announced and printed.announced.seconds:
+            return int(runtime) == printed.announced.seconds
+        ends_early = self.given["mode"] == "seq" or "max-objects" in self.given
+        return printed.seconds is None or ends_early or printed.seconds >= int(runtime) - 0.5
+
+
+def _size(text: str) -> int:
+    """0 for what is none."""
+    try:
+        return parse_size(text.lower())
+    except ValueError:
+        return 0
+
+
+def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
+    """The command that a line begins; None for another line."""
+    line = lines[at].text
+    if "rados" not in line:
+        return None
+    match = next((found for form in (_COMMAND, _LOOP, _EXEC) if (found := form.fullmatch(line))), None)
+    if not match:
+        return None
+    text = whole_command(lines, at, match["words"])
+    if len(text) > _LONGEST or "bench" not in text:
+        return None
+    is_loop = match.re is _LOOP
+    text = _END.sub("", text, count=1) if is_loop else text
+    try:
+        given = _given(shlex.split(without_output(text), comments=True))
+    except ValueError:
+        return None
+    if "mode" not in given:
+        return None
+    last = at
+    while last + 1 < len(lines) and lines[last].text.endswith(("\\", " -")):
+        last += 1
+    repeats = is_loop or _is_in_loop(lines, at)
+    return Command(lines[at].number, lines[last].number, text, host_of(match["prompt"]), given, repeats)
+
+
+def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
+    """Whether the lines above begin a loop that does not end before."""
+    for line in reversed(lines[max(0, at - _LOOP_WITHIN) : at]):
+        if not line.text or line.text.startswith("done"):
+            return False
+        if _LOOP_BEGUN.fullmatch(line.text):
+            return "done" not in line.text
+    return False
+
+
+def _given(words: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    plain: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.lstrip("-").partition("=")
+        name = _SHORT.get(name, name.replace("_", "-"))
+        if not word.startswith("-") or len(word) == 1:
+            plain.append(word)
+        elif equals:
+            found[name] = value
+        else:
+            found[name] = next(left, "") if name in _WITH_VALUE else "true"
+    after = plain[plain.index("bench") + 1 :] if "bench" in plain else []
+    if len(after) > 1 and after[1] in MODES:
+        found.update(runtime=after[0], mode=after[1])
+    return found
