@@ -390,3 +390,12 @@ def test_commands_above_all_outputs_belong_to_those_that_they_fit_alone() -> Non
     assert [run.target for run in runs(f"{pools}\n{WRITE}{WRITE}")] == ["", ""]
     apart = "".join(f"$ rados bench -p {pool} 40 write\n{WRITE}" for pool in ("one", "two"))
     assert [run.target for run in runs(apart)] == ["pool:one", "pool:two"]
+
+
+def test_totals_that_do_not_fit_the_table_are_of_the_same_run() -> None:
+    (run,) = runs(rados("seq").replace("reads made:      2000", "reads made:      1900"))
+    assert (flow_of(run).ios, run.stopped) == (1900, False)
+
+
+def test_of_a_log_with_more_runs_than_a_session_takes_the_first_are_found() -> None:
+    assert 5000 < len(runs("Bandwidth (MB/sec):     250\n" * 20_000)) <= 5002

@@ -81,6 +81,26 @@ def _seconds_between(now: Row, before: Row) -> float:
     return lasted if 0.9 * counted <= lasted <= counted + 5 else counted
 
 
+def _reached(row: Row, block_bytes: int, counted: float) -> float:
+    """Seconds from the start to a row: by the mean speed where that is more exact than to count rows."""
+    speed = row.speed * (1 << 20)
+    if row.clock is not None or not speed:
+        return counted
+    found = row.finished * block_bytes / speed
+    return found if row.second <= found <= 1.01 * row.second + 1 else counted
+
+
+def _halves(rest: Reading, block_bytes: int) -> list[Reading]:
+    """The end of a run in two, since it would be taken for one of its seconds, which the log does not have."""
+    (done,) = rest.flows.values()
+    ios, seconds = done.ios or 0, rest.interval_seconds / 2
+    found = []
+    for number, end in ((ios // 2, rest.elapsed_seconds - seconds), (ios - ios // 2, rest.elapsed_seconds)):
+        half = stats.make_interval(number, number * block_bytes, seconds, done.latency_mean_seconds, None)
+        found.append(Reading("run", end, seconds, half if rest.read else None, half if rest.write else None))
+    return found
+
+
 class RadosBenchParser(Parser):
     """There is no ramp.
 
@@ -214,36 +234,19 @@ class RadosBenchParser(Parser):
         ios = self._total_ios
         if ios is None or ios < self._last.finished:
             return []
-        seconds = max(0.0, self._totals["total time run"] - self._reached())
+        reached = _reached(self._last, self._block, self._measured) if self._is_imported else self._measured
+        seconds = max(0.0, self._totals["total time run"] - reached)
         mean = self._totals.get("average latency", 0.0)
         end = self._elapsed + seconds
         if not seconds or not ios:
             return []
         rest = self._reading(replace(self._last, finished=ios, mean=mean), seconds, end)
         if self._is_imported and _SECOND <= seconds < 2:
-            return self._halves(rest)
+            return _halves(rest, self._block)
         if seconds < SHORTEST_INTERVAL and self._held:
             self._held = join_readings(self._held, rest)
             return []
         return [*self._release(), rest]
-
-    def _reached(self) -> float:
-        """Seconds from the start to the last row: by its mean speed where that is more exact than to count rows."""
-        speed = self._last.speed * (1 << 20)
-        if not self._is_imported or self._last.clock is not None or not speed:
-            return self._measured
-        found = self._last.finished * self._block / speed
-        return found if self._last.second <= found <= 1.01 * self._last.second + 1 else self._measured
-
-    def _halves(self, rest: Reading) -> list[Reading]:
-        """The end of a run in two, since it would be taken for one of its seconds, which the log does not have."""
-        (done,) = rest.flows.values()
-        ios, seconds = done.ios or 0, rest.interval_seconds / 2
-        found = []
-        for number, end in ((ios // 2, rest.elapsed_seconds - seconds), (ios - ios // 2, rest.elapsed_seconds)):
-            half = stats.make_interval(number, number * self._block, seconds, done.latency_mean_seconds, None)
-            found.append(Reading("run", end, seconds, *((None, half) if self._writes else (half, None))))
-        return found
 
     def _release(self) -> list[Reading]:
         held, self._held = self._held, None

@@ -43,6 +43,7 @@ _ERROR_NEAR = re.compile(
 _WRONG = re.compile(r"\S+ is not correct!")
 _MADE = frozenset(("total writes made", "total reads made"))
 _MIB = 1 << 20
+_RUNS_MOST = 5000
 _NEAR_LINES = 20
 """What stands further above a run's first row, or below its last line, is not of the run."""
 _BLOCKS = 0.02
@@ -69,7 +70,7 @@ class _Part:
     @property
     def is_run(self) -> bool:
         """Whether there is anything of a run in it."""
-        return bool(self.rows or self.totals or self.errors)
+        return bool(self.totals or self.errors or (self.rows and self.rows[-1].finished))
 
     @property
     def writes(self) -> bool | None:
@@ -134,7 +135,8 @@ class _Part:
         name, value = total
         if name not in _MADE:
             return True
-        return not _MADE & self.totals.keys() and not (self.rows and value < self.rows[-1].finished)
+        fits = "total time run" in self.totals or not self.rows or value >= self.rows[-1].finished
+        return fits and not _MADE & self.totals.keys()
 
     def add(self, line: LogLine) -> None:
         """One of its own lines; what was wrong before it was a warning."""
@@ -166,6 +168,8 @@ def find_runs(log: Log) -> list[FoundRun]:
     lines, documents = as_lines(log)
     finder = _Finder()
     for at, line in enumerate(lines):
+        if finder.is_full:
+            break
         finder.take(lines, at, is_document=line.number in documents)
     return [*finder.finish()]
 
@@ -201,6 +205,11 @@ class _Finder:
             (self._part.lines if self._part.rows and not self._part.over else self._ahead).append(line)
         elif _HINTS.fullmatch(line.text) and not self._part.takes(line):
             self._end()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more runs than any session takes."""
+        return len(self._found) > _RUNS_MOST
 
     def finish(self) -> Iterator[FoundRun]:
         """All runs."""
