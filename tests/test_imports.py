@@ -161,6 +161,8 @@ def test_tools_know_nothing_of_each_other() -> None:
     common = {
         "tools.adopted",
         "tools.base",
+        "tools.commands",
+        "tools.documents",
         "tools.filling",
         "tools.load",
         "tools.logs",

@@ -29,6 +29,11 @@ def fill_argv(path: str, size_bytes: int) -> tuple[str, ...]:
     return (*COPY_ARGV, *where, "conv=notrunc,fsync", PROGRESS)
 
 
+def has_copied(text: str) -> bool:
+    """Whether a line says how much was copied, on its way or at the end."""
+    return "copied" in text and _COPIED.search(text.encode("utf-8", "replace")) is not None
+
+
 class CopyParser(Parser):
     """Bytes and seconds from the start, as they are printed each second and at the end."""
 

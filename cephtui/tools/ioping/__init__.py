@@ -23,6 +23,7 @@ class Ioping(Tool):
     wants = "a file or a device"
     size_option = "work-size"
     described = frozenset(("runtime", "interval", "size", "linear"))
+    load_options = frozenset(("size", "interval"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

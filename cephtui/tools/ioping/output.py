@@ -3,12 +3,16 @@
 Format: ioping 1.3 ``-p 1 -q``, ten whole numbers a line: requests counted, their time in nanoseconds, requests a
 second, bytes a second, least, mean and greatest time, deviation, requests with those left out, and the nanoseconds
 since the line before. The third and fourth are of the time in requests only, so they are no rates of the run.
+
+For people it prints a line for each request and statistics at the end, ``2 requests completed in 637.8 us, 8 KiB read``
+and ``generated 3 requests in 2.00 s``, whose time is that of the run.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from cephtui import stats
 from cephtui.models import Interval
@@ -18,6 +22,44 @@ from cephtui.tools.stderr import Errors, spoken
 _LINE = re.compile(rb"[0-9]{1,18}(?: [0-9]{1,18}){9}")
 _REST_MOST = 4096
 _SECOND_NS = 1_000_000_000
+
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3600.0, "day": 86400.0}
+_SCALES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_TIME = r"([0-9.]{1,9}) (ns|us|ms|s|min|hour|day)"
+_COMPLETED = re.compile(
+    r"([0-9.]{1,9}) ?([kMG]?) requests completed in " + _TIME + r", ([0-9.]{1,9}) ([KMGT]i)?B (read|written), .*",
+    re.ASCII,
+)
+_GENERATED = re.compile(rf"generated [0-9.]{{1,9}} ?[kMG]? requests in {_TIME}, .*", re.ASCII)
+_BOUNDS = re.compile(rf"min/avg/max/mdev = {_TIME} / {_TIME} / {_TIME} / {_TIME}", re.ASCII)
+
+
+def read_statistics(lines: Sequence[str]) -> dict[str, stats.Flow]:
+    """The whole run as it is printed for people, by direction; rounded to three digits. Empty where a line is missing.
+
+    The requests are those after the first, which warms up.
+    """
+    done, made, times = (_first(form, lines) for form in (_COMPLETED, _GENERATED, _BOUNDS))
+    if not (done and made and times):
+        return {}
+    try:
+        count = round(float(done[1]) * _SCALES[done[2]])
+        nbytes = round(float(done[5]) * 1024 ** " KMGT".index((done[6] or " ")[0]))
+        lasted = float(made[1]) * _UNITS[made[2]]
+        least, mean, most, deviation = (float(times[at]) * _UNITS[times[at + 1]] for at in (1, 3, 5, 7))
+    except ValueError:
+        return {}
+    if not count or lasted <= 0:
+        return {}
+    whole = stats.make_interval(count, nbytes, lasted, mean, None)
+    moments, bounds = stats.Moments(count, mean, deviation), (least, most)
+    flow = stats.Flow(count, nbytes, lasted, whole.iops, whole.bandwidth_bytes, {}, moments, bounds)
+    return {"read" if done[7] == "read" else "write": flow}
+
+
+def _first(form: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
+    return next((found for line in lines if (found := form.fullmatch(line))), None)
 
 
 class _Requests:
@@ -63,6 +105,11 @@ class _Requests:
             moments=stats.Moments(self.count, mean / 1e9, deviation / 1e9),
             bounds=(self.least_ns / 1e9, self.most_ns / 1e9),
         )
+
+
+def is_raw(line: str) -> bool:
+    """Whether a line is one of the raw statistics."""
+    return line[:1].isdigit() and _LINE.fullmatch(line.encode("utf-8", "replace")) is not None
 
 
 class IopingParser(Parser):

@@ -27,6 +27,7 @@ class Iperf3(Tool):
     jobs_option = "parallel"
     direction_option = "direction"
     described = frozenset(("runtime", "direction", "parallel", "network"))
+    load_options = frozenset(("direction", "parallel", "runtime", "network"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

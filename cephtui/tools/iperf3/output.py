@@ -1,7 +1,8 @@
 """iperf3's output becomes readings and a result: lines of text, or from 3.17 on a line of JSON for each event.
 
-Formats: iperf3 3.12 ``-V -i 1 -f k --forceflush``, and 3.18 ``--json-stream``. What the client sends is a write, what
-it receives a read. Of the whole, the bytes that have arrived count: what the sender has handed to its kernel is more.
+Formats: iperf3 3.12 ``-V -i 1 -f k --forceflush``, and 3.18 ``--json-stream``; other units have three digits. What the
+client sends is a write, what it receives a read. Of the whole, the bytes that have arrived count: what the sender has
+handed to its kernel is more.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ _HINTS = {
     "No route to host": "does a firewall reject the port?",
 }
 _ROW = re.compile(
-    r"\[ *(?P<id>SUM|[0-9]{1,5})\](?:\[(?P<role>TX|RX)-C\])? +"
+    r"\[ *(?P<id>SUM|[0-9]{1,5})\](?:\[(?P<role>TX|RX)-[CS]\])? +"
     r"(?P<start>[0-9]{1,6}\.[0-9]{2})-(?P<end>[0-9]{1,6}\.[0-9]{2})"
-    r" +sec +[0-9.]{1,9} [A-Z]?Bytes +(?P<kbits>[0-9.]{1,15}) Kbits/sec(?P<rest>.*)"
+    r" +sec +[0-9.]{1,9} [A-Z]?Bytes +(?P<rate>[0-9.]{1,15}) (?P<unit>[KMGT]?)(?P<of>bits|Bytes)/sec(?P<rest>.*)"
 )
+_BYTES_A_SECOND = {"bits": (1 / 8, 1000), "Bytes": (1, 1024)}
+"""Of one, and how many of a unit the next one has."""
 _RETRANSMITS = re.compile(r" +([0-9]{1,10})\b")
 _VERSION = re.compile(r"iperf ([0-9]{1,3})\.([0-9]{1,3})")
 _CPU = re.compile(
@@ -108,6 +111,30 @@ class _Cpu:
     remote: float
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of its table."""
+
+    stream: str
+    """Its number, or ``SUM``."""
+    role: str
+    """``TX`` or ``RX`` where both directions are measured, else empty."""
+    end_seconds: float
+    verb: str
+    """``sender`` or ``receiver`` of a total."""
+    is_ramp: bool
+
+
+def read_row(line: str) -> Row | None:
+    """None for any other line."""
+    row = _ROW.match(line)
+    if row is None:
+        return None
+    rest = row["rest"].split()
+    verb = rest[-1] if rest and rest[-1] in ("sender", "receiver") else ""
+    return Row(row["id"], row["role"] or "", float(row["end"]), verb, "(omitted)" in rest)
+
+
 class Iperf3Parser(Parser):
     """A reading for each second, of both directions where both are measured."""
 
@@ -152,8 +179,10 @@ class Iperf3Parser(Parser):
         """Of several streams their sum counts."""
         if (row["id"] == "SUM") != (self._streams > 1):
             return []
-        start, end, rate = map(_figure, (row["start"], row["end"], row["kbits"]))
-        part = _Part(start, end, round(rate * 125 * max(0.0, end - start)))
+        start, end, rate = map(_figure, (row["start"], row["end"], row["rate"]))
+        one, more = _BYTES_A_SECOND[row["of"]]
+        rate *= one * more ** " KMGT".index(row["unit"] or " ")
+        part = _Part(start, end, round(rate * max(0.0, end - start)))
         if found := _RETRANSMITS.match(row["rest"]):
             part.retransmits = int(found[1])
         side = {"TX": "write", "RX": "read"}.get(row["role"] or "") or self._one_side

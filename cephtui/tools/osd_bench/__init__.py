@@ -27,6 +27,7 @@ class OsdBench(Tool):
     has_seconds = False
     """Between two portions an OSD removes what it has written."""
     described = frozenset(("block-size", "runtime", "together"))
+    load_options = frozenset(("block-size", "together"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

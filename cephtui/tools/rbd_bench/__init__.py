@@ -28,6 +28,7 @@ class RbdBench(Tool):
     depth_option = "io-threads"
     direction_option = "io-type"
     size_option = "size"
+    load_options = frozenset(("io-type", "io-size", "io-threads", "io-pattern", "rbd-cache"))
     described = frozenset(("io-type", "runtime", "io-size", "io-threads", "io-pattern", "rw-mix-read", "rbd-cache"))
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:

@@ -11,6 +11,7 @@ Format (rbd 16.2)::
 OPS counts from the start, and what is in flight is left out. OPS/SEC is the mean of the last five lines and SEC cut to
 a whole number, so both are unused: a rate is the difference of OPS over that of the arrivals. While nothing completes
 there is no line. The last line, with ``write_ops`` behind it, is there for a mix only, which is not divided before.
+rbd 9 and older begin with ``bench-write  io_size``, and until 14 rates of bytes are bare numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +35,12 @@ _HELD_SECONDS = 1.5
 """So near to its end a line may be the last."""
 _SILENT_SECONDS = 3.0
 _LINE_MOST = 4096
-_BEGIN = re.compile(r"bench +type (write|read|readwrite)\b.* io_size (\d{1,12}) io_threads \d{1,9} .*", re.ASCII)
+_BEGIN = re.compile(
+    r"bench(?:-write| +type (?P<type>write|read|readwrite)\b(?: read:write=(?P<mix>\d{1,3}):\d{1,3})?.*) +"
+    r"io_size (?P<size>\d{1,12}) io_threads (?P<threads>\d{1,9})(?: bytes (?P<bytes>\d{1,18}))?"
+    r"(?: pattern (?P<pattern>[a-z ]{1,20}?))? *",
+    re.ASCII,
+)
 _ROW = re.compile(r" *\d{1,9} +(\d{1,12}) +[\d.e+]{1,16} +[\d.e+]{1,16}(?: [KMGTPE]?i?B/s)? *", re.ASCII)
 _TOTAL = re.compile(r"elapsed: +\d{1,9} +ops: +(\d{1,12}) +ops/sec: +([\d.e+-]{1,16}) .*", re.ASCII)
 _PART = re.compile(r"(read|write)_ops: +(\d{1,12}) .*", re.ASCII)
@@ -48,6 +54,47 @@ class _Mark:
 
     ops: int
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What a run says of itself at its beginning."""
+
+    type: str
+    """``write``, ``read`` or ``readwrite``."""
+    block_bytes: int
+    threads: int
+    total_bytes: int | None
+    pattern: str
+    """As it is printed: ``random``, ``sequential``, ``full sequential``."""
+    read_percent: int | None
+    """Of a mix."""
+
+
+def read_announced(line: str) -> Announced | None:
+    """None for any other line."""
+    found = _BEGIN.fullmatch(line)
+    if found is None:
+        return None
+    total, mix = found["bytes"], found["mix"]
+    return Announced(
+        found["type"] or "write",
+        int(found["size"]),
+        int(found["threads"]),
+        int(total) if total else None,
+        found["pattern"] or "",
+        int(mix) if mix else None,
+    )
+
+
+def second_of(line: str) -> int | None:
+    """Of a line of the table, the second at which it was printed; None for any other line."""
+    return int(line.split(maxsplit=1)[0]) if _ROW.fullmatch(line) else None
+
+
+def is_last(line: str) -> bool:
+    """Whether a line is one of the totals."""
+    return bool(_TOTAL.fullmatch(line) or _PART.fullmatch(line))
 
 
 class RbdBenchParser(Parser):
@@ -90,8 +137,8 @@ class RbdBenchParser(Parser):
         return ToolResult(read=read, write=write, other=flows, error=error, findings=(*found, *self._silent()))
 
     def _take(self, line: str, at: float) -> list[Reading]:
-        if not self._type and (begin := _BEGIN.fullmatch(line)):
-            self._type, self._block = begin[1], int(begin[2])
+        if not self._type and (begin := read_announced(line)):
+            self._type, self._block = begin.type, begin.block_bytes
             self._begun = self._last = _Mark(0, at)
         elif self._type and self._total is None and (row := _ROW.fullmatch(line)):
             return self._cut(_Mark(int(row[1]), at))

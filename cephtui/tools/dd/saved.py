@@ -1,0 +1,133 @@
+"""Every run of dd in a saved log, if its command is there: dd itself does not print whether it has read or written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui import stats
+from cephtui.models import OptionValue
+from cephtui.models.findings.data import PAGE_CACHE
+from cephtui.tools.base import OptionError, Parser
+from cephtui.tools.commands import CommandLine, begun_by, command_lines
+from cephtui.tools.dd.command import DdWorkload
+from cephtui.tools.dd.options import check
+from cephtui.tools.filling import CopyParser, has_copied
+from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.units import parse_size, short_size
+
+_RECORDS = re.compile(r"\d+\+\d+ records (in|out)")
+_ERROR = re.compile(r"dd: .+")
+_SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+_SYNCED = frozenset(("fsync", "fdatasync", "sync", "dsync"))
+_TAKEN = frozenset(("if", "of", "bs", "count", "status"))
+_BLOCK = "512"
+"""Bytes, where ``bs`` is not given."""
+_FACTORS = {"c": 1, "w": 2, "b": 512, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing. A copy from one file to another is no run."""
+    if "copied" not in log.text:
+        return []
+    blocks = list(_blocks(log.lines))
+    spans = [(lines[0].number, lines[-1].number) for lines in blocks]
+    begun = begun_by(command_lines(log, "dd"), spans, lambda *_: True)
+    return [run for lines, command in zip(blocks, begun, strict=True) if command and (run := _run(lines, command))]
+
+
+def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
+    """The lines of each copy: its progress, its records, and its total, which ends it."""
+    own: list[LogLine] = []
+    records = False
+    for line in lines:
+        text = line.text.strip()
+        counted = _RECORDS.fullmatch(text)
+        if counted or _ERROR.fullmatch(text) or has_copied(text):
+            own.append(line)
+            records = records or bool(counted)
+            if records and not counted and has_copied(text):
+                yield own
+                own, records = [], False
+
+
+def _given(command: CommandLine) -> dict[str, str]:
+    parts = (word.partition("=") for word in command.words if "=" in word)
+    return {name: value for name, _, value in parts}
+
+
+def _mode(given: Mapping[str, str]) -> str:
+    """Empty for a copy from one file to another."""
+    source, sink = given.get("if", ""), given.get("of", "")
+    if source in _SOURCES:
+        return "write" if sink and sink != "/dev/null" else ""
+    return "read" if source and sink == "/dev/null" else ""
+
+
+def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
+    """None where it is not known what it has done."""
+    given = _given(command)
+    mode, block = _mode(given), _bytes(given.get("bs") or given.get("ibs") or _BLOCK)
+    if not mode or not block:
+        return None
+    output = "\n".join(line.text.strip() for line in lines).encode()
+    options, other = _options(given, mode, block)
+    parser = _parser(options, mode, block)
+    readings = [*parser.feed("stderr", output, 0.0), *parser.finish()]
+    result = parser.result()
+    if not result.flows and not result.error:
+        return None
+    nbytes = next((flow.bytes or 0 for flow in result.flows.values()), 0)
+    flags = {flag for name in ("oflag", "iflag", "conv") for flag in given.get(name, "").split(",")}
+    cached = () if "direct" in flags or (mode == "write" and _SYNCED & flags) else (PAGE_CACHE.found(),)
+    path = given["of"] if mode == "write" else given["if"]
+    return FoundRun(
+        line=lines[0].number,
+        last_line=lines[-1].number,
+        name=f"dd-{mode}",
+        options={**options, **({"size": short_size(nbytes)} if nbytes else {})},
+        other_options=other,
+        has_all_options=True,
+        command=command.text,
+        asked=without_output(command.text),
+        target=f"{'device' if path.startswith('/dev/') else 'file'}:{path}",
+        node=command.node,
+        duration_seconds=max((flow.runtime_seconds for flow in result.flows.values()), default=0.0),
+        error=result.error,
+        summary=stats.summarise([result.flows]),
+        findings=(*result.findings, *cached),
+        readings=tuple(readings),
+    )
+
+
+def _parser(options: Mapping[str, OptionValue], mode: str, block: int) -> Parser:
+    if "mode" in options and "bs" in options:
+        return DdWorkload(dict(options)).parser(ramp=False, seconds=None)
+    return CopyParser(writes=mode == "write", block_bytes=block)
+
+
+def _options(given: Mapping[str, str], mode: str, block: int) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others."""
+    flags = {name: given[name].split(",") for name in ("iflag", "oflag") if name in given}
+    direct = any("direct" in values for values in flags.values())
+    known: dict[str, OptionValue] = {"mode": mode, "bs": short_size(block), "direct": direct}
+    if mode == "write":
+        known["if"] = given["if"]
+    rest = {name: ",".join(flag for flag in values if flag != "direct") for name, values in flags.items()}
+    other = {name: value for name, value in {**given, **rest}.items() if name not in _TAKEN and value}
+    try:
+        checked = check(known)
+    except OptionError as error:
+        named = known.pop(str(error.option), None)
+        return {name: value for name, value in known.items() if name != "if"}, {**other, str(error.option): str(named)}
+    return {name: value for name, value in checked.items() if not (name == "if" and value == _SOURCES[0])}, other
+
+
+def _bytes(text: str) -> int:
+    """0 for what is no size of dd's."""
+    digits = text.rstrip("BbcwkKMGTPi")
+    unit = text[len(digits) :]
+    try:
+        return int(digits) * _FACTORS[unit] if unit in _FACTORS else parse_size(text)
+    except ValueError:
+        return 0

@@ -1,0 +1,204 @@
+"""Every run of ioping in a saved log, as it prints for people or as raw statistics; the forms are in ``output``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui import stats
+from cephtui.models import OptionValue
+from cephtui.stats import Flow
+from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.ioping.options import check
+from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
+from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.units import parse_size, short_size
+
+_SHORT = {
+    "c": "count",
+    "i": "interval",
+    "s": "size",
+    "S": "work-size",
+    "w": "work-time",
+    "o": "work-offset",
+    "p": "print-count",
+    "P": "print-interval",
+    "q": "quiet",
+    "D": "direct",
+    "C": "cached",
+    "L": "linear",
+    "R": "rapid",
+    "W": "write",
+    "G": "read-write",
+    "A": "async",
+    "y": "data-sync",
+    "Y": "sync",
+    "a": "warmup",
+    "l": "speed-limit",
+    "r": "rate-limit",
+    "t": "min-time",
+    "T": "max-time",
+    "J": "json",
+    "k": "keep",
+    "B": "batch",
+    "b": "burst",
+    "z": "random",
+    "H": "hipri",
+    "N": "nowait",
+    "I": "time",
+    "e": "lock",
+}
+_FLAGS = frozenset(
+    (
+        "quiet",
+        "direct",
+        "cached",
+        "linear",
+        "rapid",
+        "write",
+        "read-write",
+        "async",
+        "data-sync",
+        "sync",
+        "json",
+        "keep",
+    )
+    + ("batch", "hipri", "nowait", "WWW", "WW", "time")
+)
+_OF_OUTPUT = frozenset(("quiet", "print-count", "print-interval", "json", "batch", "time"))
+_HEAD = re.compile(r"--- (\S+) \(.*\) ioping statistics ---")
+_REQUEST = re.compile(r"([\d.]+) ([KMG]i)?B (?:<<<|>>>) (\S+) \(.*\): request=(\d+) time=.*")
+_TOTALS = ("requests completed", "generated ", "min/avg/max")
+_SECONDS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hour": 3600.0}
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing. Without its command the size of raw requests is not known."""
+    blocks = [*_printed(log.lines), *_raw(log.lines)]
+    if not blocks:
+        return []
+    blocks.sort(key=lambda lines: lines[0].number)
+    spans = [(lines[0].number, lines[-1].number) for lines in blocks]
+    begun = begun_by(command_lines(log, "ioping"), spans, lambda number, command: _fits(command, blocks[number]))
+    return [run for lines, command in zip(blocks, begun, strict=True) if (run := _run(lines, command))]
+
+
+def _printed(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
+    """The lines of each run that ends with its statistics."""
+    own: list[LogLine] = []
+    for line in lines:
+        text = line.text.strip()
+        request = _REQUEST.match(text) if "request=" in text else None
+        if request and request[4] == "1":
+            own = [line]
+        elif request or _HEAD.fullmatch(text) or any(word in text for word in _TOTALS):
+            own.append(line)
+        if own and text.startswith("min/avg/max"):
+            yield own
+            own = []
+
+
+def _raw(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
+    own: list[LogLine] = []
+    for line in lines:
+        if is_raw(line.text.strip()):
+            own.append(line)
+        elif own:
+            yield own
+            own = []
+    if own:
+        yield own
+
+
+def _given(command: CommandLine | None) -> tuple[dict[str, str], str]:
+    """The options, and the path."""
+    if command is None:
+        return {}, ""
+    given, plain = given_options(command.words, _SHORT, _FLAGS)
+    return given, next(iter(plain), "")
+
+
+def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
+    """Whether a command names the path of this output, where that has one."""
+    head = next((found for line in lines if (found := _HEAD.fullmatch(line.text.strip()))), None)
+    return head is None or _given(command)[1].rstrip("/") in (head[1].rstrip("/"), ".")
+
+
+def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | None:
+    """None where there are no figures."""
+    texts = [line.text.strip() for line in lines]
+    (given, path), printed = _given(command), not is_raw(texts[0])
+    size = _size(texts) or _bytes(given.get("size", "4k" if command else ""))
+    readings, flows = ([], read_statistics(texts)) if printed else _measured(texts, size)
+    if not flows:
+        return None
+    options, other = _options(given, size, has_command=command is not None)
+    head = next((found[1] for text in texts if (found := _HEAD.fullmatch(text))), path)
+    return FoundRun(
+        line=lines[0].number,
+        last_line=lines[-1].number,
+        name=f"ioping-{next(iter(flows))}",
+        options=options,
+        other_options=other,
+        has_all_options=command is not None,
+        command=command.text if command else "",
+        asked=without_output(command.text) if command else "",
+        target=f"{'device' if head.startswith('/dev/') else 'file'}:{head}" if head else "",
+        node=command.node if command else "",
+        duration_seconds=max(flow.runtime_seconds for flow in flows.values()),
+        summary=stats.summarise([flows]),
+        readings=tuple(readings),
+    )
+
+
+def _measured(texts: Sequence[str], size: int) -> tuple[list[Reading], Mapping[str, Flow]]:
+    """Each request by itself; nothing where it is not known how large they were."""
+    if not size:
+        return [], {}
+    parser = IopingParser(size)
+    readings = parser.feed("stdout", "".join(f"{text}\n" for text in texts).encode(), 0.0)
+    return [*readings, *parser.finish()], parser.result().flows
+
+
+def _size(texts: Sequence[str]) -> int:
+    """Bytes of one request, as it is printed; 0 where it is not."""
+    found = next((found for text in texts if (found := _REQUEST.match(text))), None)
+    return _bytes(f"{found[1]}{(found[2] or '')[:1]}") if found else 0
+
+
+def _bytes(text: str) -> int:
+    try:
+        return parse_size(text) if text else 0
+    except ValueError:
+        return 0
+
+
+def _options(
+    given: Mapping[str, str], size: int, *, has_command: bool
+) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others."""
+    known: dict[str, object] = {"size": short_size(size)} if size else {}
+    if has_command:
+        known["interval"] = _duration(given.get("interval", "1"))
+        known |= {name: short_size(_bytes(given[name])) for name in ("work-size",) if _bytes(given.get(name, ""))}
+        known |= {"linear": True} if "linear" in given else {}
+        known |= {"runtime": _duration(given["work-time"])} if "work-time" in given else {}
+    options: dict[str, OptionValue] = {}
+    other: dict[str, str] = {}
+    for name, value in known.items():
+        try:
+            options[name] = check({name: value})[name]
+        except OptionError:
+            other[name] = given.get(name, str(value))
+    taken = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}
+    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
+
+
+def _duration(text: str) -> float | str:
+    """Seconds of ``200ms``; as it was given where it is none."""
+    digits = text.strip().rstrip("abcdefghijklmnopqrstuvwxyz ")
+    try:
+        return float(digits) * _SECONDS[text.strip()[len(digits) :].strip()]
+    except (LookupError, ValueError):
+        return text

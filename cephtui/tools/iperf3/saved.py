@@ -1,0 +1,381 @@
+"""Every run in a saved log of iperf3 over TCP, as text or as JSON; the formats are in ``output``.
+
+A run begins where a client connects or a server accepts; what a server has received is read there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+from typing import Any
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
+from cephtui.models.findings.measurement import INCOMPLETE
+from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.documents import json_documents
+from cephtui.tools.iperf3.options import check
+from cephtui.tools.iperf3.output import Iperf3Parser, read_row
+from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.units import parse_size, short_size
+
+_SHORT = {
+    "c": "client",
+    "s": "server",
+    "p": "port",
+    "t": "time",
+    "P": "parallel",
+    "R": "reverse",
+    "O": "omit",
+    "w": "window",
+    "l": "length",
+    "Z": "zerocopy",
+    "N": "no-delay",
+    "J": "json",
+    "V": "verbose",
+    "i": "interval",
+    "f": "format",
+    "n": "bytes",
+    "k": "blockcount",
+    "B": "bind",
+    "u": "udp",
+    "b": "bitrate",
+    "C": "congestion",
+    "A": "affinity",
+    "4": "version4",
+    "6": "version6",
+    "M": "set-mss",
+    "S": "tos",
+    "T": "title",
+    "D": "daemon",
+    "1": "one-off",
+    "d": "debug",
+}
+_FLAGS = frozenset(
+    ("server", "reverse", "bidir", "zerocopy", "no-delay", "json", "json-stream", "verbose", "udp", "version4")
+    + (
+        "version6",
+        "daemon",
+        "one-off",
+        "forceflush",
+        "get-server-output",
+        "debug",
+        "dont-fragment",
+        "repeating-payload",
+    )
+)
+_OF_OUTPUT = frozenset(
+    "json json-stream verbose interval format forceflush logfile title timestamps debug get-server-output client server "
+    "port one-off daemon bind version4 version6".split()
+)
+"""Who talks to whom, and what is printed: no part of what is measured."""
+_OWN = frozenset(("time", "parallel", "reverse", "bidir", "omit", "window", "length", "zerocopy", "no-delay"))
+_BLOCK_BYTES = 131072
+"""Of one write to a socket, by default."""
+_CONNECTS = re.compile(r"Connecting to host (?P<host>[^\s,]+), port \d+")
+_ACCEPTS = re.compile(r"Accepted connection from (?P<host>[^\s,]+), port \d+")
+_HEADING = re.compile(r"\[ *ID\](?:\[Role\])? +Interval +.*")
+_VERSION = re.compile(r"iperf 3\.\d+\S*")
+_STARTING = re.compile(
+    r"Starting Test: protocol: (\w+), (\d+) streams?, (\d+) byte blocks, omitting (\d+) seconds?, .*"
+)
+_SECONDS = re.compile(r"Starting Test: .* (\d+) seconds? test.*")
+_TIME = re.compile(r"Time: (\w+, \d+ \w+ \d+ [\d:]+) (?:GMT|UTC)")
+_DATE = "%a, %d %b %Y %H:%M:%S"
+_SYSTEM = re.compile(r"Linux (\S+) \d+\..*")
+_ERROR = re.compile(r"iperf3: .*")
+_OF_UDP = ("Total Datagrams", "Jitter")
+_DOCUMENT = re.compile(r"\{(?=\s*\"(?:start\"\s*:\s*\{|event\"\s*:\s*\"start\"))")
+_EVENT = re.compile(r"\{(?=\s*\"event\"\s*:\s*\")")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A run, and what is known of it before its command is."""
+
+    line: int
+    last_line: int
+    output: bytes
+    """As the parser takes it."""
+    direction: str
+    streams: int
+    host: str = ""
+    node: str = ""
+    version: str = ""
+    error: str = ""
+    started_at: datetime | None = None
+    known: Mapping[str, object] = field(default_factory=dict)
+    """Options, as a preset has them."""
+    other: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = True
+    is_server: bool = False
+    asked: str = ""
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing."""
+    if "iperf" not in log.text and " sec " not in log.text:
+        return []
+    found = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda each: each.line)
+    spans = [(each.line, each.last_line) for each in found]
+    begun = begun_by(command_lines(log, "iperf3"), spans, lambda number, command: _fits(command, found[number]))
+    return [run for each, command in zip(found, begun, strict=True) if (run := _run(each, command))]
+
+
+# ---------------------------------------------------------------------------------------------- JSON
+
+
+def _documents(log: Log) -> Iterator[_Found]:
+    for document in json_documents(log, _DOCUMENT):
+        content = document.content
+        if not (isinstance(content, dict) and isinstance(content.get("intervals"), list)):
+            continue
+        events: list[Any] = [{"event": "start", "data": content["start"]}]
+        events += [{"event": "interval", "data": data} for data in content["intervals"]]
+        if content.get("error"):
+            events.append({"event": "error", "data": content["error"]})
+        events.append({"event": "end", "data": content.get("end")})
+        if found := _of_events(events, document.line, document.last_line):
+            yield found
+
+
+def _streamed(log: Log) -> Iterator[_Found]:
+    events: list[Any] = []
+    first = 0
+    for document in json_documents(log, _EVENT):
+        kind = document.content.get("event")
+        if kind == "start":
+            events, first = [], document.line
+        events.append(document.content)
+        if kind == "end" and first and (found := _of_events(events, first, document.last_line)):
+            yield found
+            first = 0
+
+
+def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -> _Found | None:
+    """None for what is not of TCP, or no output of iperf3."""
+    try:
+        start = events[0]["data"]
+        test = start["test_start"]
+        streams = int(test["num_streams"])
+        if test["protocol"] != "TCP" or not 0 < streams < 1000:
+            return None
+        is_server = "connecting_to" not in start
+        peer = start["accepted_connection"] if is_server else start["connecting_to"]
+        system = _SYSTEM.match(str(start.get("system_info", "")))
+        asked = json.dumps(test, sort_keys=True)
+        return _Found(
+            line=line,
+            last_line=last_line,
+            output=b"".join(json.dumps(event).encode() + b"\n" for event in events),
+            direction=_direction(test.get("reverse"), test.get("bidir"), is_server=is_server),
+            streams=streams,
+            host=str(peer["host"]),
+            node=system[1] if system else "",
+            version=str(start["version"])[:100],
+            started_at=_date(start.get("timestamp", {}).get("timesecs")),
+            known=_stated(test, start),
+            other={name: str(test[name]) for name in ("bytes", "blocks", "target_bitrate", "tos") if test.get(name)},
+            is_server=is_server,
+            asked=asked,
+        )
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _direction(reverse: object, both: object, *, is_server: bool) -> str:
+    return "both" if both else "in" if bool(reverse) is not is_server else "out"
+
+
+def _date(seconds: object) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if isinstance(seconds, int) and 0 < seconds < 1 << 35 else None
+
+
+def _stated(test: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, object]:
+    """What a document says of what was asked for."""
+    found: dict[str, object] = {"omit": test.get("omit", 0)}
+    if test.get("duration"):
+        found["runtime"] = test["duration"]
+    if test.get("blksize") not in (None, 0, _BLOCK_BYTES):
+        found["length"] = short_size(int(test["blksize"]))
+    if start.get("sock_bufsize"):
+        found["window"] = short_size(int(start["sock_bufsize"]))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- text
+
+
+def _texts(log: Log) -> Iterator[_Found]:
+    for lines in _blocks(log.lines):
+        if found := _of_lines(lines):
+            yield found
+
+
+def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
+    """The lines of each run, with those of its version and time."""
+    own: list[LogLine] = []
+    begun = over = False
+    for line in lines:
+        text = line.text.strip()
+        row = read_row(text)
+        begins = bool(_CONNECTS.match(text) or _ACCEPTS.match(text))
+        if begun and (begins or _VERSION.fullmatch(text) or (over and _HEADING.match(text) and not row)):
+            yield own
+            own, begun, over = [], False, False
+        if begins or (not begun and _HEADING.match(text)):
+            begun = True
+        if _is_own(text) or row:
+            own.append(line)
+        over = (
+            over or text == "iperf Done." or bool(begun and row and row.verb == "receiver" and text.endswith("Done."))
+        )
+    if begun:
+        yield own
+
+
+def _is_own(text: str) -> bool:
+    forms = (_CONNECTS, _ACCEPTS, _HEADING, _VERSION, _STARTING, _TIME, _SYSTEM, _ERROR)
+    return any(form.match(text) for form in forms) or text.startswith(
+        ("Reverse mode", "CPU Utilization:", "iperf Done")
+    )
+
+
+def _of_lines(lines: Sequence[LogLine]) -> _Found | None:
+    """None for what is not of TCP, or has no figures."""
+    texts = [line.text.strip() for line in lines]
+    rows = [row for text in texts if (row := read_row(text))]
+    if any(word in text for text in texts for word in _OF_UDP) or not rows:
+        return None
+    peer = next((found for text in texts if (found := _CONNECTS.match(text) or _ACCEPTS.match(text))), None)
+    is_server = bool(peer and peer.re is _ACCEPTS)
+    is_reverse = any(text.startswith("Reverse mode") for text in texts)
+    if is_server:  # it prints the totals of its own side only
+        is_reverse = {row.verb for row in rows if row.verb} == {"sender"}
+    ramp = max((row.end_seconds for row in rows if row.is_ramp), default=0.0)
+    starting = next((found for text in texts if (found := _STARTING.match(text))), None)
+    known: dict[str, object] = {"omit": int(starting[4])} if starting else {"omit": round(ramp)} if ramp else {}
+    if seconds := next((found for text in texts if (found := _SECONDS.match(text))), None):
+        known["runtime"] = int(seconds[1])
+    if starting and int(starting[3]) != _BLOCK_BYTES:
+        known["length"] = short_size(int(starting[3]))
+    system = next((found[1] for text in texts if (found := _SYSTEM.match(text))), "")
+    time = next((found[1] for text in texts if (found := _TIME.match(text))), "")
+    return _Found(
+        line=lines[0].number,
+        last_line=lines[-1].number,
+        output="".join(f"{text}\n" for text in texts if not _ERROR.match(text)).encode(),
+        direction=_direction(is_reverse, any(row.role for row in rows), is_server=is_server),
+        streams=len({row.stream for row in rows if row.stream != "SUM" and row.role != "RX"}) or 1,
+        host=peer["host"] if peer else "",
+        node=system,
+        version=next((text for text in texts if _VERSION.fullmatch(text)), ""),
+        error=next((text for text in texts if _ERROR.match(text)), ""),
+        started_at=_parsed(time),
+        known=known,
+        is_whole=any(row.verb for row in rows),
+        is_server=is_server,
+    )
+
+
+def _parsed(time: str) -> datetime | None:
+    try:
+        return datetime.strptime(time, _DATE).replace(tzinfo=UTC) if time else None
+    except ValueError:
+        return None
+
+
+# ---------------------------------------------------------------------------------------------- both
+
+
+def _given(command: CommandLine) -> dict[str, str]:
+    given, _ = given_options(command.words, _SHORT, _FLAGS)
+    return given
+
+
+def _fits(command: CommandLine, found: _Found) -> bool:
+    """Whether a command can have begun a run: all that both say is the same."""
+    given = _given(command)
+    if ("server" in given) is not found.is_server or "udp" in given:
+        return False
+    if found.is_server:
+        return True
+    if found.host and given.get("client") not in (None, found.host):
+        return False
+    wanted = {"parallel": found.streams, **({"time": found.known["runtime"]} if "runtime" in found.known else {})}
+    said = {"parallel": "1", "time": "10", **given}
+    if "bytes" in given or "blockcount" in given:
+        wanted.pop("time", None)
+    direction = _direction("reverse" in given, "bidir" in given, is_server=False)
+    return direction == found.direction and all(said[name] == str(value) for name, value in wanted.items())
+
+
+def _run(found: _Found, command: CommandLine | None) -> FoundRun | None:
+    """None where nothing was measured."""
+    parser = Iperf3Parser(found.direction, found.streams)
+    readings: list[Reading] = parser.feed("stdout", found.output, 0.0)
+    parser.feed("stderr", f"{found.error}\n".encode() if found.error else b"", 0.0)
+    readings += parser.finish()
+    result = parser.result()
+    if not result.flows and not result.error:
+        return None
+    given = _given(command) if command else {}
+    options, other = _options(found, given)
+    lasted = max((flow.runtime_seconds for flow in result.flows.values()), default=0.0)
+    ramp = max((reading.elapsed_seconds for reading in readings if reading.phase == "ramp"), default=0.0)
+    return FoundRun(
+        line=found.line,
+        last_line=found.last_line,
+        name=f"iperf3-{found.direction}",
+        options=options,
+        other_options=other,
+        has_all_options=command is not None and not found.is_server,
+        command=command.text if command else "",
+        asked=without_output(command.text) if command else found.asked,
+        target=f"host:{found.host}" if found.host else "",
+        node=found.node or (command.node if command else ""),
+        version=found.version,
+        started_at=found.started_at,
+        duration_seconds=min(lasted + ramp, ELAPSED_MOST_SECONDS / 2),
+        stopped=not found.is_whole,
+        error=result.error,
+        summary=stats.summarise([result.flows]),
+        cpu_user_percent=result.cpu_user_percent,
+        cpu_system_percent=result.cpu_system_percent,
+        findings=result.findings if found.is_whole else (*result.findings, INCOMPLETE.found(log=True)),
+        readings=tuple(readings),
+    )
+
+
+def _options(found: _Found, given: Mapping[str, str]) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others."""
+    known: dict[str, object] = {"direction": found.direction, "parallel": found.streams}
+    if given and not found.is_server:
+        is_timed = "bytes" not in given and "blockcount" not in given
+        known |= {"omit": given.get("omit", "0"), **({"runtime": given.get("time", "10")} if is_timed else {})}
+        known |= {name: given[name] for name in ("window", "length", "zerocopy", "no-delay") if name in given}
+    known |= found.known
+    options: dict[str, OptionValue] = {}
+    other = dict(found.other)
+    for name, value in known.items():
+        try:
+            options[name] = check({name: _plain(name, value)})[name]
+        except OptionError:
+            other[name] = str(value)
+    taken = _OWN | _OF_OUTPUT
+    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
+
+
+def _plain(name: str, value: object) -> object:
+    """A size as it is written shortest."""
+    if name in ("window", "length"):
+        try:
+            return short_size(parse_size(str(value)))
+        except ValueError:
+            return value
+    return True if value == "true" else value

@@ -1,0 +1,157 @@
+"""Every answer of ``ceph tell osd.N bench`` in a saved log; its forms are in ``output``. Each is a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui import stats
+from cephtui.ceph import answers
+from cephtui.frozen import dataclass
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionError
+from cephtui.tools.commands import CommandLine, begun_by, command_lines
+from cephtui.tools.documents import json_documents
+from cephtui.tools.logs import FoundRun, Log
+from cephtui.tools.osd_bench.options import check
+from cephtui.tools.osd_bench.output import OsdBenchParser, read_text
+from cephtui.units import short_size
+
+_START = re.compile(r"\{(?=\s*\"bytes_written\"\s*:)")
+_OSD = re.compile(r"\bosd\.(\d{1,6})\b")
+_OF_SEVERAL = re.compile(r"osd\.\d{1,6}:")
+_COUNTS = ("count", "size", "object_size", "object_num")
+"""What stands behind ``bench``, in this order."""
+_DEFAULTS = {"count": "1073741824", "size": "4194304"}
+_NUMBERED = re.compile(r"osd\.(\d{1,6}|\*)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    found: Mapping[str, object]
+    """As ceph prints it."""
+    osd: int | None
+    line: int
+    last_line: int
+    is_of_several: bool
+    """Whether the OSD stands before it as in the answers of ``osd.*``."""
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing."""
+    found = sorted([*_documents(log), *_texts(log)], key=lambda answer: answer.line)
+    if not found:
+        return []
+    commands = [each for each in command_lines(log, "ceph") if _told(each) is not None]
+    spans = [(answer.line, answer.last_line) for answer in found]
+    begun = begun_by(commands, spans, lambda number, command: _fits(command, found[number]))
+    whole = _repeated(found, begun)
+    return [run for answer, command in zip(found, whole, strict=True) if (run := _run(answer, command))]
+
+
+def _documents(log: Log) -> Iterator[_Answer]:
+    for document in json_documents(log, _START):
+        if isinstance(document.content, dict):
+            yield _answer(document.content, document.before, document.line, document.last_line)
+
+
+def _texts(log: Log) -> Iterator[_Answer]:
+    for line in log.lines:
+        at = line.text.find("bench: wrote ") if "bench: wrote" in line.text else -1
+        if at >= 0 and (found := read_text(line.text[at:].strip())):
+            yield _answer(found, line.text[:at].strip(), line.number, line.number)
+
+
+def _answer(found: Mapping[str, object], before: str, line: int, last_line: int) -> _Answer:
+    osd = _OSD.search(before)
+    is_of_several = bool(_OF_SEVERAL.fullmatch(before))
+    return _Answer(found, int(osd[1]) if osd else None, line, last_line, is_of_several)
+
+
+def _told(command: CommandLine) -> str | None:
+    """The OSD of a command, ``*`` for all; None for another command."""
+    words = command.words
+    if "tell" in words[:-2]:
+        at = words.index("tell")
+        found = _NUMBERED.fullmatch(words[at + 1])
+        return found[1] if found and words[at + 2 : at + 3] == ("bench",) else None
+    return None
+
+
+def _fits(command: CommandLine, answer: _Answer) -> bool:
+    """Whether a command can have this answer."""
+    told, asked = _told(command), {**_DEFAULTS, **_given(command)}
+    if answer.osd is not None and told not in ("*", str(answer.osd)):
+        return False
+    wanted = {"count": answer.found.get("bytes_written"), "size": answer.found.get("blocksize")}
+    return all(value == str(wanted[name]) for name, value in asked.items() if name in wanted)
+
+
+def _given(command: CommandLine) -> dict[str, str]:
+    words = command.words[command.words.index("tell") + 3 :]
+    values = [word for word in words if word.isdecimal()]
+    return dict(zip(_COUNTS, values, strict=False))
+
+
+def _repeated(found: Sequence[_Answer], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
+    """``osd.*`` has an answer of each OSD."""
+    whole: list[CommandLine | None] = []
+    for answer, command in zip(found, begun, strict=True):
+        before = whole[-1] if whole else None
+        is_next = command is None and before and _told(before) == "*" and answer.is_of_several
+        whole.append(before if is_next else command)
+    return whole
+
+
+def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
+    """None for an answer without figures."""
+    told = _told(command) if command else None
+    osd = answer.osd if answer.osd is not None or told in (None, "*") else int(str(told))
+    portion = _portion(answer.found)
+    parser = OsdBenchParser(together=False)
+    parser.feed("stdout", f"{json.dumps({**portion, 'osd': osd or 0})}\n".encode(), 0.0)
+    flows = parser.result().flows
+    if "write" not in flows:
+        return None
+    flow = flows["write"]
+    options, other = _options(portion, command)
+    return FoundRun(
+        line=answer.line,
+        last_line=answer.last_line,
+        name="osd-write",
+        options=options,
+        other_options=other,
+        has_all_options=command is not None,
+        command=command.text if command else "",
+        asked=f"osd.{osd}: {command.text}" if command else "",
+        target="" if osd is None else f"osd:{osd}",
+        node=command.node if command else "",
+        duration_seconds=flow.runtime_seconds,
+        summary=stats.summarise([flows]),
+    )
+
+
+def _portion(found: Mapping[str, object]) -> dict[str, object]:
+    """With its time, which older versions of Ceph leave out."""
+    if "elapsed_sec" in found:
+        return dict(found)
+    try:
+        seconds = answers.number(found["bytes_written"]) / answers.number(found["bytes_per_sec"])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return dict(found)
+    return {**found, "elapsed_sec": seconds}
+
+
+def _options(
+    portion: Mapping[str, object], command: CommandLine | None
+) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others: how much an OSD was to write is cephtui's to decide."""
+    block, nbytes = int(str(portion["blocksize"])), int(str(portion["bytes_written"]))
+    given = _given(command) if command else {}
+    other = {name: value for name, value in given.items() if name in ("object_size", "object_num")}
+    other["count"] = short_size(nbytes)
+    try:
+        return {"block-size": check({"block-size": short_size(block)})["block-size"]}, other
+    except OptionError:
+        return {}, {**other, "size": short_size(block)}

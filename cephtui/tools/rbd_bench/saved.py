@@ -1,0 +1,180 @@
+"""Every run in a saved log of ``rbd bench``; the format is in ``output``.
+
+A run begins with the line ``bench  type ...`` and ends with its totals. Without these it was stopped, or the log was
+cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import OptionValue
+from cephtui.models.findings.measurement import INCOMPLETE
+from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.rbd_bench.options import check
+from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of
+from cephtui.units import parse_size, short_size
+
+_SHORT = {"p": "pool", "c": "conf", "n": "name", "k": "keyring", "m": "mon-host"}
+_FLAGS = frozenset(("no-progress",))
+_VERBS = ("bench", "bench-write")
+_TYPES = {"write": "write", "read": "read", "readwrite": "rw"}
+_PATTERNS = {"random": "rand", "rand": "rand", "sequential": "seq", "seq": "seq", "full sequential": "full-seq"}
+_OF_TARGET = frozenset(("pool", "namespace", "image"))
+_OF_CLIENT = frozenset(("id", "name", "cluster", "conf", "keyring", "mon-host", "user", "no-progress"))
+"""Who asks, and what is printed: no part of what is measured."""
+_DEFAULTS = {"io-size": "4096", "io-threads": "16", "io-total": "1G", "io-pattern": "seq", "rw-mix-read": "50"}
+_FALSE, _TRUE = ("false", "0", "no", "off"), ("true", "1", "yes", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The lines of one run."""
+
+    start: Announced
+    lines: Sequence[LogLine]
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing."""
+    blocks = list(_blocks(log.lines))
+    if not blocks:
+        return []
+    spans = [(block.lines[0].number, block.lines[-1].number) for block in blocks]
+    commands = [each for each in command_lines(log, "rbd") if any(word in _VERBS for word in each.words)]
+    begun = begun_by(commands, spans, lambda number, command: _fits(command, blocks[number].start))
+    return [run for block, command in zip(blocks, begun, strict=True) if (run := _run(block, command))]
+
+
+def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
+    start: Announced | None = None
+    own: list[LogLine] = []
+    last, over = -1, False
+    for line in lines:
+        text = line.text.strip()
+        begins, second = read_announced(text), second_of(text)
+        if start and (begins or (second is not None and (over or second < last))):
+            yield _Block(start, own)
+            start = None
+        if begins:
+            start, own, last, over = begins, [line], -1, False
+        elif start and (second is not None or is_last(text)):
+            own.append(line)
+            last, over = last if second is None else second, over or second is None
+    if start:
+        yield _Block(start, own)
+
+
+def _given(command: CommandLine) -> dict[str, str]:
+    """The options that were given, with the target's."""
+    given, plain = given_options(command.words, _SHORT, _FLAGS)
+    given = {name.replace("_", "-"): value for name, value in given.items()}
+    spec = next((word for word in plain if word not in _VERBS), "")
+    return given if "image" in given or not spec else {**given, "image": spec}
+
+
+def _fits(command: CommandLine, start: Announced) -> bool:
+    """Whether a command can have begun a run: all that both say is the same."""
+    given = {**_DEFAULTS, **_given(command)}
+    if "bench-write" in command.words:
+        given["io-type"] = "write"
+    said = {**_stated(start), **({} if start.total_bytes is None else {"io-total": str(start.total_bytes)})}
+    return all(_alike(given[name], str(value)) for name, value in said.items() if name in given)
+
+
+def _alike(given: str, printed: str) -> bool:
+    if given == printed or (given in ("readwrite", "rw") and printed == "rw"):
+        return True
+    try:
+        return parse_size(given) == parse_size(printed)
+    except ValueError:
+        return given == printed or _PATTERNS.get(given) == printed
+
+
+def _stated(start: Announced) -> dict[str, OptionValue]:
+    """What a run says of itself."""
+    found: dict[str, OptionValue] = {"io-type": _TYPES[start.type], "io-size": short_size(start.block_bytes)}
+    found["io-threads"] = start.threads
+    if start.pattern in _PATTERNS:
+        found["io-pattern"] = _PATTERNS[start.pattern]
+    if start.read_percent is not None:
+        found["rw-mix-read"] = start.read_percent
+    return found
+
+
+def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
+    """None where nothing was finished."""
+    given = _given(command) if command else {}
+    options, other = _options(block.start, given, has_command=command is not None)
+    parser = RbdBenchParser(None, cached=options.get("rbd-cache") is True)
+    readings = _feed(parser, block.lines)
+    result = parser.result()
+    if not result.flows:
+        return None
+    whole = any(is_last(line.text.strip()) for line in block.lines)
+    return FoundRun(
+        line=block.lines[0].number,
+        last_line=block.lines[-1].number,
+        name=f"rbd-{_TYPES[block.start.type]}",
+        options=options,
+        other_options=other,
+        has_all_options=command is not None,
+        command=command.text if command else "",
+        asked=without_output(command.text) if command else "",
+        target=_target(given),
+        node=command.node if command else "",
+        duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
+        stopped=not whole,
+        summary=stats.summarise([result.flows]),
+        findings=result.findings if whole else (*result.findings, INCOMPLETE.found(log=True)),
+        readings=tuple(readings),
+    )
+
+
+def _feed(parser: RbdBenchParser, lines: Sequence[LogLine]) -> list[Reading]:
+    """A line of the table is printed with the first I/O of its second."""
+    readings: list[Reading] = []
+    elapsed = 0.0
+    for line in lines:
+        text = line.text.strip()
+        elapsed = float(second_of(text) or elapsed)
+        readings += parser.feed("stdout", f"{text}\n".encode(), elapsed)
+    return [*readings, *parser.finish()]
+
+
+def _options(
+    start: Announced, given: Mapping[str, str], *, has_command: bool
+) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others."""
+    stated = _stated(start)
+    known = {name: value for name, value in stated.items() if _is_option(name, stated)}
+    other = {name: str(value) for name, value in stated.items() if name not in known}
+    if start.total_bytes is not None:
+        other["io-total"] = short_size(start.total_bytes)
+    cache = given.get("rbd-cache", "true").lower()
+    if has_command and cache in (*_FALSE, *_TRUE):
+        known["rbd-cache"] = cache in _TRUE  # Ceph's default
+    taken = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
+    return known, {**other, **{name: value for name, value in given.items() if name not in taken}}
+
+
+def _is_option(name: str, stated: Mapping[str, OptionValue]) -> bool:
+    needed = {"io-type": stated["io-type"], name: stated[name]}
+    try:
+        return name in check(needed)
+    except OptionError:
+        return False
+
+
+def _target(given: Mapping[str, str]) -> str:
+    """An image without a pool is in ``rbd``, Ceph's default."""
+    image = given.get("image", "")
+    if not image:
+        return ""
+    if "/" in image:
+        return f"rbd:{image}"
+    return "rbd:" + "/".join(filter(None, (given.get("pool", "rbd"), given.get("namespace"), image)))

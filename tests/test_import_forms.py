@@ -1,0 +1,334 @@
+"""Saved output of tools beside fio and rados bench. Figures are read from the text a second time, in another way."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cephtui.tools.logs import FoundRun, read_log
+from cephtui.tools.saved import FINDERS
+from tests.imported import import_texts
+from tests.test_import import figures, mutated
+
+RECORDINGS = Path(__file__).parent / "recordings"
+FORMS = RECORDINGS / "forms"
+
+
+def found_in(text: str) -> list[FoundRun]:
+    log = read_log(text)
+    return sorted((run for find in FINDERS.values() for run in find(log)), key=lambda run: run.line)
+
+
+def only(text: str) -> FoundRun:
+    (found,) = found_in(text)
+    return found
+
+
+def codes(run: FoundRun) -> list[str]:
+    return [finding.code for finding in run.findings]
+
+
+def numbers(text: str) -> list[float]:
+    """Every number of a line."""
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+# ---------------------------------------------------------------------------------------------- rbd bench
+
+
+def rbd_bench(name: str) -> str:
+    lines = (RECORDINGS / "ceph-tools-16.2" / f"{name}.jsonl").read_text().splitlines()[1:]
+    return "".join(text for stream, _, text in map(json.loads, lines) if stream == "stdout")
+
+
+WRITE = "root@pve1:~# rbd bench --io-type write --io-size 4K --io-total 1G --io-pattern rand volumes/a\n"
+WRITTEN = """\
+bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern random
+  SEC       OPS   OPS/SEC   BYTES/SEC
+    1      1504   1551.02   6.1 MiB/s
+    2      2656      1336   5.2 MiB/s
+    5      3776   1272.48   5.0 MiB/s
+elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s
+"""
+OLD = """\
+$ rbd bench-write img --pool rbd --io-threads 4
+bench-write  io_size 4096 io_threads 4 bytes 1073741824 pattern sequential
+  SEC       OPS   OPS/SEC   BYTES/SEC
+    1     35143  35156.96  143996901.14
+elapsed:     1  ops:   70000  ops/sec: 46000.00  bytes/sec: 188416000.00
+"""
+
+
+@pytest.mark.parametrize("name", ["bench-write", "bench-read", "bench-mixed", "bench-cached"])
+def test_rbd_bench_has_its_totals_and_its_seconds(name: str) -> None:
+    text = rbd_bench(name)
+    found = only(text)
+    elapsed = next(line for line in text.splitlines() if line.startswith("elapsed"))
+    _, ops, rate, *_ = numbers(elapsed)
+    seconds = ops / rate
+    parts = {line.split("_")[0]: numbers(line)[0] for line in text.splitlines() if "_ops:" in line}
+    wanted = parts or {"read" if "read" in name else "write": ops}
+    assert {flow: total.ios for flow, total in found.summary.flows.items()} == wanted
+    for flow, total in found.summary.flows.items():
+        assert total.iops == pytest.approx(wanted[flow] / seconds)
+        assert total.bandwidth_bytes == pytest.approx(wanted[flow] * 4096 / seconds)
+        assert total.latency_mean_seconds is None
+    done = sum(interval.ios or 0 for reading in found.readings for interval in reading.flows.values())
+    assert done == ops
+    assert sum(reading.interval_seconds for reading in found.readings) == pytest.approx(seconds, abs=0.1)
+    assert found.options["io-size"] == "4k"
+    assert "rbd-cache" not in found.options  # without its command that is not known
+    assert not found.has_all_options
+
+
+def test_a_line_of_rbd_bench_that_comes_late_is_a_longer_interval() -> None:
+    rates = [reading.flows["write"].iops for reading in only(WRITTEN).readings]
+    assert rates[:3] == [1504, 2656 - 1504, (3776 - 2656) / 3]
+
+
+def test_the_command_of_rbd_bench_gives_the_rest() -> None:
+    found = only(WRITE + WRITTEN)
+    assert found.options == {
+        "io-type": "write", "io-size": "4k", "io-threads": 16, "io-pattern": "rand", "rbd-cache": True,
+    }  # fmt: skip
+    assert (found.other_options, found.has_all_options) == ({"io-total": "1G"}, True)
+    assert (found.target, found.node) == ("rbd:volumes/a", "pve1")
+    assert codes(found) == ["librbd-cache"]
+    without = only(WRITE.replace("volumes/a", "volumes/a --rbd-cache=false --rbd_qos_iops_limit 100") + WRITTEN)
+    assert (without.options["rbd-cache"], codes(without)) == (False, [])
+    assert without.other_options["rbd-qos-iops-limit"] == "100"
+
+
+@pytest.mark.parametrize("other", ["--io-size 8K", "--io-type read", "--io-threads 1", "--io-pattern seq", ""])
+def test_the_command_of_another_rbd_bench_is_not_taken(other: str) -> None:
+    wrong = f"# rbd bench {other} volumes/b\n"
+    assert only(wrong + WRITTEN).command == ""
+    first, second = found_in(f"{WRITE}{wrong.replace('volumes/b', '--io-type write volumes/b')}{WRITTEN}{WRITTEN}")
+    assert (first.target, second.target) == ("rbd:volumes/a", "")
+
+
+def test_two_commands_that_may_both_have_begun_a_run_have_not() -> None:
+    assert only(WRITE + WRITE.replace("volumes/a", "volumes/b") + WRITTEN).command == ""
+
+
+def test_the_form_of_old_releases_is_read() -> None:
+    found = only(OLD)
+    assert (found.name, found.target, found.options["io-threads"]) == ("rbd-write", "rbd:rbd/img", 4)
+    assert found.summary.write
+    assert found.summary.write.ios == 70000
+    assert found.summary.write.bandwidth_bytes == pytest.approx(188_416_000)
+
+
+def test_rbd_bench_without_its_totals_was_stopped() -> None:
+    found = only(WRITTEN.partition("elapsed")[0])
+    assert (found.stopped, codes(found)) == (True, ["incomplete"])
+    assert found.summary.write
+    assert (found.summary.write.ios, found.duration_seconds) == (3776, 5)
+
+
+def test_runs_of_rbd_bench_whose_command_is_not_known_are_no_repeats(tmp_path: Path) -> None:
+    assert [run.repeat for run in import_texts(tmp_path, "bare", {"a.txt": WRITTEN + WRITTEN})] == [1, 1]
+    assert [run.repeat for run in import_texts(tmp_path, "same", {"a.txt": (WRITE + WRITTEN) * 2})] == [1, 2]
+
+
+# ---------------------------------------------------------------------------------------------- OSD bench
+
+OSDS = """\
+[ceph: root@pve1 /]# ceph tell osd.3 bench -f json-pretty
+{
+    "bytes_written": 1073741824,
+    "blocksize": 4194304,
+    "elapsed_sec": 6.1254,
+    "bytes_per_sec": 175293339.86,
+    "iops": 41.79
+}
+# ceph tell osd.4 bench 12288000 4096 4194304 100
+{"bytes_written":12288000,"blocksize":4096,"elapsed_sec":0.25,"bytes_per_sec":49152000,"iops":12000}
+# ceph tell osd.* bench
+osd.0: {
+    "bytes_written": 1073741824,
+    "blocksize": 4194304,
+    "bytes_per_sec": "175293339.860000"
+}
+osd.1: {
+    "bytes_written": 1073741824,
+    "blocksize": 4194304,
+    "bytes_per_sec": 275293339.860000
+}
+2013-01-01 10:00:00.1 osd.5 10.0.0.1:6800/1 5 : [INF] bench: wrote 1024 MB in blocks of 4096 KB in 7.5 sec at 136 MB/sec
+bench: wrote 1 GiB in blocks of 4 MiB in 4.38 sec at 233 MiB/sec 58 IOPS
+"""
+
+
+def test_each_answer_of_an_osd_is_a_run() -> None:
+    found = found_in(OSDS)
+    assert [run.target for run in found] == ["osd:3", "osd:4", "osd:0", "osd:1", "osd:5", ""]
+    rates = [run.summary.write.bandwidth_bytes for run in found if run.summary.write]
+    gib = 1024**3
+    assert rates == pytest.approx([gib / 6.1254, 49_152_000, 175293339.86, 275293339.86, gib / 7.5, gib / 4.38])
+    assert [run.summary.write.ios for run in found if run.summary.write] == [256, 3000, 256, 256, 256, 256]
+    assert [bool(run.command) for run in found] == [True, True, True, True, False, False]
+    assert found[1].options == {"block-size": "4k"}
+    assert found[1].other_options == {"count": "12000k", "object_size": "4194304", "object_num": "100"}
+    assert found[0].node == "pve1"
+
+
+def test_the_objects_of_a_recorded_osd_bench_are_read() -> None:
+    text = (RECORDINGS / "osd-bench-16.2" / "small.stdout").read_text()
+    objects = [json.loads(line) for line in text.splitlines()[1:]]
+    found = found_in(text)
+    assert [run.duration_seconds for run in found] == [each["elapsed_sec"] for each in objects]
+    assert [run.summary.write.iops for run in found if run.summary.write] == pytest.approx(
+        [each["iops"] for each in objects]
+    )
+
+
+def test_answers_of_unknown_osds_are_no_repeats(tmp_path: Path) -> None:
+    line = OSDS.splitlines()[-1]
+    assert [run.repeat for run in import_texts(tmp_path, "osds", {"a.txt": f"{line}\n{line}\n"})] == [1, 1]
+
+
+# ---------------------------------------------------------------------------------------------- iperf3
+
+
+def test_a_document_of_iperf3_has_what_has_arrived() -> None:
+    text = (FORMS / "iperf3-3.12.json").read_text()
+    end, intervals = json.loads(text)["end"], json.loads(text)["intervals"]
+    found = only(text)
+    assert found.summary.write
+    assert found.summary.write.bytes == end["sum_received"]["bytes"]
+    assert found.summary.write.bandwidth_bytes == pytest.approx(end["sum_received"]["bits_per_second"] / 8)
+    assert found.summary.write.retransmits == end["sum_sent"]["retransmits"]
+    assert found.summary.write.ios is None
+    assert [reading.flows["write"].bytes for reading in found.readings] == [each["sum"]["bytes"] for each in intervals]
+    assert found.options == {"direction": "out", "parallel": 1, "omit": 0, "runtime": 3}
+    assert (found.node, found.target, found.has_all_options) == ("lab1", "host:127.0.0.1", False)
+    assert found.started_at
+
+
+@pytest.mark.parametrize("name", ["streams", "both"])
+def test_the_text_of_iperf3_is_read_in_any_unit(name: str) -> None:
+    text = (FORMS / f"iperf3-3.12-{name}.txt").read_text()
+    found = only(text)
+    totals = [
+        line for line in text.splitlines() if line.rstrip().endswith("receiver") and (name == "both" or "SUM" in line)
+    ]
+    wanted = sorted(float(line.split("Bytes")[1].split()[0]) * 1e9 / 8 for line in totals)
+    assert sorted(total.bandwidth_bytes or 0 for total in found.summary.flows.values()) == pytest.approx(wanted)
+    assert found.options["parallel"] == (2 if name == "streams" else 1)
+    assert found.options["direction"] == ("out" if name == "streams" else "both")
+    assert "runtime" not in found.options
+    command = (
+        "root@a:~# iperf3 -c 127.0.0.1 -t3 -P 2 -C cubic" if name == "streams" else "$ iperf3 -c127.0.0.1 --bidir -t 2"
+    )
+    known = only(f"{command}\n{text}")
+    assert known.has_all_options
+    assert known.options["runtime"] == (3 if name == "streams" else 2)
+    assert known.other_options == ({"congestion": "cubic"} if name == "streams" else {})
+    for wrong in ("-P 3", "-t 5 -R", "-u"):
+        assert not only(f"$ iperf3 -c 127.0.0.1 {wrong}\n{text}").command or (wrong == "-t 5" and name == "streams")
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.18"])
+@pytest.mark.parametrize("name", ["out", "in", "both", "retr"])
+def test_recorded_runs_of_iperf3_are_read(version: str, name: str) -> None:
+    text = (RECORDINGS / f"iperf3-{version}" / f"{name}.stdout").read_text()
+    found = only(text)
+    assert found.name == f"iperf3-{'out' if name == 'retr' else name}"
+    assert found.options["runtime"] == 4
+    assert found.options["omit"] == (2 if name == "out" else 1)
+    assert found.version == f"iperf {version}"
+    assert {reading.phase for reading in found.readings} == {"ramp", "run"}
+
+
+def test_what_a_server_of_iperf3_has_received_is_read_there() -> None:
+    found = only((RECORDINGS / "iperf3-3.12" / "out.server.stdout").read_text())
+    assert (found.name, found.target) == ("iperf3-in", "host:10.77.0.1")
+
+
+def test_iperf3_over_udp_is_no_run() -> None:
+    text = (FORMS / "iperf3-3.12-streams.txt").read_text()
+    assert not found_in(text.replace("Retr", "Total Datagrams"))
+    document = json.loads((FORMS / "iperf3-3.12.json").read_text())
+    document["start"]["test_start"]["protocol"] = "UDP"
+    assert not found_in(json.dumps(document))
+
+
+# ---------------------------------------------------------------------------------------------- ioping, dd
+
+
+def test_ioping_is_read_as_it_prints_for_people_and_raw() -> None:
+    text = (FORMS / "ioping.txt").read_text()
+    people, raw = found_in(text)
+    read = people.summary.read
+    assert read
+    times = [line.split(" = ")[1].split(" / ")[1] for line in text.splitlines() if line.startswith("min/avg")]
+    assert read.latency_mean_seconds == pytest.approx(
+        float(times[0].split()[0]) / {"us": 1e6, "ms": 1e3}[times[0].split()[1]]
+    )
+    assert (read.ios, people.options, people.other_options) == (2, {"size": "4k", "interval": 0.2}, {"count": "3"})
+    rows = [line.split() for line in text.splitlines() if line.count(" ") == 9 and line.replace(" ", "").isdecimal()]
+    counted = [row for row in rows if row[0] != "0"]
+    assert raw.summary.read
+    assert raw.summary.read.ios == len(counted)
+    assert raw.summary.read.iops == pytest.approx(len(counted) * 1e9 / sum(int(row[9]) for row in rows))
+    assert raw.summary.read.latency_mean_seconds == pytest.approx(
+        sum(int(row[1]) for row in counted) / len(counted) / 1e9
+    )
+    assert raw.options == {"size": "8k", "interval": 0.05, "runtime": 2.0}
+    assert (raw.target, raw.node) == ("file:/mnt/bench", "lab1")
+    assert not found_in("\n".join(" ".join(row) for row in rows))  # how large its requests were is not known
+
+
+def test_dd_is_read_where_its_command_says_what_it_did() -> None:
+    text = (FORMS / "dd.txt").read_text()
+    write, read = found_in(text)
+    first, second, _ = (
+        numbers(line.split("copied,")[1])[0] for line in text.replace("\r", "\n").splitlines() if "copied" in line
+    )
+    assert write.summary.write
+    assert read.summary.read
+    assert write.summary.write.bandwidth_bytes == pytest.approx(300 * 1024**2 / first)
+    assert read.summary.read.iops == pytest.approx(300 * 256 / second)
+    assert write.options == {"mode": "write", "bs": "1M", "direct": True, "size": "300M"}
+    assert (codes(write), codes(read)) == (["one-stream", "zeros"], ["one-stream", "page-cache"])
+    assert (write.target, write.node, write.has_all_options) == ("file:/mnt/bench/x", "lab1", True)
+    assert not found_in("\n".join(line for line in text.splitlines() if "$ dd" not in line))
+
+
+def test_options_of_dd_that_no_preset_has_are_kept() -> None:
+    text = (FORMS / "dd.txt").read_text().replace("oflag=direct", "oflag=dsync,nocache conv=fdatasync")
+    found = found_in(text)[0]
+    assert found.options["direct"] is False
+    assert found.other_options == {"oflag": "dsync,nocache", "conv": "fdatasync"}
+    assert "page-cache" not in codes(found)
+
+
+# ---------------------------------------------------------------------------------------------- whatever comes
+
+BASES = [
+    WRITE + WRITTEN,
+    OLD,
+    rbd_bench("bench-mixed"),
+    OSDS,
+    *((FORMS / name).read_text() for name in ("iperf3-3.12.json", "iperf3-3.12-both.txt", "ioping.txt", "dd.txt")),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_a_damaged_log_raises_nothing_and_all_figures_are_some(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(20):
+        whole = read_log(mutated(chance.choice(BASES), chance))
+        for each in (run for find in FINDERS.values() for run in find(whole)):
+            values = list(figures(each.summary.model_dump()))
+            assert all(0 <= value < 1e300 for value in values)
+            assert 0 <= each.duration_seconds < 2e9
+            assert 1 <= each.line <= each.last_line <= len(whole.lines)
