@@ -310,6 +310,89 @@ def test_options_of_dd_that_no_preset_has_are_kept() -> None:
     assert "page-cache" not in codes(found)
 
 
+# ---------------------------------------------------------------------------------------------- hsbench, gosbench
+
+FLOWS = {"PUT": "write", "GET": "read", "LIST": "list", "DEL": "delete"}
+
+
+def test_the_text_of_hsbench_is_read_with_its_parameters() -> None:
+    text = (RECORDINGS / "hsbench" / "4k-put-get-delete.txt").read_text()
+    found = only(text)
+    totals = [line for line in text.splitlines() if "Int: TOTAL" in line and "Mode: B" not in line]
+    modes = [line.split("Mode: ")[1].split(",")[0] for line in totals]
+    done = {FLOWS[mode]: int(line.split("Ops: ")[1].split(",")[0]) for mode, line in zip(modes, totals, strict=True)}
+    assert {flow: total.ios for flow, total in found.summary.flows.items()} == done
+    for mode, line in zip(modes, totals, strict=True):
+        total = found.summary.flows[FLOWS[mode]]
+        assert total.iops == pytest.approx(float(line.split("IO/s: ")[1].split(",")[0]), abs=0.51)
+        assert total.latency_mean_seconds == pytest.approx(float(line.split("avg: ")[1].split(",")[0]) / 1000)
+        assert total.latency_p99_seconds == pytest.approx(float(line.split("99%: ")[1].split(",")[0]) / 1000)
+    assert found.options == {"size": "4k", "threads": 4, "runtime": 5, "buckets": 2, "modes": "plgd"}
+    assert (found.has_all_options, found.target) == (True, "s3:http://127.0.0.1:17480")
+    assert f"{found.started_at:%Y-%m-%d %H:%M:%S}" == "2026-11-21 09:54:40"
+
+
+def test_hsbench_that_could_not_begin_has_failed_with_what_it_said() -> None:
+    found = only((RECORDINGS / "hsbench" / "refused.txt").read_text())
+    assert found.error
+    assert "connection refused" in found.error
+
+
+def test_the_files_of_hsbench_are_read() -> None:
+    rows = json.loads((FORMS / "hsbench" / "64k.json").read_text())
+    totals = {FLOWS[row["Mode"]]: row for row in rows if row["IntervalName"] == "TOTAL" and row["Mode"] in FLOWS}
+    as_json, as_csv = (only((FORMS / "hsbench" / f"64k.{kind}").read_text()) for kind in ("json", "csv"))
+    assert totals.keys() == as_json.summary.flows.keys()
+    for flow, row in totals.items():
+        exact, rounded = as_json.summary.flows[flow], as_csv.summary.flows[flow]
+        assert (exact.ios, rounded.ios) == (row["Ops"], row["Ops"])
+        assert exact.iops == pytest.approx(row["Iops"], rel=1e-6)
+        assert rounded.iops == pytest.approx(row["Iops"], rel=0.03)
+        assert exact.latency_p99_seconds == pytest.approx(row["NinetyNineLat"] / 1e3, abs=1e-6)
+        if flow in ("read", "write"):
+            assert exact.bandwidth_bytes == pytest.approx(row["Mbps"] * 1024**2, rel=1e-6)
+    assert as_json.options == as_csv.options == {"size": "64k"}
+    put = [row["Ops"] for row in rows if row["Mode"] == "PUT" and row["IntervalName"] != "TOTAL"]
+    seen = [reading.flows["write"].ios or 0 for reading in as_json.readings if "write" in reading.flows]
+    assert seen[: len(put) - 1] == put[:-1]
+    assert sum(seen) == totals["write"]["Ops"]
+
+
+def test_each_loop_of_hsbench_is_a_run() -> None:
+    rows = json.loads((FORMS / "hsbench" / "64k.json").read_text())
+    both = [*rows, *({**row, "Loop": 1, "Ops": 2 * row["Ops"]} for row in rows)]
+    first, second = found_in(json.dumps(both))
+    assert first.summary.write
+    assert second.summary.write
+    assert second.summary.write.ios == 2 * (first.summary.write.ios or 0)
+
+
+def test_the_results_of_gosbench_have_all_methods_in_one() -> None:
+    text = (FORMS / "gosbench" / "gosbench_results.csv").read_text()
+    found = found_in(text)
+    for run, line in zip(found, text.splitlines()[1:], strict=True):
+        name, ops, nbytes, bandwidth, latency, _ = line.split(",")
+        total = run.summary.flows["operations"]
+        assert (run.name, total.ios, total.bytes) == (name, int(ops), int(nbytes))
+        assert total.bandwidth_bytes == float(bandwidth)
+        assert total.iops == pytest.approx(int(ops) * float(bandwidth) / int(nbytes))
+        assert total.latency_mean_seconds == pytest.approx(float(latency) / 1000)
+    for log in ("server.log", "worker.log"):
+        assert only((FORMS / "gosbench" / log).read_text()).summary.flows["operations"].ios == 587
+
+
+def test_a_scrape_of_gosbench_after_its_end_has_each_method() -> None:
+    text = (FORMS / "gosbench" / "metrics.prom").read_text()
+    values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()}
+    at = {name: next(value for key, value in values.items() if f"test_{name}" in key) for name in ("start", "end")}
+    found = only(text)
+    for method, flow in {"PUT": "write", "GET": "read", "LIST": "list", "DELETE": "delete"}.items():
+        count = next(value for key, value in values.items() if "finished_ops" in key and method in key)
+        assert found.summary.flows[flow].ios == count
+        assert found.summary.flows[flow].iops == pytest.approx(count * 1000 / (at["end"] - at["start"]))
+    assert not found_in("\n".join(line for line in text.splitlines() if "test_end" not in line))
+
+
 # ---------------------------------------------------------------------------------------------- whatever comes
 
 BASES = [
@@ -318,10 +401,12 @@ BASES = [
     rbd_bench("bench-mixed"),
     OSDS,
     *((FORMS / name).read_text() for name in ("iperf3-3.12.json", "iperf3-3.12-both.txt", "ioping.txt", "dd.txt")),
+    (RECORDINGS / "hsbench" / "4k-put-get-delete.txt").read_text(),
+    *((FORMS / name).read_text() for name in ("hsbench/64k.json", "hsbench/64k.csv", "gosbench/metrics.prom")),
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_a_damaged_log_raises_nothing_and_all_figures_are_some(seed: int) -> None:
     chance = random.Random(seed)

@@ -8,6 +8,10 @@ from cephtui.tools.dd import Dd
 from cephtui.tools.dd.saved import find_runs as find_dd
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.saved import find_runs as find_fio
+from cephtui.tools.gosbench import Gosbench
+from cephtui.tools.gosbench.saved import find_runs as find_gosbench
+from cephtui.tools.hsbench import Hsbench
+from cephtui.tools.hsbench.saved import find_runs as find_hsbench
 from cephtui.tools.ioping import Ioping
 from cephtui.tools.ioping.saved import find_runs as find_ioping
 from cephtui.tools.iperf3 import Iperf3
@@ -28,6 +32,8 @@ FINDERS: Mapping[str, Finder] = {
     Iperf3.name: find_iperf3,
     Ioping.name: find_ioping,
     Dd.name: find_dd,
+    Hsbench.name: find_hsbench,
+    Gosbench.name: find_gosbench,
 }
 """By the tool's name."""
 JOB_FILES = {".fio": "a job file", **dict.fromkeys((".yaml", ".yml"), "perhaps a config of gosbench")}

@@ -36,6 +36,7 @@ class Gosbench(Tool):
     wants = "an S3 service"
     pauses = MappingProxyType({"delete": "gosbench may have written again what DELETE had removed"})
     depth_option = "parallel_clients"
+    load_options = frozenset(("size_min", "parallel_clients", "objects"))
     secrets = ("access key", "secret key")
     described = frozenset((*allowed.WEIGHTS, "size_min", "size_max", "parallel_clients", "runtime", "stop_with_ops"))
 

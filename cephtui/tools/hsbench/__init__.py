@@ -25,6 +25,7 @@ class Hsbench(Tool):
     wants = "an S3 endpoint"
     has_seconds = False  # those of one operation after the other are no spread, and its end is no step
     depth_option = "threads"
+    load_options = frozenset(("modes", "threads", "size", "runtime"))
     secrets = ("access key", "secret key")
     how_to_install = "build it from github.com/markhpc/hsbench, and name its path in [programs] of the config"
     described = frozenset(("modes", "threads", "size", "runtime"))

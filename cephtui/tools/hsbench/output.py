@@ -5,6 +5,8 @@ min: 3.5, avg: 7.5, 99%: 12.5, max: 14.8 ], Slowdowns: 0`` behind a time in whol
 threads have passed its interval, so several may come late and at once; the last interval has none, and is what
 ``Int: TOTAL`` has beside the others. Its latencies are those of single requests, but of a GET until the headers of
 the answer, and there is no histogram. ``Slowdowns`` are failed requests; a thread ends with its third.
+
+Its files have the same figures: ``-j`` a list of objects, ``-o`` a table of CSV with two decimals.
 """
 
 from __future__ import annotations
@@ -164,7 +166,8 @@ class _Operation:
 class HsbenchParser(Parser):
     """A reading for each interval of each operation, by hsbench's own clock."""
 
-    def __init__(self, block_bytes: int, threads: int) -> None:
+    def __init__(self, block_bytes: int, threads: int | None) -> None:
+        """``threads`` is None where it is not known how many there were."""
         self._block_bytes, self._threads = block_bytes, threads
         self._rest = b""
         self._begun = 0.0
@@ -193,7 +196,8 @@ class HsbenchParser(Parser):
     def result(self) -> ToolResult:
         flows = {name: flow for name, each in self._operations.items() if (flow := each.flow())}
         read, write = flows.pop("read", None), flows.pop("write", None)
-        ended = [name for name, failed in self._failed.items() if failed >= self._threads * _ERRORS_OF_A_THREAD]
+        enough = self._threads * _ERRORS_OF_A_THREAD if self._threads else None
+        ended = [name for name, failed in self._failed.items() if enough and failed >= enough]
         error = self._error() or (self._errors(ended[0]).text if ended else None)
         return ToolResult(
             read=read, write=write, other=flows, error=error, failed=bool(ended), findings=self._findings(read)
@@ -250,6 +254,8 @@ class HsbenchParser(Parser):
     def _errors(self, flow: str) -> Finding:
         """What failed, and how many threads that has ended at least and at most."""
         failed = self._failed[flow]
+        if self._threads is None:
+            return ERRORS.found(operation=_NAMES[flow], failed=failed, why=self._why or None)
         least = max(0, failed - (_ERRORS_OF_A_THREAD - 1) * self._threads)
         most = min(self._threads, failed // _ERRORS_OF_A_THREAD)
         threads = {"threads": self._threads, "threads_least": least, "threads_most": most} if most else {}

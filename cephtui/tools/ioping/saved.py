@@ -15,56 +15,18 @@ from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size, short_size
 
-_SHORT = {
-    "c": "count",
-    "i": "interval",
-    "s": "size",
-    "S": "work-size",
-    "w": "work-time",
-    "o": "work-offset",
-    "p": "print-count",
-    "P": "print-interval",
-    "q": "quiet",
-    "D": "direct",
-    "C": "cached",
-    "L": "linear",
-    "R": "rapid",
-    "W": "write",
-    "G": "read-write",
-    "A": "async",
-    "y": "data-sync",
-    "Y": "sync",
-    "a": "warmup",
-    "l": "speed-limit",
-    "r": "rate-limit",
-    "t": "min-time",
-    "T": "max-time",
-    "J": "json",
-    "k": "keep",
-    "B": "batch",
-    "b": "burst",
-    "z": "random",
-    "H": "hipri",
-    "N": "nowait",
-    "I": "time",
-    "e": "lock",
-}
+_LETTERS = (
+    "c=count i=interval s=size S=work-size w=work-time o=work-offset p=print-count P=print-interval q=quiet "
+    "D=direct C=cached L=linear R=rapid W=write G=read-write A=async y=data-sync Y=sync a=warmup "
+    "l=speed-limit r=rate-limit t=min-time T=max-time J=json k=keep B=batch b=burst z=random H=hipri N=nowait "
+    "I=time e=lock"
+)
+_SHORT = dict(pair.split("=") for pair in _LETTERS.split())
 _FLAGS = frozenset(
     (
-        "quiet",
-        "direct",
-        "cached",
-        "linear",
-        "rapid",
-        "write",
-        "read-write",
-        "async",
-        "data-sync",
-        "sync",
-        "json",
-        "keep",
+        *("quiet", "direct", "cached", "linear", "rapid", "write", "read-write", "async", "data-sync", "sync"),
+        *("json", "keep", "batch", "hipri", "nowait", "WWW", "WW", "time"),
     )
-    + ("batch", "hipri", "nowait", "WWW", "WW", "time")
 )
 _OF_OUTPUT = frozenset(("quiet", "print-count", "print-interval", "json", "batch", "time"))
 _HEAD = re.compile(r"--- (\S+) \(.*\) ioping statistics ---")

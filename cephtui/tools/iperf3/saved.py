@@ -24,54 +24,25 @@ from cephtui.tools.iperf3.output import Iperf3Parser, read_row
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size, short_size
 
-_SHORT = {
-    "c": "client",
-    "s": "server",
-    "p": "port",
-    "t": "time",
-    "P": "parallel",
-    "R": "reverse",
-    "O": "omit",
-    "w": "window",
-    "l": "length",
-    "Z": "zerocopy",
-    "N": "no-delay",
-    "J": "json",
-    "V": "verbose",
-    "i": "interval",
-    "f": "format",
-    "n": "bytes",
-    "k": "blockcount",
-    "B": "bind",
-    "u": "udp",
-    "b": "bitrate",
-    "C": "congestion",
-    "A": "affinity",
-    "4": "version4",
-    "6": "version6",
-    "M": "set-mss",
-    "S": "tos",
-    "T": "title",
-    "D": "daemon",
-    "1": "one-off",
-    "d": "debug",
-}
+_LETTERS = (
+    "c=client s=server p=port t=time P=parallel R=reverse O=omit w=window l=length Z=zerocopy N=no-delay "
+    "J=json V=verbose i=interval f=format n=bytes k=blockcount B=bind u=udp b=bitrate C=congestion A=affinity "
+    "4=version4 6=version6 M=set-mss S=tos T=title D=daemon 1=one-off d=debug"
+)
+_SHORT = dict(pair.split("=") for pair in _LETTERS.split())
 _FLAGS = frozenset(
-    ("server", "reverse", "bidir", "zerocopy", "no-delay", "json", "json-stream", "verbose", "udp", "version4")
-    + (
-        "version6",
-        "daemon",
-        "one-off",
-        "forceflush",
-        "get-server-output",
-        "debug",
-        "dont-fragment",
-        "repeating-payload",
+    (
+        *("server", "reverse", "bidir", "zerocopy", "no-delay", "json", "json-stream", "verbose", "udp"),
+        *("version4", "version6", "daemon", "one-off", "forceflush", "get-server-output", "debug", "dont-fragment"),
+        *("repeating-payload",),
     )
 )
 _OF_OUTPUT = frozenset(
-    "json json-stream verbose interval format forceflush logfile title timestamps debug get-server-output client server "
-    "port one-off daemon bind version4 version6".split()
+    (
+        *("json", "json-stream", "verbose", "interval", "format", "forceflush", "logfile", "title", "timestamps"),
+        *("debug", "get-server-output", "client", "server", "port", "one-off", "daemon", "bind", "version4"),
+        *("version6",),
+    )
 )
 """Who talks to whom, and what is printed: no part of what is measured."""
 _OWN = frozenset(("time", "parallel", "reverse", "bidir", "omit", "window", "length", "zerocopy", "no-delay"))
@@ -232,9 +203,7 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
             begun = True
         if _is_own(text) or row:
             own.append(line)
-        over = (
-            over or text == "iperf Done." or bool(begun and row and row.verb == "receiver" and text.endswith("Done."))
-        )
+        over = over or text == "iperf Done."
     if begun:
         yield own
 

@@ -1,0 +1,228 @@
+"""Every run of hsbench in a saved log or in one of its files; the forms are in ``output``. Each loop is a run."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.documents import json_documents
+from cephtui.tools.hsbench.options import check
+from cephtui.tools.hsbench.output import HsbenchParser
+from cephtui.tools.logs import FoundRun, Log, LogLine
+from cephtui.units import parse_size, short_size
+
+_STAMP = re.compile(r"(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (.*)")
+_TITLE = re.compile(r"Hotsauce S3 Benchmark Version (\S+)")
+_PARAMETER = re.compile(r"([a-z_]{3,20})=(.*)")
+_LOOP = re.compile(r"(?:Running Loop |Loop: )(\d{1,9})\b")
+_INTERVAL = re.compile(r"Loop: \d{1,9}, Int: .*, Mode: \w+, Ops: .*")
+_LIST = re.compile(r"\[(?=\s*\{\s*\"Loop\"\s*:\s*\d+\s*,\s*\"IntervalName\")")
+_TABLE = re.compile(r"Loop,Int\w+,Duration\(s\),Mode,Ops,MB/s,IO/s,.*")
+_TIMES = ("MinLat", "AvgLat", "NinetyNineLat", "MaxLat")
+_COLUMNS = ("Loop", "IntervalName", "Seconds", "Mode", "Ops", "Mbps", "Iops", *_TIMES, "Slowdowns")
+_USUAL = {"object_count": "-1", "max_keys": "1000", "loops": "1", "interval": "1.000000"}
+"""What hsbench takes where nothing is said, of parameters that no preset has."""
+_MEASURED = "plgd"
+_NEAR = 0.01
+"""By how much the size of an object that follows from rounded figures may be off."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The figures of one loop."""
+
+    line: int
+    last_line: int
+    pieces: Sequence[tuple[str, float]]
+    """Lines as hsbench prints them, and when each came, in seconds."""
+    size: int
+    """Bytes of an object; 0 where that is not known."""
+    parameters: Mapping[str, str]
+    version: str = ""
+    started_at: datetime | None = None
+
+
+def find_runs(log: Log) -> list[FoundRun]:
+    """In the order of the log; raises nothing."""
+    parts = [*_texts(log.lines), *_lists(log), *_tables(log.lines)]
+    found = [run for part in parts if (run := _run(part))]
+    return sorted(found, key=lambda run: run.line)
+
+
+# ---------------------------------------------------------------------------------------------- text
+
+
+def _texts(lines: Sequence[LogLine]) -> Iterator[_Part]:
+    parameters: dict[str, str] = {}
+    version, loop = "", ""
+    own: list[LogLine] = []
+    for line in lines:
+        text = _STAMP.sub(r"\2", line.text.strip())
+        title, now = _TITLE.match(text), _LOOP.match(text)
+        if own and (title or (now and now[1] != loop)):
+            yield _part(own, parameters, version)
+            own = []
+        if title:
+            parameters, version, loop = {}, f"hsbench {title[1]}", ""
+        elif now:
+            loop = now[1]
+            own.append(line)
+        elif version and not own and (given := _PARAMETER.fullmatch(text)):
+            parameters[given[1]] = given[2]
+        elif own and (_STAMP.match(line.text.strip()) or text.startswith(("FATAL", "caused by"))):
+            own.append(line)
+    if own:
+        yield _part(own, parameters, version)
+
+
+def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str) -> _Part:
+    texts = [line.text.strip() for line in lines]
+    stamps = [found[1] if (found := _STAMP.match(text)) else "" for text in texts]
+    times = [_time(stamp) for stamp in stamps]
+    began = next((time for time in times if time), None)
+    pieces: list[tuple[str, float]] = []
+    at = 0.0
+    for text, time in zip(texts, times, strict=True):
+        at = max(0.0, (time - began).total_seconds()) if time and began else at
+        pieces.append((text, at))
+    last = next((line.number for line in reversed(lines) if _LOOP.search(line.text)), lines[-1].number)
+    return _Part(lines[0].number, last, pieces, _size(parameters.get("size", "")), dict(parameters), version, began)
+
+
+def _time(stamp: str) -> datetime | None:
+    try:
+        return datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S")
+    except ValueError:
+        return None
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text) if text else 0
+    except ValueError:
+        return 0
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def _lists(log: Log) -> Iterator[_Part]:
+    for document in json_documents(log, _LIST):
+        rows = [row for row in document.content if isinstance(row, dict)]
+        yield from _of_rows(rows, document.line, document.last_line)
+
+
+def _tables(lines: Sequence[LogLine]) -> Iterator[_Part]:
+    rows: list[dict[str, str]] = []
+    first = last = 0
+    for line in lines:
+        if _TABLE.fullmatch(line.text.strip()):
+            yield from _of_rows(rows, first, last)
+            rows, first, last = [], line.number, line.number
+        elif first:
+            values = next(csv.reader([line.text.strip()]), [])
+            if len(values) == len(_COLUMNS):
+                rows.append(dict(zip(_COLUMNS, values, strict=True)))
+                last = line.number
+    yield from _of_rows(rows, first, last)
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], line: int, last_line: int) -> Iterator[_Part]:
+    """Rows become the lines that hsbench prints, with more digits."""
+    for _, each in groupby(rows, key=lambda row: str(row.get("Loop"))):
+        try:
+            pieces, size = _pieces(list(each))
+        except (LookupError, TypeError, ValueError):
+            continue
+        yield _Part(line, last_line, pieces, size, {})
+
+
+def _pieces(rows: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, float]], int]:
+    """Raises LookupError, TypeError and ValueError for rows without these figures."""
+    found: list[tuple[str, float]] = []
+    began, mode, size = 0.0, "", 0
+    for row in rows:
+        if row["Mode"] != mode:
+            found.append((f"Running Loop {int(row['Loop'])} {row['Mode']} TEST", began))
+            mode = row["Mode"]
+        seconds, ops, rate, speed = (float(row[name]) for name in ("Seconds", "Ops", "Iops", "Mbps"))
+        times = (float(row[name]) for name in _TIMES)
+        least, mean, p99, most = (f"{time:.6f}" for time in times)
+        text = (
+            f"Loop: {int(row['Loop'])}, Int: {row['IntervalName']}, Dur(s): {seconds:.6f}, Mode: {mode}, "
+            f"Ops: {ops:.0f}, MB/s: {speed:.2f}, IO/s: {rate:.6f}, Lat(ms): [ min: {least}, avg: {mean}, 99%: {p99}, "
+            f"max: {most} ], Slowdowns: {int(row['Slowdowns'])}"
+        )
+        if row["IntervalName"] == "TOTAL":
+            began += seconds
+        found.append((text, began))
+        if mode in ("PUT", "GET") and ops and not size:
+            size = _whole(speed * seconds * 1024**2 / ops)
+    return found, size
+
+
+def _whole(nbytes: float) -> int:
+    """A size that has been rounded; 0 where it is near no whole KiB."""
+    whole = round(nbytes / 1024) * 1024
+    return whole if whole and abs(nbytes - whole) <= _NEAR * whole else 0
+
+
+# ---------------------------------------------------------------------------------------------- both
+
+
+def _run(part: _Part) -> FoundRun | None:
+    """None where nothing was measured."""
+    threads = part.parameters.get("threads", "")
+    parser = HsbenchParser(part.size, int(threads) if threads.isdecimal() else None)
+    readings: list[Reading] = []
+    for text, at in part.pieces:
+        readings += parser.feed("stderr", f"{text}\n".encode(), at)
+    readings += parser.finish()
+    result = parser.result()
+    if not result.flows and not result.error:
+        return None
+    options, other = _options(part)
+    endpoint = part.parameters.get("url", "")
+    return FoundRun(
+        line=part.line,
+        last_line=part.last_line,
+        name="hsbench",
+        options=options,
+        other_options=other,
+        has_all_options=bool(part.parameters),
+        asked=" ".join(f"{name}={value}" for name, value in sorted(part.parameters.items())),
+        target=f"s3:{endpoint}" if endpoint else "",
+        version=part.version,
+        started_at=part.started_at,
+        duration_seconds=sum(flow.runtime_seconds for flow in result.flows.values()),
+        error=result.error,
+        summary=stats.summarise([result.flows]),
+        findings=result.findings,
+        readings=tuple(readings),
+    )
+
+
+def _options(part: _Part) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Those that a preset can have, and the others; making and removing the buckets is measured by none."""
+    given = part.parameters
+    known: dict[str, object] = {"size": short_size(part.size)} if part.size else {}
+    known |= {to: given[name] for name, to in (("threads", "threads"), ("duration", "runtime")) if name in given}
+    known |= {"buckets": given["bucket_count"]} if "bucket_count" in given else {}
+    if "modes" in given:
+        known["modes"] = "".join(mode for mode in given["modes"] if mode in _MEASURED)
+    options: dict[str, OptionValue] = {}
+    other = {name: given[name] for name, usual in _USUAL.items() if given.get(name, usual) != usual}
+    for name, value in known.items():
+        try:
+            options[name] = check({name: value})[name]
+        except OptionError:
+            other[name] = str(value)
+    return options, other
