@@ -393,6 +393,67 @@ def test_a_scrape_of_gosbench_after_its_end_has_each_method() -> None:
     assert not found_in("\n".join(line for line in text.splitlines() if "test_end" not in line))
 
 
+# ---------------------------------------------------------------------------------------------- fio's terse form
+
+
+@pytest.mark.parametrize("form", [2, 3, 4, 5])
+def test_a_line_of_each_terse_version_has_the_figures_of_its_job(form: int) -> None:
+    text = (FORMS / "terse" / f"version-{form}.txt").read_text()
+    fields = text.splitlines()[1].split(";")
+    begin = 4 if form == 2 else 5
+    found = only(text)
+    for flow, at in (("read", begin), ("write", begin + (47 if form == 5 else 41))):
+        total = found.summary.flows[flow]
+        kib, rate, iops, milliseconds = map(int, fields[at : at + 4])
+        assert (total.bytes, total.runtime_seconds) == (kib * 1024, milliseconds / 1000)
+        assert total.ios == kib / 4
+        assert total.iops == pytest.approx(iops, abs=1)
+        assert total.bandwidth_bytes == pytest.approx(rate * 1024, abs=1024)
+        assert total.latency_mean_seconds == pytest.approx(float(fields[at + 10]) / 1e6)
+        assert total.latency_max_seconds == int(fields[at + 9]) / 1e6
+        p99 = next(field for field in fields[at + 12 : at + 32] if field.startswith("99.000000%"))
+        assert total.latency_p99_seconds == int(p99.split("=")[1]) / 1e6
+        assert total.lat
+        assert total.lat.mean_seconds == pytest.approx(float(fields[at + 34]) / 1e6)
+    assert f"{found.cpu_user_percent:f}%" in fields
+    assert f"{found.cpu_system_percent:f}%" in fields
+    assert str(found.context_switches) in fields
+    assert found.depths["1"] == 100
+    assert [disk.name for disk in found.disks] == ([] if form == 2 else ["vda"])
+    assert found.version == ("" if form == 2 else "fio-3.33")
+    assert (found.node, found.target, found.options["rw"]) == ("lab1", "file:/mnt/bench/t", "randrw")
+    assert found.has_all_options
+
+
+def test_without_its_command_a_terse_line_has_no_count_and_no_options() -> None:
+    line = (FORMS / "terse" / "version-3.txt").read_text().splitlines()[1]
+    found = only(line)
+    assert (found.options, found.command, found.has_all_options) == ({}, "", False)
+    assert {total.ios for total in found.summary.flows.values()} == {None}
+
+
+def test_terse_lines_are_one_run_only_where_the_command_says_so(tmp_path: Path) -> None:
+    text = (FORMS / "terse" / "jobs.txt").read_text()
+    lines = text.splitlines()[1:]
+    kib = [int(line.split(";")[5]) for line in lines]
+    found = only(text)
+    assert found.summary.read
+    assert found.summary.read.bytes == sum(kib) * 1024
+    assert (len(found.jobs), found.options["numjobs"]) == (2, 2)
+    apart = import_texts(tmp_path, "apart", {"a.txt": "\n".join(lines)})
+    assert [run.summary.read.bytes for run in apart if run.summary.read] == [each * 1024 for each in kib]
+    assert [run.repeat for run in apart] == [1, 1]
+
+
+def test_a_run_in_three_forms_is_one() -> None:
+    assert only((FORMS / "terse" / "three-forms.txt").read_text()).name == "both"
+
+
+def test_options_above_a_terse_line_that_no_preset_has_are_kept() -> None:
+    text = (FORMS / "terse" / "version-3.txt").read_text().replace("--size=8M", "--size=8M --zonemode=zbd --offset=1G")
+    assert only(text).other_options == {"zonemode": "zbd", "offset": "1G"}
+
+
 # ---------------------------------------------------------------------------------------------- whatever comes
 
 BASES = [
@@ -402,6 +463,7 @@ BASES = [
     OSDS,
     *((FORMS / name).read_text() for name in ("iperf3-3.12.json", "iperf3-3.12-both.txt", "ioping.txt", "dd.txt")),
     (RECORDINGS / "hsbench" / "4k-put-get-delete.txt").read_text(),
+    *((FORMS / "terse" / f"{name}.txt").read_text() for name in ("version-2", "version-5", "jobs")),
     *((FORMS / name).read_text() for name in ("hsbench/64k.json", "hsbench/64k.csv", "gosbench/metrics.prom")),
 ]
 
