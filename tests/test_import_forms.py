@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.saved import FINDERS
+from cephtui.tools.unread import problem_of
 from tests.imported import import_texts
 from tests.test_import import figures, mutated
 
@@ -452,6 +454,65 @@ def test_a_run_in_three_forms_is_one() -> None:
 def test_options_above_a_terse_line_that_no_preset_has_are_kept() -> None:
     text = (FORMS / "terse" / "version-3.txt").read_text().replace("--size=8M", "--size=8M --zonemode=zbd --offset=1G")
     assert only(text).other_options == {"zonemode": "zbd", "offset": "1G"}
+
+
+# ---------------------------------------------------------------------------------------------- what can't be read
+
+OTHERS = {
+    "elbencho": "OPERATION   RESULT TYPE         FIRST DONE  LAST DONE\nWRITE  Elapsed time : 1s\n",
+    "warp": "Operation: GET. Concurrency: 20\n* Average: 92.05 MiB/s, 9652.01 obj/s\n",
+    "sysbench": "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nRunning the test\n",
+    "bonnie++": "Version  2.00       ------Sequential Output------ --Sequential Input- --Random-\n",
+    "iozone": "\tIozone: Performance Test of File I/O\n",
+    "CrystalDiskMark": "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo\n",
+    "vdbench": "Copyright (c) 2000, 2018, Oracle and/or its affiliates.\nVdbench distribution: vdbench50407\n",
+    "hdparm": "/dev/sda:\n Timing O_DIRECT disk reads: 1500 MB in  3.00 seconds = 500.0 MB/sec\n",
+    "smallfile": "                                 version : 3.2\nsmallfile_cli.py --operation create\n",
+    "mdtest": "-- started at 01/01/2024 --\n\nmdtest-4.0.0 was launched with 4 total task(s)\n",
+    "IOR": "IOR-3.3.0: MPI Coordinated Test of Parallel I/O\n",
+    "s3-benchmark": "Wasabi benchmark program v2.0\n",
+    "COSBench": "<workload name='x' description='y'>\n <storage type='s3' config='a' />\n</workload>\n",
+    "netperf": "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to host () port 0 AF_INET\n",
+    "DISKSPD": "Command Line: diskspd -b4K -d60 test.dat\n",
+    "Prometheus": "# HELP node_disk_io_now The number of I/Os\n# TYPE node_disk_io_now gauge\nnode_disk_io_now 1\n",
+    "ceph -s": "  cluster:\n    id:     01234567-0123-0123-0123-0123456789ab\n    health: HEALTH_OK\n",
+    "ceph osd perf": "osd  commit_latency(ms)  apply_latency(ms)\n  0                   1                  1\n",
+    "iostat": "Device            r/s     rkB/s   rrqm/s  %rrqm r_await\n",
+    "blktrace": "  8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]\n",
+    "iperf 2": "[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
+    "rbd bench without its first line": "elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_cannot_be_read_is_named(name: str) -> None:
+    assert problem_of(read_log(OTHERS[name])) == f"this is output of {name}, which can't be read"
+    assert not found_in(OTHERS[name])
+
+
+@pytest.mark.parametrize("name", ["ioping.txt", "dd.txt"])
+def test_output_that_needs_its_command_is_named_without_it(name: str) -> None:
+    lines = (FORMS / name).read_text().splitlines()[-35:]
+    text = "\n".join(line for line in lines if "ioping" not in line and "$ dd" not in line)
+    assert not found_in(text)
+    assert problem_of(read_log(text)).startswith(f"this is output of {name[:-4]} without its command")
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, 2]}', "[1, 2]\n", '{"a": 1}\n{"b": 2}\n', '{\n "a": 1\n}\n'])
+def test_json_of_no_known_kind_is_called_that(text: str) -> None:
+    assert problem_of(read_log(text)) == "JSON of an unknown program"
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "{ not JSON", "[root@pve1 ~]# ls\n"])
+def test_other_text_has_no_name(text: str) -> None:
+    assert problem_of(read_log(text)) == ""
+
+
+def test_a_long_line_is_named_at_once() -> None:
+    began = time.monotonic()
+    for text in ("[" * 200_000, "[1] " * 100_000, "\n" * 20_000, "Operation: GET " * 20_000, "1 " * 200_000):
+        problem_of(read_log(text))
+    assert time.monotonic() - began < 20
 
 
 # ---------------------------------------------------------------------------------------------- whatever comes

@@ -24,13 +24,14 @@ from cephtui.tools import TOOLS
 from cephtui.tools.headings import places
 from cephtui.tools.logs import FoundRun, Log, is_variable, read_log
 from cephtui.tools.saved import FINDERS, JOB_FILES
+from cephtui.tools.unread import problem_of
 
 FILE_MOST_BYTES = 32 << 20
 """Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
 FILES_MOST, RUNS_MOST = 10_000, 5_000
 """Of one session."""
 UNKNOWN_COMMAND = "(the command is not in the log)"
-NOTHING_FOUND = f"no {' or '.join(TOOLS[name].title for name in FINDERS)} output found"
+NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in FINDERS)}"
 _HEAD_BYTES = 4096
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How the text of a Windows shell begins."""
@@ -87,7 +88,7 @@ def read_log_file(path: Path) -> LogFile:
         return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
-    return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path), modified_at)
+    return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path, log), modified_at)
 
 
 def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> tuple[tuple[str, FoundRun], ...]:
@@ -103,9 +104,9 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith(_UTF_16)
 
 
-def _nothing(path: Path) -> str:
+def _nothing(path: Path, log: Log) -> str:
     what = JOB_FILES.get(path.suffix)
-    return f"{what}: cephtui import-preset makes presets of it" if what else NOTHING_FOUND
+    return f"{what}: cephtui import-preset makes presets of it" if what else problem_of(log) or NOTHING_FOUND
 
 
 def default_name(first: Path, file: LogFile) -> str:
