@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cephtui.cli.verbs import cli
+from cephtui.sessions.importing import read_log_file
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.saved import FINDERS
 from cephtui.tools.unread import problem_of
@@ -454,6 +457,67 @@ def test_a_run_in_three_forms_is_one() -> None:
 def test_options_above_a_terse_line_that_no_preset_has_are_kept() -> None:
     text = (FORMS / "terse" / "version-3.txt").read_text().replace("--size=8M", "--size=8M --zonemode=zbd --offset=1G")
     assert only(text).other_options == {"zonemode": "zbd", "offset": "1G"}
+
+
+# ---------------------------------------------------------------------------------------------- fio's logs
+
+
+def copied(tmp_path: Path) -> Path:
+    """A directory with a run of fio and its logs."""
+    return Path(shutil.copytree(FORMS / "fio-logs", tmp_path / "logs"))
+
+
+def windows(folder: Path, kind: str, flow: int) -> list[list[int]]:
+    """The lines of each job, in their order."""
+    rows = [[line.split(", ") for line in path.read_text().splitlines()] for path in folder.glob(f"lg_{kind}.*.log")]
+    return [[int(row[1]) for row in each if row[2] == str(flow)] for each in rows]
+
+
+def test_the_logs_beside_a_run_of_fio_are_its_seconds(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    ((_, found),) = read_log_file(folder / "lg.json").runs
+    assert [reading.interval_seconds for reading in found.readings] == [1.0] * 4
+    for number, flow in enumerate(("read", "write")):
+        iops, kib, clat = (windows(folder, kind, number) for kind in ("iops", "bw", "clat"))
+        for second, reading in enumerate(found.readings):
+            two = slice(2 * second, 2 * second + 2)
+            interval = reading.flows[flow]
+            assert interval.iops == pytest.approx(sum(sum(each[two]) for each in iops) / 2, abs=1)
+            assert interval.bandwidth_bytes == pytest.approx(sum(sum(each[two]) for each in kib) / 2 * 1024, abs=1)
+            mean = sum(sum(each[two]) for each in clat) / sum(len(each[two]) for each in clat)
+            assert interval.latency_mean_seconds == pytest.approx(mean / 1e9, rel=1e-3)
+
+
+def test_logs_are_found_by_the_prefix_that_the_output_names(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    (folder / "lg.json").rename(folder / "result.txt")
+    ((_, found),) = read_log_file(folder / "result.txt").runs
+    assert len(found.readings) == 4
+    log = read_log_file(folder / "lg_bw.1.log")
+    assert (log.is_beside, log.problem) == (True, "fio's bandwidth log, whose run is in result.txt")
+
+
+def test_logs_of_single_ios_are_no_seconds(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    for path in folder.glob("*.log"):
+        path.write_text(path.read_text().replace(", 0, 0\n", ", 4096, 0\n"))
+    ((_, found),) = read_log_file(folder / "lg.json").runs
+    assert found.readings == ()
+
+
+def test_a_log_alone_is_named(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    (folder / "lg.json").unlink()
+    named = {path.name: read_log_file(path).problem for path in folder.iterdir()}
+    assert named["lg_lat.1.log"] == named["lg_clat.2.log"] == "fio's latency log without the output of its run"
+    assert named["lg_iops.1.log"] == "fio's IOPS log without the output of its run"
+
+
+def test_a_directory_with_logs_is_read_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = copied(tmp_path)
+    assert cli.main(["import", str(folder), "--session", "logs"], standalone_mode=False) == 0
+    assert cli.main(["import", str(folder / "lg_bw.1.log"), "--session", "one"], standalone_mode=False) == 1
 
 
 # ---------------------------------------------------------------------------------------------- what can't be read

@@ -206,7 +206,7 @@ Exit codes:
 @click.option("--dry-run", is_flag=True, help="Show what would be imported; save nothing.")
 @json_option
 def import_(**given: Any) -> int:
-    """Read saved output of fio and rados bench into a session, to be shown and compared like any other.
+    """Read saved output of fio, rados bench and other tools into a session, to be shown and compared like any other.
 
     FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
     as imported, and what its log does not say stays unknown.

@@ -18,6 +18,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
 from cephtui.reading import open_regular, read_bytes
+from cephtui.sessions.fio_logs import why_no_run, with_seconds
 from cephtui.sessions.store import StoreError, cannot_write, check_name
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
@@ -52,6 +53,8 @@ class LogFile:
     """Why there are none."""
     modified_at: datetime | None = None
     is_binary: bool = False
+    is_beside: bool = False
+    """Whether what is in it belongs to the run of a file beside it."""
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -88,6 +91,10 @@ def read_log_file(path: Path) -> LogFile:
         return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
+    problem, is_beside = ("", False) if runs else why_no_run(path, text)
+    if problem:
+        return LogFile(path, problem=problem, is_beside=is_beside)
+    runs = with_seconds(path, text, runs)
     return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path, log), modified_at)
 
 

@@ -1,4 +1,4 @@
-"""``cephtui import``: saved output of fio and rados bench becomes a session."""
+"""``cephtui import``: saved output of fio, rados bench and other tools becomes a session."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def import_logs(files: tuple[Path, ...], session: str | None, dry_run: bool, as_
         if session:
             check_new(root, session)
         for file, is_named in _log_files(files):
-            if file.is_binary and not is_named:
-                skipped += 1
+            if (file.is_binary or file.is_beside) and not is_named:
+                skipped += file.is_binary
                 continue
             found = _numbered(numbering, session, file) if dry_run else importer.add(file)
             runs += found
-            read, others = read + bool(found), others + (not found)
+            read, others = read + bool(found), others + (not found and not file.is_beside)
             _report(file, found, importer.session, as_json)
     except StoreError as error:
         raise click.ClickException(str(error)) from None

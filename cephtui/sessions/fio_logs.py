@@ -1,0 +1,74 @@
+"""The logs that fio has written beside a file with its output: they are the seconds of the run in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cephtui.reading import open_regular, read_bytes
+from cephtui.tools.fio import Fio
+from cephtui.tools.fio.saved_logs import KINDS, LogName, is_log, read_name, seconds_of
+from cephtui.tools.logs import FoundRun
+
+_LOGS_MOST, _BYTES_MOST = 1000, 64 << 20
+"""Of one run."""
+_BESIDE_MOST, _HEAD_BYTES = 100, 256 << 10
+"""Files of a directory that are looked at for a run, and how much of each."""
+
+
+def with_seconds(path: Path, text: str, runs: Sequence[tuple[str, FoundRun]]) -> list[tuple[str, FoundRun]]:
+    """The only run of a file with its seconds, where logs of it stand beside the file and the output has none."""
+    if len(runs) != 1 or runs[0][0] != Fio.name or runs[0][1].readings:
+        return list(runs)
+    tool, run = runs[0]
+    logs: list[tuple[str, str]] = []
+    room = _BYTES_MOST
+    for name in _names(path.parent):
+        found = read_name(name)
+        if found is None or not found.is_of(path.name, text):
+            continue
+        try:
+            data = read_bytes(path.parent / name, room)
+        except OSError:  # without it, or with more than there is room for, the seconds are not whole
+            return list(runs)
+        room -= len(data)
+        logs.append((found.kind, data.decode("utf-8", "replace")))
+        if len(logs) > _LOGS_MOST:
+            return list(runs)
+    return [(tool, replace(run, readings=seconds_of(logs, run.version)))]
+
+
+def why_no_run(path: Path, text: str) -> tuple[str, bool]:
+    """What a log is, and whether a file with its run stands beside it; empty for any other file."""
+    name = read_name(path.name)
+    if name is None or not is_log(text):
+        return "", False
+    kind = f"fio's {KINDS[name.kind]} log"
+    beside = _beside(path.parent, name)
+    if beside:
+        return f"{kind}, whose run is in {beside}", True
+    return f"{kind} without the output of its run", False
+
+
+def _beside(folder: Path, name: LogName) -> str:
+    others = [each for each in _names(folder) if read_name(each) is None]
+    for each in others:
+        if name.is_of(each, ""):
+            return each
+    for each in others[:_BESIDE_MOST]:
+        try:
+            with open_regular(folder / each) as file:
+                text = file.read(_HEAD_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if name.is_of(each, text):
+            return each
+    return ""
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(each.name for each in folder.iterdir())
+    except OSError:
+        return []
