@@ -41,7 +41,9 @@ def figure_or_none(value: Any) -> float | None:
 def bins(part: Mapping[str, Any]) -> dict[int, int]:
     """The histogram of completion latencies of one direction, on the fixed grid; raises one of ``BROKEN``."""
     counts = part.get("clat_ns", {}).get("bins", {})
-    return {stats.bucket_of(int(nanoseconds)): int(figure(n)) for nanoseconds, n in counts.items() if n}
+    return stats.add_buckets(
+        {stats.bucket_of(int(nanoseconds)): int(figure(n))} for nanoseconds, n in counts.items() if n
+    )
 
 
 def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
