@@ -7,13 +7,18 @@ import random
 import re
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cephtui import paths
 from cephtui.cli.verbs import cli
+from cephtui.models import Run
+from cephtui.sessions import store
 from cephtui.sessions.importing import read_log_file
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.saved import FINDERS
@@ -518,6 +523,101 @@ def test_a_directory_with_logs_is_read_in_full(tmp_path: Path, monkeypatch: pyte
     folder = copied(tmp_path)
     assert cli.main(["import", str(folder), "--session", "logs"], standalone_mode=False) == 0
     assert cli.main(["import", str(folder / "lg_bw.1.log"), "--session", "one"], standalone_mode=False) == 1
+
+
+# ---------------------------------------------------------------------------------------------- trees of results
+
+CONFIG = """\
+cluster:
+  benchmark: librbdfio
+  client_endpoints: [a, b]
+  cmd_path: /usr/bin/fio
+  mode: randwrite
+  vol_size: 1024
+  volumes_per_client: 1
+"""
+
+
+def document(factor: int) -> dict[str, Any]:
+    """A document of fio with a histogram, and so many times its I/Os."""
+    text = (RECORDINGS / "logs" / "fio-2.21-json-plus.txt").read_text()
+    found: dict[str, Any] = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    for flow in ("read", "write"):
+        for job in found["jobs"]:
+            job[flow]["total_ios"] *= factor
+            job[flow]["io_bytes"] *= factor
+            job[flow]["clat"]["bins"] = {time: n * factor for time, n in job[flow]["clat"]["bins"].items()}
+    return found
+
+
+def test_bins_of_fio_2_that_share_a_bucket_are_added_up() -> None:
+    jobs = document(1)["jobs"]
+    for flow, total in only(json.dumps(document(1))).summary.flows.items():
+        timed = sum(n for job in jobs for n in job[flow]["clat"]["bins"].values())
+        assert sum((total.latency_buckets or {}).values()) == timed
+
+
+def tree_of_cbt(tmp_path: Path, clients: Mapping[str, int]) -> Path:
+    """Clients by what is in the name of their file."""
+    top = tmp_path / "results" / "00000000" / "id-12ab34cd"
+    folder = top / "op_size-00004096" / "concurrent_procs-002" / "iodepth-016" / "randwrite"
+    folder.mkdir(parents=True)
+    (top / "benchmark_config.yaml").write_text(CONFIG)
+    (folder / "ceph_settings.out").write_text("[global]\nmon_allow_pool_delete = true\n")
+    for client, factor in clients.items():
+        text = json.dumps(document(factor))
+        (folder / f"output.{client}").write_text(f"{text}\nmixed: (groupid=0\n")
+        (folder / f"json_output.{client}").write_text(text)
+    return tmp_path / "results"
+
+
+def imported_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Run]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert cli.main(["import", str(folder), "--session", "tree"], standalone_mode=False) == 0
+    return store.read_runs(paths.sessions_dir() / "tree")[0]
+
+
+def test_clients_of_a_test_of_cbt_are_nodes_of_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run,) = imported_tree(tmp_path, monkeypatch, tree_of_cbt(tmp_path, {"0.node1": 1, "0.node2": 3}))
+    jobs = document(1)["jobs"]
+    assert [node.node for node in run.nodes] == ["node1", "node2"]
+    for flow in ("read", "write"):
+        ios = sum(job[flow]["total_ios"] for job in jobs)
+        seconds = max(job[flow]["runtime"] for job in jobs) / 1000
+        total = run.summary.flows[flow]
+        assert total.ios == 4 * ios
+        assert total.iops == pytest.approx(4 * ios / seconds)
+        assert [node.summary.flows[flow].ios for node in run.nodes] == [ios, 3 * ios]
+        timed = sum(n for job in jobs for n in job[flow]["clat"]["bins"].values())
+        assert sum((total.latency_buckets or {}).values()) == 4 * timed
+    assert run.heading == "op_size-00004096 / concurrent_procs-002 / iodepth-016 / randwrite"
+    assert run.other_options == {"vol_size": "1024", "volumes_per_client": "1"}
+    assert {path.name for path in (paths.sessions_dir() / "tree").rglob("*node*")}
+
+
+def test_processes_of_one_client_are_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run,) = imported_tree(tmp_path, monkeypatch, tree_of_cbt(tmp_path, {"0.node1": 1, "1.node1": 1, "0.node2": 1}))
+    ios = sum(job["write"]["total_ios"] for job in document(1)["jobs"])
+    assert [node.summary.flows["write"].ios for node in run.nodes] == [2 * ios, ios]
+    assert run.other_options["processes"] == "2"
+
+
+def test_files_of_that_name_elsewhere_are_runs_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for number in (1, 2):
+        (folder / f"output.{number}.txt").write_text(json.dumps(document(number)))
+    runs = imported_tree(tmp_path, monkeypatch, folder)
+    assert [len(run.nodes) for run in runs] == [1, 1]
+
+
+def test_directories_of_bench_fio_are_headings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sda/4k", "sda/1M", "sdb/4k", "sdb/randrw75/4k"):
+        (tmp_path / "bench" / name).mkdir(parents=True)
+        (tmp_path / "bench" / name / "randrw-1-2.json").write_text(json.dumps(document(1)))
+    runs = imported_tree(tmp_path, monkeypatch, tmp_path / "bench")
+    assert [run.heading for run in runs] == ["sda / 1M", "sda / 4k", "sdb / 4k", "sdb / randrw75 / 4k"]
+    assert {run.repeat for run in runs} == {1}
 
 
 # ---------------------------------------------------------------------------------------------- what can't be read

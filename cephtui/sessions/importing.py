@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from cephtui.printable import one_line
 from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.fio_logs import why_no_run, with_seconds
 from cephtui.sessions.store import StoreError, cannot_write, check_name
+from cephtui.sessions.trees import UNKNOWN_COMMAND, heading_of, is_beside, together
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
 from cephtui.tools.headings import places
@@ -31,7 +32,6 @@ FILE_MOST_BYTES = 32 << 20
 """Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
 FILES_MOST, RUNS_MOST = 10_000, 5_000
 """Of one session."""
-UNKNOWN_COMMAND = "(the command is not in the log)"
 NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in FINDERS)}"
 _HEAD_BYTES = 4096
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -53,6 +53,8 @@ class LogFile:
     """Why there are none."""
     modified_at: datetime | None = None
     is_binary: bool = False
+    by_node: Mapping[str, str] = field(default_factory=dict)
+    """The text of each node, where a run on several has a file of each."""
     is_beside: bool = False
     """Whether what is in it belongs to the run of a file beside it."""
 
@@ -76,6 +78,8 @@ def _raise(error: OSError) -> None:
 
 def read_log_file(path: Path) -> LogFile:
     """The runs in a file, or why there are none; raises nothing that a file can cause."""
+    if is_beside(path):
+        return LogFile(path, problem="one of cbt's files beside its output", is_beside=True)
     try:
         with open_regular(path) as file:
             if _is_binary(file.read(_HEAD_BYTES)):
@@ -91,18 +95,28 @@ def read_log_file(path: Path) -> LogFile:
         return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
-    problem, is_beside = ("", False) if runs else why_no_run(path, text)
-    if problem:
-        return LogFile(path, problem=problem, is_beside=is_beside)
-    runs = with_seconds(path, text, runs)
-    return LogFile(path, text if runs else "", _placed(log, runs), None if runs else _nothing(path, log), modified_at)
+    if not runs:
+        problem, has_run = why_no_run(path, text)
+        return LogFile(path, problem=problem or _nothing(path, log), modified_at=modified_at, is_beside=has_run)
+    return LogFile(path, text, _placed(log, with_seconds(path, text, runs), heading_of(path)), None, modified_at)
 
 
-def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> tuple[tuple[str, FoundRun], ...]:
-    """The runs of a file with the part of it that each stands in."""
+def read_together(paths: Sequence[Path]) -> list[LogFile]:
+    """Files, as one where each has a run of one test that ran on several nodes; raises nothing."""
+    files = [read_log_file(path) for path in paths]
+    tools = {tool for file in files for tool, _ in file.runs}
+    if len(files) < 2 or len(tools) > 1 or any(len(file.runs) != 1 for file in files):
+        return files
+    run, names = together([(file.path, file.runs[0][1]) for file in files])
+    texts = {node: file.text for node, name in names.items() for file in files if file.path.name == name}
+    return [replace(files[0], runs=((tools.pop(), run),), by_node=texts)]
+
+
+def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]], above: str) -> tuple[tuple[str, FoundRun], ...]:
+    """The runs of a file with the part of it that each stands in, below what its directories say."""
     at = places(log, [(run.line, run.last_line) for _, run in runs])
     return tuple(
-        (tool, replace(run, part=place.part, heading=place.heading))
+        (tool, replace(run, part=place.part, heading=" / ".join(filter(None, (above, place.heading)))))
         for (tool, run), place in zip(runs, at, strict=True)
     )
 
@@ -251,7 +265,8 @@ class Importer:
         output, course = writer.start_run(run), Course("iops")
         node = run.nodes[0].node
         own = "".join(f"{line}\n" for line in lines[found.line - 1 : found.last_line])
-        output.raw(node, "stdout", own.encode("utf-8", "replace"), found.duration_seconds)
+        for each, text in (file.by_node or {node: own}).items():
+            output.raw(each, "stdout", text.encode("utf-8", "replace"), found.duration_seconds)
         for reading in found.readings:
             for name in (node, None):
                 sample = as_sample(run.run, run.preset, name, reading, preparing=False)

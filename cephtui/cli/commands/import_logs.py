@@ -25,9 +25,10 @@ from cephtui.sessions.importing import (
     Numbering,
     check_new,
     files_of,
-    read_log_file,
+    read_together,
 )
 from cephtui.sessions.store import StoreError
+from cephtui.sessions.trees import by_test
 from cephtui.terminal import say
 
 _LARGE_BYTES = 4 << 20
@@ -72,9 +73,10 @@ def _log_files(named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
             raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
         if not found:
             yield LogFile(path, problem="there are no files in it"), True
-        for each in found:
-            _announce_large(each)
-            yield read_log_file(each), each == path
+        for group in by_test(found):
+            for each in group:
+                _announce_large(each)
+            yield from ((file, file.path == path) for file in read_together(group))
 
 
 def _announce_large(path: Path) -> None:
