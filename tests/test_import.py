@@ -487,7 +487,7 @@ def test_json_lines_have_the_runs_and_the_files(home: Path, capsys: pytest.Captu
     assert [(row["event"], row.get("problem")) for row in rows] == [
         ("run", None),
         ("file", None),
-        ("file", "no fio or rados bench output found"),
+        ("file", importing.NOTHING_FOUND),
     ]
     assert rows[1]["runs"] == [1]
     assert rows[1]["session"] == "x"
