@@ -66,6 +66,7 @@ bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern random
     5      3776   1272.48   5.0 MiB/s
 elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s
 """
+"""Its third line came three seconds after the second."""
 OLD = """\
 $ rbd bench-write img --pool rbd --io-threads 4
 bench-write  io_size 4096 io_threads 4 bytes 1073741824 pattern sequential
@@ -294,6 +295,32 @@ def test_ioping_is_read_as_it_prints_for_people_and_raw() -> None:
     assert raw.options == {"size": "8k", "interval": 0.05, "runtime": 2.0}
     assert (raw.target, raw.node) == ("file:/mnt/bench", "lab1")
     assert not found_in("\n".join(" ".join(row) for row in rows))  # how large its requests were is not known
+
+
+def test_letters_of_an_option_stand_together_and_with_their_value() -> None:
+    text = """\
+root@pve-20:~# ioping -c10 -RLWWW /dev/nvme0n1 -D -s512
+512 B >>> /dev/nvme0n1 (block device 894.3 GiB): request=1 time=1.28 ms (warmup)
+512 B >>> /dev/nvme0n1 (block device 894.3 GiB): request=2 time=678.8 us (fast)
+
+--- /dev/nvme0n1 (block device 894.3 GiB) ioping statistics ---
+9 requests completed in 9.54 ms, 4.50 KiB written, 943 iops, 471.9 KiB/s
+generated 10 requests in 9.00 s, 5 KiB, 1 iops, 568 B/s
+min/avg/max/mdev = 388.1 us / 1.06 ms / 1.83 ms / 487.4 us
+"""
+    found = only(text)
+    assert (found.node, found.target) == ("pve-20", "device:/dev/nvme0n1")
+    assert found.options == {"size": "512", "interval": 1.0, "linear": True}
+    assert found.other_options == {"count": "10", "rapid": "true", "write": "true", "direct": "true"}
+    assert found.summary.write
+    assert (found.summary.write.ios, found.summary.write.bytes) == (9, 9 * 512)
+    assert found.summary.write.latency_max_seconds == pytest.approx(1.83e-3)
+
+
+def test_what_a_shell_has_put_into_a_command_is_not_known() -> None:
+    text = OSDS.splitlines()[1:8]
+    found = only("\n".join(["$ ceph tell osd.7 bench $[1024*1024*1024] $SIZE $OBJECT", *text]))
+    assert (found.target, found.other_options) == ("osd:7", {"count": "1G", "object_size": "$OBJECT"})
 
 
 def test_dd_is_read_where_its_command_says_what_it_did() -> None:
@@ -652,6 +679,16 @@ OTHERS = {
 def test_what_cannot_be_read_is_named(name: str) -> None:
     assert problem_of(read_log(OTHERS[name])) == f"this is output of {name}, which can't be read"
     assert not found_in(OTHERS[name])
+
+
+def test_ioping_of_an_old_version_is_named() -> None:
+    text = """\
+--- . (ext4 /dev/sda3) ioping statistics ---
+5 requests completed in 4794.0 ms, 364 iops, 1.4 MiB/s
+min/avg/max/mdev = 0.2/2.8/12.7/5.0 ms
+"""
+    assert not found_in(text)
+    assert problem_of(read_log(text)) == "this is output of ioping before 1.0, which can't be read"
 
 
 @pytest.mark.parametrize("name", ["ioping.txt", "dd.txt"])

@@ -79,6 +79,10 @@ def given_options(
             continue
         name, equals, value = word.lstrip("-").partition("=")
         if not word.startswith("--") and word[1] in short and len(word) > 2 and not equals:
+            if short[word[1]] in flags:  # each letter is one of its own
+                found[short[word[1]]] = "true"
+                left.insert(0, f"-{word[2:]}")
+                continue
             name, equals, value = word[1], "=", word[2:]
         name = short.get(name, name)
         if equals:

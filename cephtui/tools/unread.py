@@ -42,6 +42,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?m)^ *elapsed: +\d+ +ops: +\d+ +ops/sec:", "rbd bench without its first line"),
     (r"(?m)^ *\d+ bytes .{0,100}copied, [\d.e-]+ s", "dd without its command, or of a copy"),
     (r"(?m)^\d+(?: \d+){9}$", "ioping without its command"),
+    (r"\bioping statistics ---", "ioping before 1.0"),
 )  # fmt: skip
 """A pattern, and whose output has it; the first that matches counts."""
 _PATTERNS = tuple((re.compile(pattern), name) for pattern, name in _TABLE)

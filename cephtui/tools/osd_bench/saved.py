@@ -85,12 +85,14 @@ def _fits(command: CommandLine, answer: _Answer) -> bool:
     if answer.osd is not None and told not in ("*", str(answer.osd)):
         return False
     wanted = {"count": answer.found.get("bytes_written"), "size": answer.found.get("blocksize")}
-    return all(value == str(wanted[name]) for name, value in asked.items() if name in wanted)
+    return all(
+        value == str(wanted[name]) for name, value in asked.items() if name in wanted and value.isdecimal()
+    )  # what a shell would have put in is not known
 
 
 def _given(command: CommandLine) -> dict[str, str]:
     words = command.words[command.words.index("tell") + 3 :]
-    values = [word for word in words if word.isdecimal()]
+    values = [word for word in words if word[:1].isdigit() or word.startswith("$")]
     return dict(zip(_COUNTS, values, strict=False))
 
 

@@ -37,8 +37,8 @@ _SILENT_SECONDS = 3.0
 _LINE_MOST = 4096
 _BEGIN = re.compile(
     r"bench(?:-write| +type (?P<type>write|read|readwrite)\b(?: read:write=(?P<mix>\d{1,3}):\d{1,3})?.*) +"
-    r"io_size (?P<size>\d{1,12}) io_threads (?P<threads>\d{1,9})(?: bytes (?P<bytes>\d{1,18}))?"
-    r"(?: pattern (?P<pattern>[a-z ]{1,20}?))? *",
+    r"io_size (?P<size>\d{1,12}) io_threads (?P<threads>\d{1,9})(?: +bytes (?P<bytes>\d{1,18}))?"
+    r"(?: +pattern (?P<pattern>[a-z ]{1,20}?))? *",
     re.ASCII,
 )
 _ROW = re.compile(r" *\d{1,9} +(\d{1,12}) +[\d.e+]{1,16} +[\d.e+]{1,16}(?: [KMGTPE]?i?B/s)? *", re.ASCII)
