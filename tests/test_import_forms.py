@@ -671,6 +671,7 @@ OTHERS = {
     "iostat": "Device            r/s     rkB/s   rrqm/s  %rrqm r_await\n",
     "blktrace": "  8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]\n",
     "iperf 2": "[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
+    "iperf3 that has failed": "iperf3: error - unable to connect to server: Connection refused\n",
     "rbd bench without its first line": "elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s\n",
 }
 

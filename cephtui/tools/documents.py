@@ -29,9 +29,12 @@ class JsonDocument:
     """What stands before it on its first line."""
 
 
-def json_documents(log: Log, start: re.Pattern[str]) -> Iterator[JsonDocument]:
-    """Each document that begins where ``start`` matches, in the order of the log; what is no JSON is left out."""
-    if not start.search(log.text):
+def json_documents(log: Log, start: re.Pattern[str], word: str) -> Iterator[JsonDocument]:
+    """Each document that begins where ``start`` matches, in the order of the log; what is no JSON is left out.
+
+    Without ``word`` in the log there is none.
+    """
+    if word not in log.text:
         return
     text = "\n".join(line.text for line in log.lines)
     begins = list(accumulate((len(line.text) + 1 for line in log.lines), initial=0))

@@ -14,6 +14,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?m)^(?:MIGRATED )?(?:TCP|UDP)[ _]\w+.* TEST from ", "netperf"),
     (r"(?m)^\[ *\d+\] +\d+\.\d- *\d+\.\d sec +[\d.]+ [KMGT]?Bytes", "iperf 2"),
     (r"(?m)^\[ *ID\] Interval .*Total Datagrams|\"protocol\"\s*:\s*\"UDP\"", "iperf3 over UDP"),
+    (r"iperf3: error - |\"intervals\"\s*:\s*\[\s*\][\s\S]{0,400}\"error\"\s*:", "iperf3 that has failed"),
     (r"(?m)^OPERATION +RESULT TYPE\b|\belbencho\b", "elbencho"),
     (r"(?m)^Operation: (?:GET|PUT|STAT|DELETE|LIST)\b.*Concurrency|^warp: |\bwarp (?:get|put|mixed|analyze)\b",
      "warp"),

@@ -52,6 +52,8 @@ class _Part:
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
+    if "Hotsauce" not in log.text and "Loop" not in log.text:
+        return []
     parts = [*_texts(log.lines), *_lists(log), *_tables(log.lines)]
     found = [run for part in parts if (run := _run(part))]
     return sorted(found, key=lambda run: run.line)
@@ -115,7 +117,7 @@ def _size(text: str) -> int:
 
 
 def _lists(log: Log) -> Iterator[_Part]:
-    for document in json_documents(log, _LIST):
+    for document in json_documents(log, _LIST, '"IntervalName"'):
         rows = [row for row in document.content if isinstance(row, dict)]
         yield from _of_rows(rows, document.line, document.last_line)
 

@@ -37,7 +37,7 @@ _SECONDS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "m
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing. Without its command the size of raw requests is not known."""
-    blocks = [*_printed(log.lines), *_raw(log.lines)]
+    blocks = [*(_printed(log.lines) if "ioping statistics" in log.text else ()), *_raw(log.lines)]
     if not blocks:
         return []
     blocks.sort(key=lambda lines: lines[0].number)
@@ -64,7 +64,7 @@ def _printed(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
 def _raw(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
     own: list[LogLine] = []
     for line in lines:
-        if is_raw(line.text.strip()):
+        if line.text[-1:].isdigit() and is_raw(line.text.strip()):
             own.append(line)
         elif own:
             yield own

@@ -90,7 +90,7 @@ class _Found:
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    if "iperf" not in log.text and " sec " not in log.text:
+    if "its/sec" not in log.text and "Bytes/sec" not in log.text and "test_start" not in log.text:
         return []
     found = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda each: each.line)
     spans = [(each.line, each.last_line) for each in found]
@@ -102,7 +102,7 @@ def find_runs(log: Log) -> list[FoundRun]:
 
 
 def _documents(log: Log) -> Iterator[_Found]:
-    for document in json_documents(log, _DOCUMENT):
+    for document in json_documents(log, _DOCUMENT, '"test_start"'):
         content = document.content
         if not (isinstance(content, dict) and isinstance(content.get("intervals"), list)):
             continue
@@ -118,7 +118,7 @@ def _documents(log: Log) -> Iterator[_Found]:
 def _streamed(log: Log) -> Iterator[_Found]:
     events: list[Any] = []
     first = 0
-    for document in json_documents(log, _EVENT):
+    for document in json_documents(log, _EVENT, '"event"'):
         kind = document.content.get("event")
         if kind == "start":
             events, first = [], document.line

@@ -51,12 +51,14 @@ def find_runs(log: Log) -> list[FoundRun]:
 
 
 def _documents(log: Log) -> Iterator[_Answer]:
-    for document in json_documents(log, _START):
+    for document in json_documents(log, _START, '"bytes_written"'):
         if isinstance(document.content, dict):
             yield _answer(document.content, document.before, document.line, document.last_line)
 
 
 def _texts(log: Log) -> Iterator[_Answer]:
+    if "bench: wrote" not in log.text:
+        return
     for line in log.lines:
         at = line.text.find("bench: wrote ") if "bench: wrote" in line.text else -1
         if at >= 0 and (found := read_text(line.text[at:].strip())):

@@ -41,7 +41,7 @@ class _Block:
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    blocks = list(_blocks(log.lines))
+    blocks = list(_blocks(log.lines)) if "io_threads" in log.text else []
     if not blocks:
         return []
     spans = [(block.lines[0].number, block.lines[-1].number) for block in blocks]
