@@ -622,6 +622,15 @@ def test_clients_of_a_test_of_cbt_are_nodes_of_one_run(tmp_path: Path, monkeypat
     assert {path.name for path in (paths.sessions_dir() / "tree").rglob("*node*")}
 
 
+def test_clients_of_cbt_may_be_named_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    files = sorted(tree_of_cbt(tmp_path, {"0.node1": 1, "0.node2": 3}).rglob("*output.0.*"))
+    assert len(files) == 4
+    assert cli.main(["import", *map(str, files), "--session", "named"], standalone_mode=False) == 0
+    (run,) = store.read_runs(paths.sessions_dir() / "named")[0]
+    assert [node.node for node in run.nodes] == ["node1", "node2"]
+
+
 def test_processes_of_one_client_are_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (run,) = imported_tree(tmp_path, monkeypatch, tree_of_cbt(tmp_path, {"0.node1": 1, "1.node1": 1, "0.node2": 1}))
     ios = sum(job["write"]["total_ios"] for job in document(1)["jobs"])

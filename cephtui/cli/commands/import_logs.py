@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 
 import click
@@ -63,20 +63,29 @@ def import_logs(files: tuple[Path, ...], session: str | None, dry_run: bool, as_
 
 def _log_files(named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
     """Each file, and whether it was named itself; those of a directory are found below it."""
-    for path in named:
-        try:
-            found = list(islice(files_of(path), FILES_MOST + 1))
-        except OSError as error:
-            yield LogFile(path, problem=error.strerror), True
+    for is_file, some in groupby(named, Path.is_file):
+        if is_file:
+            yield from _read(list(some), named)
             continue
-        if len(found) > FILES_MOST:
-            raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
-        if not found:
-            yield LogFile(path, problem="there are no files in it"), True
-        for group in by_test(found):
-            for each in group:
-                _announce_large(each)
-            yield from ((file, file.path == path) for file in read_together(group))
+        for path in some:
+            try:
+                found = list(islice(files_of(path), FILES_MOST + 1))
+            except OSError as error:
+                yield LogFile(path, problem=error.strerror), True
+                continue
+            if len(found) > FILES_MOST:
+                raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
+            if not found:
+                yield LogFile(path, problem="there are no files in it"), True
+            yield from _read(found, named)
+
+
+def _read(found: Sequence[Path], named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
+    """Those that have been written in one test together."""
+    for group in by_test(found):
+        for each in group:
+            _announce_large(each)
+        yield from ((file, file.path in named) for file in read_together(group))
 
 
 def _announce_large(path: Path) -> None:
