@@ -91,6 +91,8 @@ CHOSEN = {
 FREE = {
     *(
         "Run.heading",
+        "Run.other_options key",
+        "Run.other_options value",
         "Run.error",
         "Run.command",
         "Run.cephtui_version",
