@@ -17,6 +17,7 @@ _EXEC = re.compile(r"(?P<prompt>.{0,400}?\s(?:--|exec|run|sudo|ssh)\s.{0,200}?)(
 _LOOP_BEGUN = re.compile(r".*\b(?:for|while|until)\s.*")
 _LOOP_WITHIN = 6
 _END = re.compile(r"\s*(?:;|&&|\|\|)\s.*|\s*[;&]\s*$|\s*;\s*done\b.*", re.DOTALL)
+_QUOTING = re.compile(r"[\"'\\#]")
 _LONGEST = 1000
 """Characters of a command; a longer one is none of this tool."""
 _SHORT = {"p": "pool", "t": "concurrent-ios", "b": "block-size", "O": "object-size", "N": "namespace", "f": "format"}
@@ -138,7 +139,8 @@ def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     is_loop = match.re is _LOOP
     text = _END.sub("", text, count=1) if is_loop else text
     try:
-        given = _given(shlex.split(without_output(text), comments=True))
+        words = without_output(text)
+        given = _given(shlex.split(words, comments=True) if _QUOTING.search(words) else words.split())
     except ValueError:
         return None
     if "mode" not in given:

@@ -43,7 +43,7 @@ _ERROR_NEAR = re.compile(
 _WRONG = re.compile(r"\S+ is not correct!")
 _MADE = frozenset(("total writes made", "total reads made"))
 _MIB = 1 << 20
-_RUNS_MOST = 5000
+_RUNS_MOST, _COMMANDS_MOST = 5000, 100
 _NEAR_LINES = 20
 """What stands further above a run's first row, or below its last line, is not of the run."""
 _BLOCKS = 0.02
@@ -220,7 +220,7 @@ class _Finder:
         self._end()
         if self._is_used:
             self._commands = []
-        self._commands.append(command)
+        self._commands = [*self._commands[-_COMMANDS_MOST:], command]
         self._is_used = False
         self._ahead.clear()
 
