@@ -263,7 +263,8 @@ def host_of(prompt: str) -> str:
 def whole_command(lines: Sequence[LogLine], at: int, first: str) -> str:
     """A command with the lines that a backslash or a hyphen at the end of each joins to it."""
     text = first.strip()
-    for line in lines[at + 1 :]:
+    for number in range(at + 1, len(lines)):
+        line = lines[number]
         if text.endswith("\\"):
             text = f"{text[:-1].rstrip()} {line.text.strip()}"
         elif text.endswith(" -"):
