@@ -141,7 +141,9 @@ def check_totals(total: Total | None, part: Document) -> None:
     assert total is not None
     clat = part["clat_ns"]
     assert (total.ios, total.bytes) == (part["total_ios"], part["io_bytes"])
-    assert (total.iops, total.bandwidth_bytes) == (part["iops"], part["bw_bytes"])
+    bandwidth = part.get("bw_bytes", part["io_bytes"] / part["runtime"] * 1000)
+    assert total.iops == part["iops"]
+    assert total.bandwidth_bytes == pytest.approx(bandwidth, abs=1)
     assert total.runtime_seconds == part["runtime"] / 1000
     for figure in ("mean", "stddev", "min", "max"):
         assert getattr(total, f"latency_{figure}_seconds") == clat[figure] / 1e9
@@ -149,7 +151,8 @@ def check_totals(total: Total | None, part: Document) -> None:
         expected = clat["percentile"][f"{float(percent):.6f}"] / 1e9
         assert getattr(total, f"latency_{name}_seconds") == expected
     for found, spread in ((total.slat, part["slat_ns"]), (total.lat, part["lat_ns"])):
-        wanted = {f"{k}_seconds": spread[k] / 1e9 for k in ("mean", "stddev", "min", "max")} if spread["N"] else None
+        timed = spread.get("N", spread["max"])
+        wanted = {f"{k}_seconds": spread[k] / 1e9 for k in ("mean", "stddev", "min", "max")} if timed else None
         assert (found and found.model_dump()) == wanted
 
 
@@ -157,7 +160,8 @@ def check_totals(total: Total | None, part: Document) -> None:
 
 
 def test_recordings_are_of_several_versions() -> None:
-    assert {name.partition("/")[0] for name in names()} >= {"3.25", "3.33", "3.39", "3.41"}
+    versions = {name.partition("/")[0] for name in names()}
+    assert versions >= {"3.1", "3.7", "3.12", "3.16", "3.25", "3.33", "3.39", "3.41"}
     for name in names():
         version = name.partition("/")[0]
         assert all(document["fio version"] == f"fio-{version}" for document in load(name).documents)
@@ -181,7 +185,9 @@ def test_result_is_the_last_document(name: str) -> None:
         check_totals(totals(result, direction), job[direction])
     assert (result.cpu_user_percent, result.cpu_system_percent) == (job["usr_cpu"], job["sys_cpu"])
     assert result.context_switches == job["ctx"]
-    assert dict(result.depths) == pytest.approx(job["iodepth_level"])
+    levels = job["iodepth_level"]
+    whole = max(100.0, sum(levels.values()))  # some versions count the ramp's I/Os in the parts alone
+    assert dict(result.depths) == pytest.approx({depth: s * 100 / whole for depth, s in levels.items()}, rel=0.01)
     used = [
         (d["name"], d["util"], d["read_ios"], d["write_merges"], d["read_ticks"] / 1000, d["in_queue"] / 1000)
         for d in recording.documents[-1].get("disk_util", [])
@@ -274,7 +280,7 @@ def test_the_histogram_of_the_run_has_every_percentile_of_fio(name: str) -> None
         if len(recording.documents[-1]["jobs"]) == 1:
             own = recording.documents[-1]["jobs"][0][direction]["clat_ns"]["percentile"]
             assert {float(p) for p in own} >= {50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99}
-            for percent, nanoseconds in own.items():
+            for percent, nanoseconds in ((percent, value) for percent, value in own.items() if percent != "0.00"):
                 assert stats.percentile_seconds(known(last), float(percent)) == nanoseconds / 1e9
 
 
@@ -785,7 +791,7 @@ def few_keys(document: Document) -> Document:
             part = job[direction]
             for key in [k for k in part if k.startswith(("iops_", "bw_", "lat_ns", "slat", "drop", "short"))]:
                 del part[key]
-            if not part["clat_ns"]["N"]:
+            if not part["clat_ns"].get("N", part["clat_ns"]["max"]):
                 del part["clat_ns"]
     return document
 

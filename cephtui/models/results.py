@@ -11,7 +11,18 @@ from cephtui.models.metrics import METRICS, is_carried
 from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
 
 _PERCENTS = {metric.name: metric.percent for metric in METRICS if metric.percent is not None}
-"""Of the fields that are percentiles."""
+"""Of the fields that are percentiles of what is told."""
+PERCENTILES = {
+    50.0: "latency_p50_seconds",
+    90.0: "latency_p90_seconds",
+    95.0: "latency_p95_seconds",
+    99.0: "latency_p99_seconds",
+    99.5: "latency_p995_seconds",
+    99.9: "latency_p999_seconds",
+    99.95: "latency_p9995_seconds",
+    99.99: "latency_p9999_seconds",
+}
+"""Those of a Total, by per cent."""
 
 
 class Latency(Model):
@@ -68,6 +79,11 @@ class Total(Model):
     def _only_if_carried(self, value: float | None, info: FieldSerializationInfo) -> Amount | None:
         """What is written follows the rule that ``Metric.of`` has for what is shown."""
         return value if self.carries(_PERCENTS[info.field_name]) else None
+
+    def percentiles(self) -> dict[float, float]:
+        """Seconds by per cent, in order: those that are known and that enough I/Os carry."""
+        known = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
+        return {percent: seconds for percent, seconds in known.items() if seconds is not None}
 
     def carries(self, percent: float) -> bool:
         """Whether enough I/Os took longer than a percentile; also where they are not counted."""

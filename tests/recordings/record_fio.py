@@ -1,6 +1,7 @@
 """Records what a version of fio prints: ``python tests/recordings/record_fio.py tests/recordings/fio-3.33``.
 
-As root, where there is no /scratch. ``--root DIRECTORY`` takes the fio of another system (from debootstrap, with its
+As root, where there is no /scratch. Those of 3.1 to 3.16, which were built without libaio, have the arguments in their
+``commands.json``. ``--root DIRECTORY`` takes the fio of another system (from debootstrap, with its
 /proc and /dev mounted). The rates are low so that the recordings stay small.
 """
 

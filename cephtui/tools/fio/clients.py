@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cephtui.models import NodeResult, Outcome
-from cephtui.tools.fio.found import PERCENTILES, is_shown
+from cephtui.models.results import PERCENTILES
+from cephtui.tools.fio.found import is_shown
 from cephtui.tools.logs import FoundRun
 
 ALL = "All clients"

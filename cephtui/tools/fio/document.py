@@ -12,22 +12,15 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
-from cephtui.models.metrics import DIRECTIONS
 from cephtui.tools.base import ToolResult
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
+from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _DISK_COUNTS = ("read_ios", "write_ios", "read_merges", "write_merges")
 _DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_ticks", "queue_seconds": "in_queue"}
-
-
-def figure(value: Any) -> Any:
-    """A number as fio can mean it: no text, no NaN, nothing that a sum or a quotient could overflow with."""
-    if not 0 <= value < 1 << 63:
-        raise ValueError(value)
-    return value
 
 
 def figure_or_none(value: Any) -> float | None:
@@ -40,10 +33,12 @@ def figure_or_none(value: Any) -> float | None:
 
 def bins(part: Mapping[str, Any]) -> dict[int, int]:
     """The histogram of completion latencies of one direction, on the fixed grid; raises one of ``BROKEN``."""
-    counts = part.get("clat_ns", {}).get("bins", {})
-    return stats.add_buckets(
-        {stats.bucket_of(int(nanoseconds)): int(figure(n))} for nanoseconds, n in counts.items() if n
-    )
+    return _on_grid(part.get("clat_ns", {}).get("bins", {}))
+
+
+def _on_grid(counts: Mapping[str, Any]) -> dict[int, int]:
+    """Bins of microseconds may fall into one of nanoseconds."""
+    return stats.add_buckets({stats.bucket_of(int(ns)): int(figure(number))} for ns, number in counts.items() if number)
 
 
 def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
@@ -58,7 +53,7 @@ def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
         bytes=int(figure(part["io_bytes"])),
         runtime_seconds=min(figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
         iops=float(figure(part["iops"])),
-        bandwidth_bytes=float(figure(part["bw_bytes"] if "bw_bytes" in part else part["bw"] * 1024)),
+        bandwidth_bytes=float(figure(part["bw_bytes"])),
         buckets=bins(part),
         moments=stats.Moments(number, *(figure(clat[k]) / 1e9 for k in ("mean", "stddev"))) if measured else None,
         bounds=(figure(clat["min"]) / 1e9, figure(clat["max"]) / 1e9) if measured else None,
@@ -91,7 +86,7 @@ def flushing_of(document: Mapping[str, Any], job: Mapping[str, Any], write: stat
         return None
     options = _options(document, job)
     try:
-        buckets = {stats.bucket_of(int(ns)): figure(number) for ns, number in latency.get("bins", {}).items() if number}
+        buckets = _on_grid(latency.get("bins", {}))
         ios = _count(sync, sum(buckets.values())) or _by_option(options, write)
         least, most, mean, stddev = (float(figure(latency[name])) / 1e9 for name in ("min", "max", "mean", "stddev"))
     except BROKEN:
@@ -124,8 +119,13 @@ def _options(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, s
 
 
 def flows_of_job(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, stats.Flow]:
-    """All that a job did, by name; raises one of ``BROKEN``."""
-    found = {name: flow for name in DIRECTIONS if (flow := flow_of(job[name]))}
+    """All that a job did, by name; raises one of ``BROKEN``.
+
+    ``mixed`` beside reads and writes is all of them again (unified_rw_reporting=both).
+    """
+    found = {name: flow for name in FLOWS if name in job and (flow := flow_of(job[name]))}
+    if len(found) > 1:
+        found.pop("mixed", None)
     flushed = flushing_of(document, job, found.get("write"))
     return {**found, **(flushed.flows if flushed else {})}
 
@@ -153,7 +153,7 @@ def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
 
 def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
     """How deep the queue was, over the I/Os of all jobs; empty where a job does not report it."""
-    weights = [sum(int(figure(job[direction]["total_ios"])) for direction in DIRECTIONS) for job in jobs]
+    weights = [sum(int(figure(job[name]["total_ios"])) for name in FLOWS if name in job) for job in jobs]
     levels = [job.get("iodepth_level") for job in jobs]
     found: dict[str, float] = {}
     for weight, level in zip(weights, levels, strict=True):
@@ -193,6 +193,11 @@ def _switches(jobs: list[Mapping[str, Any]]) -> int | None:
 def _mean(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def newest_form(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same document with its jobs as the newest fio writes them; raises one of ``BROKEN``."""
+    return {**document, "jobs": [as_of_now(job) for job in document["jobs"]]}
 
 
 def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:

@@ -13,26 +13,17 @@ from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, To
 from cephtui.models.findings.data import LIBRBD_CACHE, PAGE_CACHE
 from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.models.metrics import is_carried
+from cephtui.models.results import PERCENTILES
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading
 from cephtui.tools.fio.flushes import caches_writes
 from cephtui.tools.logs import FoundRun, joined_names
 
-PERCENTILES = {
-    50.0: "latency_p50_seconds",
-    90.0: "latency_p90_seconds",
-    95.0: "latency_p95_seconds",
-    99.0: "latency_p99_seconds",
-    99.5: "latency_p995_seconds",
-    99.9: "latency_p999_seconds",
-    99.95: "latency_p9995_seconds",
-    99.99: "latency_p9999_seconds",
-}
-"""Those of a Total, by per cent."""
 _ALWAYS = (50.0, 95.0, 99.0, 99.9)
 """The others only where enough I/Os lie beyond them."""
 _OWN_CACHE = ("rbd", "rados", "null")
 """Engines that do not go through the page cache."""
+NOT_UNDERSTOOD = "not understood"
 DATE = "%a %b %d %H:%M:%S %Y"
 
 

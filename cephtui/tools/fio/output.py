@@ -21,8 +21,9 @@ from cephtui.models.findings.measurement import UNREADABLE
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH
 from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.fio.document import BROKEN, bins, figure, flow_of, flushing_of, result_of
+from cephtui.tools.fio.document import BROKEN, bins, flow_of, flushing_of, newest_form, result_of
 from cephtui.tools.fio.flushes import Flushing
+from cephtui.tools.fio.versions import figure
 from cephtui.tools.stderr import Errors, spoken
 
 DOCUMENT_START = re.compile(r'\{\s*"fio version"')
@@ -289,6 +290,7 @@ class FioParser(Parser):
 
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
+            document = newest_form(document)
             now = _counters(document)
         except BROKEN:
             self._broken += 1

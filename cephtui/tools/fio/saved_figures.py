@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS
 from cephtui.models.metrics import FLUSH
+from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
-from cephtui.tools.fio.found import PERCENTILES, Job
+from cephtui.tools.fio.found import Job
 from cephtui.tools.logs import LogLine
 
 _RATE = re.compile(

@@ -1,8 +1,7 @@
 """fio's JSON, as it is found in a log: whole documents, with whatever text stands between them.
 
-Format (fio 2.1 to 3.41, ``--output-format=json`` and ``json+``). Until 2.99 latencies are ``clat`` in microseconds
-without a count, and until 2.16 ``io_bytes`` are KiB. With ``--status-interval`` there is a document for each interval,
-whose figures count from the start.
+Format (fio 2.0.10 to 3.42, ``--output-format=json`` and ``json+``; what differs is in ``versions``). With
+``--status-interval`` there is a document for each interval, whose figures count from the start.
 """
 
 from __future__ import annotations
@@ -16,15 +15,17 @@ from typing import Any
 
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS
-from cephtui.models.metrics import DIRECTIONS, FLUSH
+from cephtui.models.metrics import FLUSH
+from cephtui.models.results import PERCENTILES
 from cephtui.tools.base import Reading
 from cephtui.tools.fio.asked import Asked, asked_of, same_of
 from cephtui.tools.fio.clients import ALL, together, with_percentiles
-from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flows_of_job, result_of
-from cephtui.tools.fio.found import PERCENTILES, Job, as_datetime, found_run, one_after_the_other
+from cephtui.tools.fio.document import BROKEN, figure_or_none, flows_of_job, newest_form, result_of
+from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.options import FLAGS
 from cephtui.tools.fio.output import DOCUMENT_START, FioParser
-from cephtui.tools.logs import FoundRun, Log
+from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
+from cephtui.tools.logs import FoundRun, Log, joined_names
 
 _SLACK_SECONDS = 1.5
 """By how much two clocks of a run may go apart from one document to the next: one counts whole seconds."""
@@ -113,7 +114,7 @@ def _continues(before: _Document, now: _Document) -> bool:
 
 def _ios(document: _Document) -> float:
     """Of a document in the ramp, whose counters start again, none."""
-    parts = [job.get(flow) for job in document.jobs for flow in DIRECTIONS]
+    parts = [job.get(flow) for job in document.jobs for flow in FLOWS]
     return sum(figure_or_none(part.get("total_ios")) or 0.0 for part in parts if isinstance(part, dict))
 
 
@@ -131,7 +132,7 @@ def _runs(documents: Sequence[_Document]) -> list[FoundRun]:
             run = _run(documents, jobs, alone=alone)
             found.append(_with_clients(run, documents, jobs, alone=alone) if "hostname" in jobs[0] else run)
         except BROKEN:
-            continue
+            found.append(_not_understood(documents, jobs))
     return one_after_the_other(found)
 
 
@@ -154,22 +155,25 @@ def _with_clients(
     named = replace(run, options={name: own.get(name, value) for name, value in run.options.items() if name in own})
     wholes = [job for job in documents[-1].jobs if _is_sum(job)]
     if alone and len(wholes) == 1:
-        named = with_percentiles(named, _job(documents[-1].content, _now(wholes[0])).percentiles)
+        named = with_percentiles(named, _job(documents[-1].content, as_of_now(wholes[0])).percentiles)
     return together(named, each)
 
 
-def _now(job: Mapping[str, Any]) -> dict[str, Any]:
-    return {**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}}
+def _not_understood(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]]) -> FoundRun:
+    last = documents[-1]
+    names = joined_names(str(job.get("jobname", ""))[:200] for job in jobs)
+    job = Job(name=names, flows={}, error=f"{NOT_UNDERSTOOD}: job {names} of the JSON")
+    return found_run([job], lines=(documents[0].line, last.last_line), options={}, ended_at=_ended_at(last))
 
 
 def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool) -> FoundRun:
     last = documents[-1]
     each = [_given(last.content, job) for job in jobs]
     asked = _asked(each, jobs)
-    now = [_now(job) for job in jobs]
-    result = result_of({**last.content, "jobs": now}, measured=True)
+    content = newest_form({**last.content, "jobs": jobs})
+    result = result_of(content, measured=True)
     return found_run(
-        [_job(last.content, job) for job in now],
+        [_job(content, job) for job in content["jobs"]],
         lines=(documents[0].line, last.last_line),
         options=asked.options,
         other_options=asked.others,
@@ -211,7 +215,7 @@ def _ended_at(document: _Document) -> datetime | None:
 def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
     """Raises one of ``BROKEN`` for what is no job of fio's."""
     flows = flows_of_job(content, job)
-    latencies = {name: job[name].get("clat_ns", {}) for name in DIRECTIONS}
+    latencies = {name: job[name].get("clat_ns", {}) for name in FLOWS if name in job}
     latencies |= {FLUSH: job["sync"]["lat_ns"]} if FLUSH in flows else {}
     number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
     return Job(
@@ -223,27 +227,6 @@ def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
         system_percent=figure_or_none(job.get("sys_cpu")),
         switches=None if switches is None else int(switches),
     )
-
-
-def _as_of_now(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures of one direction as fio 3 has them."""
-    found = dict(part)
-    if not {"io_kbytes", "bw_bytes"} & found.keys():
-        found["io_bytes"] = figure(found["io_bytes"]) * 1024
-    for name in ("slat", "clat", "lat"):
-        if isinstance(found.get(name), dict) and f"{name}_ns" not in found:
-            found[f"{name}_ns"] = _in_nanoseconds(found[name], found["total_ios"])
-    return found
-
-
-def _in_nanoseconds(old: Mapping[str, Any], ios: Any) -> dict[str, Any]:
-    bins, percentile = old.get("bins", {}), old.get("percentile", {})
-    return {
-        **{name: figure(old[name]) * 1000 for name in ("min", "max", "mean", "stddev")},
-        "N": sum(map(figure, bins.values())) or (ios if old["max"] else 0),
-        "bins": {str(int(microseconds) * 1000): number for microseconds, number in bins.items()},
-        "percentile": {percent: figure(microseconds) * 1000 for percent, microseconds in percentile.items()},
-    }
 
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, float]:

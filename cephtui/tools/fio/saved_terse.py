@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
+from cephtui.models.results import PERCENTILES
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.fio.flushes import shares_of_all
-from cephtui.tools.fio.found import PERCENTILES, Job, found_run
+from cephtui.tools.fio.found import Job, found_run
 from cephtui.tools.fio.given import Section, option_name, read_command, stored, target_of
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.fio.saved_figures import figure
