@@ -187,7 +187,7 @@ def draw_latency(
     colors: Mapping[str, str] = FLOW_COLORS,
     ascii_only: bool = False,
 ) -> RenderableType:
-    """All flows of a run with a histogram, then what is known of submission and completion."""
+    """All flows of a run that have a histogram, then what is known of submission and completion."""
     charts = [
         LatencyChart(
             name,
@@ -201,7 +201,7 @@ def draw_latency(
         for name, buckets in histograms.items()
     ]
     parts = [_parts(run)] * any(latency_parts(run, flow) for flow in run.summary.flows)
-    return Group(_Beside(charts), *parts)
+    return Group(*[_Beside(charts)] * bool(charts), *parts)
 
 
 def greatest_of(total: Total | None, buckets: Buckets) -> float:

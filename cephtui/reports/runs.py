@@ -54,6 +54,7 @@ _MEAN = "latency_mean_seconds"
 _IN_JSON = "listed with --json"
 _IN_FULL = tuple(metric for metric in METRICS if metric not in IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
+_TABLED = {metric.percent for metric in IN_TABLE}
 
 
 def draw_session(
@@ -182,12 +183,15 @@ def _has_more(total: Total) -> bool:
 
 
 def _latencies(total: Total) -> str:
-    figures = [
-        f"min {units.latency(total.latency_min_seconds)}",
-        *(f"{metric.title} {metric.text_of(total)}" for metric in _IN_FULL),
-        f"stddev {units.latency(total.latency_stddev_seconds)}",
-    ]
-    return ", ".join(figures)
+    named = {f"p{percent:g}": seconds for percent, seconds in total.percentiles().items() if percent not in _TABLED}
+    whole = {**{metric.title: metric.of(total) for metric in _IN_FULL if metric.percent}, **named}
+    figures = {
+        "min": total.latency_min_seconds,
+        **dict(sorted(whole.items(), key=lambda each: float(each[0][1:]))),
+        "max": total.latency_max_seconds,
+        "stddev": total.latency_stddev_seconds,
+    }
+    return ", ".join(f"{title} {units.latency(seconds)}" for title, seconds in figures.items())
 
 
 def _spread_of(seconds: Seconds, tool: str) -> str:
@@ -229,7 +233,9 @@ def draw_run(
             break
     if value.imported_from:
         add_row(table, "imported", imported(value).removeprefix("imported "))
-    latency = draw_latency(value, histograms, colors=colors, ascii_only=ascii_only) if histograms else None
+    in_parts = any(total.slat or total.lat for total in value.summary.flows.values())
+    is_drawn = histograms or in_parts
+    latency = draw_latency(value, histograms or {}, colors=colors, ascii_only=ascii_only) if is_drawn else None
     parts = [[part, ""] for part in (latency, draw_jobs(value, ascii_only=ascii_only)) if part]
     return Group(heading, draw_runs([value]), "", *(each for part in parts for each in part), table)
 

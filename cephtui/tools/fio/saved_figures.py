@@ -9,59 +9,67 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui import stats
-from cephtui.models import ELAPSED_MOST_SECONDS
-from cephtui.models.metrics import FLUSH
+from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
+from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
-from cephtui.tools.fio.found import Job
+from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job
 from cephtui.tools.logs import LogLine
 
+_FLOW = r"\s*(?P<flow>read|write|trim|mixed)\s*: *"
 _RATE = re.compile(
-    r"\s*(?P<flow>read|write)\s*: *IOPS=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGT]?), *"
-    r"BW=\s*(?P<bw>[\d.]+)(?P<unit>[kKMGT]?i?)B/s.{0,40}?\((?P<io>[\d.]+)(?P<io_unit>[kKMGT]?i?)B/(?P<ms>\d+)msec\)"
+    _FLOW + r"IOPS=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGTP]?) *, *"
+    r"BW=\s*(?P<bw>[\d.]+) ?(?P<unit>[kKMGTP]?i?(?:B|bit))/s"
+    r"(?: ?\((?P<bw_10>[\d.]+) ?(?P<unit_10>[kKMGTP]?i?(?:B|bit))/s\))?.{0,40}?"
+    r"\((?P<io>[\d.]+) ?(?P<io_unit>[kKMGTPE]?i?(?:B|bit))/(?P<ms>\d+)msec\)"
 )
 _RATE_2 = re.compile(
-    r"\s*(?P<flow>read|write)\s*: *io=\s*(?P<io>[\d.]+)(?P<io_unit>[KMGT]?)i?B, *"
-    r"bw=\s*(?P<bw>[\d.]+)(?P<unit>[KMGT]?)i?B/s, *iops=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGT]?) *, *"
+    _FLOW + r"io=\s*(?P<io>[\d.]+) ?(?P<io_unit>[KMGPE]?i?(?:B|bit)) *, *"
+    r"bw=\s*(?P<bw>[\d.]+) ?(?P<unit>[KMGPE]?i?(?:B|bit))/s *, *iops=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGPE]?) *, *"
     r"runt=\s*(?P<ms>\d+)msec"
 )
-_LATENCY = re.compile(
-    r"\s*(?P<kind>[sc]?lat) \((?P<unit>nsec|usec|msec)\): *min=\s*(?P<min>[\d.]+)(?P<min_k>[kMG]?), *"
-    r"max=\s*(?P<max>[\d.]+)(?P<max_k>[kMG]?), *avg=\s*(?P<avg>[\d.]+), *stdev=\s*(?P<stdev>[\d.]+)"
+_LIKE_RATE = re.compile(r"\s*(?P<flow>read|write|trim|mixed)\s*: *(?:IOPS|BW|io|iops|bw) *=")
+_TIMES = (
+    r" \((?P<unit>nsec|usec|msec)\) *: *min=\s*(?P<min>[\d.]+)(?P<min_k>[kKMGTPE]?) *, *"
+    r"max=\s*(?P<max>[\d.]+)(?P<max_k>[kKMGTPE]?) *, *avg=\s*(?P<avg>[\d.]+) *, *stdev=\s*(?P<stdev>[\d.]+)"
 )
+_LATENCY = re.compile(r"\s*(?P<kind>[sc]?lat)" + _TIMES)
 _LADDER = re.compile(r"\s*(?P<kind>\w+)(?: prio \S+)? percentiles \((?P<unit>nsec|usec|msec)\):")
 _RUNG = re.compile(r"([\d.]{1,12})th=\[\s*(\d{1,18})\]")
 _CPU = re.compile(r"\s*cpu\s*: *usr=\s*([\d.]+)%, *sys=\s*([\d.]+)%(?:, *ctx=(\d{1,18}))?")
 _DEPTHS = re.compile(r"\s*IO depths\s*:(.*)")
 _SHARE = re.compile(r"((?:>=)?\d+)=\s*([\d.]+)%")
 _ISSUED = re.compile(
-    r"\s*issued(?: rwts?)?\s*: *total=(?:r=)?(\d{1,18})(?:,|/w=)(\d{1,18})"
-    r"(?:,\d{1,18},(?P<fsync>\d{1,18}) short=(?P<fdatasync>\d{1,18}),)?"
+    r"\s*issued(?: rwts?| r/w(?:/d)?)?\s*: *total=(?:r=)?(?P<read>\d{1,18})(?:,|/w=|/)(?P<write>\d{1,18})"
+    r"(?:(?:,|/d=|/)(?P<trim>\d{1,18}))?(?:,(?P<fsync>\d{1,18}) short=(?P<fdatasync>\d{1,18}),)?"
 )
-_FLUSH = re.compile(
-    r"\s*sync \((?P<unit>nsec|usec|msec)\): *min=\s*(?P<min>[\d.]+)(?P<min_k>[kKMG]?), *"
-    r"max=\s*(?P<max>[\d.]+)(?P<max_k>[kKMG]?), *avg=\s*(?P<avg>[\d.]+), *stdev=\s*(?P<stdev>[\d.]+)"
-)
+_FLUSH = re.compile(r"\s*sync" + _TIMES)
+_PAIR = re.compile(r"\b(ios|merge|ticks)=(\d{1,18})/(\d{1,18})")
+_QUEUE = re.compile(r"\bin_queue=(\d{1,18})")
 _A_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3}
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_POWERS: Mapping[str, int] = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
+_POWERS_2: Mapping[str, int] = {**_POWERS, "p": 4, "e": 5}
+"""Of fio 2, which has no T."""
+_LINE_MOST = 200
+"""Characters of a line that is told."""
+NO_RATES = f"{NOT_UNDERSTOOD}: there is no line of rates below the job"
 _SAME = 0.015
 """By how much figures of three digits may differ and mean the same."""
 
 
-def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int, lead: Lead | None = None) -> Job:
-    """A job from its heading and the lines below; ``block_bytes`` is 0 where it is not one for all I/Os.
-
-    ``lead`` is what of a write comes before its flush (``lead_of``).
-    """
+def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = None) -> Job:
+    """A job from its heading and the lines below; ``lead`` is what of a write comes before its flush (``lead_of``)."""
     issued = next((found for line in body if (found := _ISSUED.match(line.text))), None)
     cpu = next((found for line in body if (found := _CPU.match(line.text))), None)
-    ios = {"read": int(issued[1]), "write": int(issued[2])} if issued else {}
+    ios = _issued(issued) if issued else {}
     flows: dict[str, stats.Flow] = {}
     percentiles: dict[str, dict[float, float]] = {}
     for rate, lines in _directions(body):
-        if flow := _flow(rate, lines, ios.get(rate["flow"]), block_bytes):
+        if flow := _flow(rate, lines, ios.get(rate["flow"])):
             flows[rate["flow"]] = flow
             percentiles[rate["flow"]] = _percentiles(lines, "clat")
+    if len(flows) > 1:
+        flows.pop("mixed", None)  # all of the others again (unified_rw_reporting=both)
     if flushed := _flushing(body, flows, issued, lead):
         flows |= flushed.flows
         percentiles[FLUSH] = _percentiles((line.text for line in body), "sync")
@@ -69,11 +77,26 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int, lea
         name=head["name"],
         flows=flows,
         percentiles=percentiles,
-        error=_error(head),
+        error=_error(head) or _not_understood(body, flows, ios),
         user_percent=figure(cpu[1]) if cpu else None,
         system_percent=figure(cpu[2]) if cpu else None,
         switches=int(cpu[3]) if cpu and cpu[3] else None,
     )
+
+
+def _issued(issued: re.Match[str]) -> dict[str, int]:
+    """How many I/Os of each flow; with unified_rw_reporting all are counted as reads."""
+    found = {name: int(issued[name]) for name in DIRECTIONS}
+    return {**found, "trim": int(issued["trim"] or 0), "mixed": found["read"]}
+
+
+def _not_understood(body: Iterable[LogLine], flows: Mapping[str, stats.Flow], ios: Mapping[str, int]) -> str | None:
+    """A line that has figures of a flow in another form, or that none is there though I/Os are counted, or may be."""
+    found = ((match["flow"], line.text) for line in body if (match := _LIKE_RATE.match(line.text)))
+    others = [text.strip() for name, text in found if not _rate(text) and not (name == "mixed" and flows)]
+    if others:
+        return f"{NOT_UNDERSTOOD}: {others[0][:_LINE_MOST]}"
+    return NO_RATES if not flows and (not ios or any(ios.values())) else None
 
 
 def _flushing(
@@ -101,40 +124,51 @@ def _directions(body: Iterable[LogLine]) -> list[tuple[re.Match[str], list[str]]
     """Each line of rates with the lines up to the next."""
     found: list[tuple[re.Match[str], list[str]]] = []
     for line in body:
-        if rate := _RATE.match(line.text) or _RATE_2.match(line.text):
+        if rate := _rate(line.text):
             found.append((rate, []))
         elif found:
             found[-1][1].append(line.text)
     return found
 
 
-def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None, block: int) -> stats.Flow | None:
+def _rate(text: str) -> re.Match[str] | None:
+    return _RATE.match(text) or _RATE_2.match(text)
+
+
+def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Flow | None:
     """None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
     old = rate.re is _RATE_2
-    moved, printed_bw = _bytes(rate["io"], rate["io_unit"], old=old), _bytes(rate["bw"], rate["unit"], old=old)
+    moved, printed = _bytes(rate["io"], rate["io_unit"], old=old), _bytes(rate["bw"], rate["unit"], old=old)
     iops, seconds = _scaled(rate["iops"], rate["scale"]), (figure(rate["ms"]) or 0.0) / 1e3
     if not ios and not moved:
         return None
-    if moved is None or printed_bw is None or iops is None or not 0 < seconds < ELAPSED_MOST_SECONDS:
+    if moved is None or printed is None or iops is None or not 0 < seconds < ELAPSED_MOST_SECONDS:
         return None
+    bandwidth = printed if old else _bandwidth(rate, printed, moved / seconds)
     if ios is not None and not _near(ios / seconds, iops, 1.0):
         ios = None
-    if ios and block and _near(ios * block, moved, 0.0):
-        moved = float(ios * block)
     times = _latencies(body, ios or round(iops * seconds))
     clat = times.get("clat")
     return stats.Flow(
         ios=ios,
-        bytes=round(moved),
+        bytes=round(moved if _near(moved / seconds, bandwidth, 0.0) else bandwidth * seconds),
         runtime_seconds=seconds,
         iops=iops if ios is None else ios / seconds,
-        bandwidth_bytes=moved / seconds if _near(moved / seconds, printed_bw, 0.0) else printed_bw,
+        bandwidth_bytes=bandwidth,
         buckets={},
         moments=clat.moments if clat else None,
         bounds=clat.bounds if clat else None,
         slat=times.get("slat"),
         lat=times.get("lat"),
     )
+
+
+def _bandwidth(rate: re.Match[str], printed: float, by_bytes: float) -> float:
+    """As fio prints it. Until 3.25 it loses what it carries: 11.99 MiB/s are ``BW=11.0MiB/s (12.6MB/s)``."""
+    other = _bytes(rate["bw_10"], rate["unit_10"], old=False) if rate["bw_10"] else None
+    if other is None or _near(other, printed, 0.0):
+        return printed
+    return other if abs(other - by_bytes) < abs(printed - by_bytes) else printed
 
 
 def _near(value: float, printed: float, within: float) -> bool:
@@ -168,6 +202,30 @@ def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     return shares_of_all({depth: value for depth, text in _SHARE.findall(line) if (value := figure(text)) is not None})
 
 
+def disk_use(found: re.Match[str]) -> DiskUse | None:
+    """Of ``ios=1/2, merge=0/0, ticks=3/4, in_queue=7, util=99.91%``; None for a share that is no figure."""
+    util = figure(found["util"])
+    if util is None:
+        return None
+    counts: dict[str, int] = {}
+    for name, one, two in _PAIR.findall(found["pairs"]):
+        counts |= {f"read_{name}": int(one), f"write_{name}": int(two)}
+    queue = _QUEUE.search(found["pairs"])
+    milliseconds = [counts.get("read_ticks"), counts.get("write_ticks"), int(queue[1]) if queue else None]
+    waits = [None if each is None else each / 1e3 for each in milliseconds]
+    return DiskUse(
+        name=found["name"],
+        utilisation_percent=min(util, 100.0),
+        read_ios=counts.get("read_ios"),
+        write_ios=counts.get("write_ios"),
+        read_merges=counts.get("read_merge"),
+        write_merges=counts.get("write_merge"),
+        read_wait_seconds=waits[0],
+        write_wait_seconds=waits[1],
+        queue_seconds=waits[2],
+    )
+
+
 def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
     """Of one kind of latency, those that a Total has."""
     found: dict[float, float] = {}
@@ -185,10 +243,13 @@ def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
 
 
 def _bytes(number: str, unit: str, *, old: bool) -> float | None:
-    """Of ``65.4`` and ``Mi``; without the i a power of ten, in fio 2 one of 1024."""
-    value = figure(number)
-    base = 1024 if old or unit.endswith("i") else 1000
-    return None if value is None else value * base ** _POWERS[unit[:1].lower()]
+    """Of ``65.4`` and ``MiB`` or ``Mibit``; without the i a power of ten, in fio 2 one of 1024."""
+    prefix, value = unit.removesuffix("bit").removesuffix("B"), figure(number)
+    if value is None:
+        return None
+    base = 1024 if old or prefix.endswith("i") else 1000
+    powers = _POWERS_2 if old else _POWERS
+    return value * float(base) ** powers[prefix[:1].lower()] / (8.0 if unit.endswith("bit") else 1.0)
 
 
 def _scaled(number: str, scale: str) -> float | None:

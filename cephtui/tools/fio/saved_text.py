@@ -31,9 +31,8 @@ from cephtui.tools.fio.clients import ALL, HOST, SAID, together
 from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.found import Job, as_datetime, found_run, one_after_the_other
-from cephtui.tools.fio.saved_figures import block_bytes, depths_of, figure, read_job
+from cephtui.tools.fio.saved_figures import block_bytes, depths_of, disk_use, read_job
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
-from cephtui.units import parse_size
 
 _HEADER = re.compile(
     r"\s*(?P<name>\S.{0,199}?): \(groupid=(?P<group>\d{1,9}), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<error>\d{1,9})"
@@ -45,7 +44,7 @@ _BLOCKS = re.compile(r"(\d[\d.]*)([kKMGT]?)(?:i?B)?-\s*(\d[\d.]*)([kKMGT]?)(?:i?
 _VERSION = re.compile(r"\s*(fio-\d[\w.-]*)")
 _STARTING = re.compile(r"\s*Starting (?:\d+ |thread|process)")
 _STATUS = re.compile(r"\s*Run status group \d+")
-_DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): ios=.*\butil=\s*(?P<util>[\d.]+)%")
+_DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): (?P<pairs>ios=.*)\butil=\s*(?P<util>[\d.]+)%")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
 _ASKED = ("options", "other_options", "has_all_options", "command", "asked", "target", "version")
 """What is the same of all clients."""
@@ -259,10 +258,8 @@ def _note(start: _Start, line: LogLine) -> None:
     elif _STARTING.match(line.text):
         start.starting = number_started(line.text)
     elif "util=" in line.text and (disk := _DISK.match(line.text)):
-        util = figure(disk["util"])
-        if util is not None and start.parts:
-            start.disks = [each for each in start.disks if each.name != disk["name"]]
-            start.disks.append(DiskUse(name=disk["name"], utilisation_percent=min(util, 100.0)))
+        if start.parts and (use := disk_use(disk)):
+            start.disks = [*(each for each in start.disks if each.name != use.name), use]
     elif _SIGNAL.match(line.text):
         start.stopped = True
     elif _STATUS.match(line.text):
@@ -325,10 +322,7 @@ def _run_of(
     given = command.sections[names[0]].options if command else {}
     printed = _printed(start, names, parts)
     asked = command.asked(names, printed) if command else asked_of([{}], printed)
-    block = parse_size(same_of([start.settings.get(part.head["name"], {}) for part in parts]).get("bs", "0"))
-    if command and "bs" in asked.options:
-        block = parse_size(str(asked.options["bs"]))
-    jobs = [read_job(part.head, part.body, block, _lead(start, part, given)) for part in parts]
+    jobs = [read_job(part.head, part.body, _lead(start, part, given)) for part in parts]
     return jobs, found_run(
         jobs,
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
