@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cephtui.models import Run
 from cephtui.sessions import store
-from cephtui.sessions.importing import Importer, read_log_file
+from cephtui.sessions.importing import Importer
+from cephtui.sessions.log_files import read_log_file
 
 WRITTEN = datetime.fromisoformat("2026-11-25T14:57:00+00:00")
 """When the files of a test were last written."""

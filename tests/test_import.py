@@ -20,9 +20,9 @@ from cephtui.analysis.sides import Side
 from cephtui.cli.verbs import cli
 from cephtui.models import Run, Summary
 from cephtui.models.findings.measurement import ERRORS_COUNTED
-from cephtui.sessions import importing, store
-from cephtui.sessions.importing import read_log_file
+from cephtui.sessions import log_files, store
 from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.log_files import read_log_file
 from cephtui.sessions.playback import Playback
 from cephtui.sessions.store import StoreError
 from cephtui.tools import TOOLS
@@ -377,7 +377,7 @@ def test_a_log_becomes_a_session(home: Path, capsys: pytest.CaptureFixture[str])
     assert run("import", str(home / "old log.txt")) == 0
     out, err = capsys.readouterr()
     assert "2 runs in session old-log-2025-04-07: cephtui show old-log-2025-04-07" in out
-    assert "old log.txt: 2 runs" in err
+    assert not err
     first, second = imported(home, "old-log-2025-04-07")
     assert (first.imported_from, second.imported_from) == ("old log.txt:4", "old log.txt:33")
     assert (first.outcome, first.nodes[0].node, first.cephtui_version) == ("ok", "pve1", None)
@@ -461,10 +461,17 @@ def test_the_exit_code_says_whether_all_some_or_none_was_read(
     (folder / "objects.yaml").write_text("tests:\n  - name: small\n")
     (folder / "picture.png").write_bytes(b"\x89PNG\0\0")
     (folder / ".hidden").write_text(WRITES)
+    assert run("import", "--dry-run", "--json", str(folder)) == 4
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    files = {Path(row["path"]).name: row["problem"] for row in rows if row["event"] == "file"}
+    golden.same([f"{name}: {files[name]}" for name in sorted(files)])
+    assert [name for name, problem in files.items() if problem is None] == ["a.txt"]
+    assert len(files) == 6
     assert run("import", str(folder), "--session", "some") == 4
-    err = capsys.readouterr().err
-    golden.same(sorted(err.splitlines()))
-    assert "picture.png" not in err
+    out = capsys.readouterr().out
+    assert "picture.png" not in out
+    assert ".hidden" not in out
+    golden.same(out.splitlines()[-7])
     assert len(imported(home, "some")) == 1
     assert run("import", str(folder / "deep"), "--session", "all") == 0
     assert run("import", str(folder / "notes.txt"), "--session", "none") == 1
@@ -489,11 +496,13 @@ def test_json_lines_have_the_runs_and_the_files(home: Path, capsys: pytest.Captu
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["event"], row.get("problem")) for row in rows] == [
         ("run", None),
+        ("part", None),
         ("file", None),
-        ("file", importing.NOTHING_FOUND),
+        ("file", log_files.NOTHING_FOUND),
     ]
-    assert rows[1]["runs"] == [1]
-    assert rows[1]["session"] == "x"
+    assert (rows[1]["line"], rows[1]["last_line"], rows[1]["what"], rows[1]["runs"]) == (1, 26, "fio text", [1])
+    assert rows[2]["runs"] == [1]
+    assert rows[2]["session"] == "x"
 
 
 def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
@@ -504,7 +513,7 @@ def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPa
     }.items():
         (home / name).write_bytes(data)
         assert len(read_log_file(home / name).runs) == 1, name
-    monkeypatch.setattr(importing, "FILE_MOST_BYTES", 100)
+    monkeypatch.setattr(log_files, "FILE_MOST_BYTES", 100)
     assert "too large" in (read_log_file(home / "latin.txt").problem or "")
     golden.same(read_log_file(home / "missing.txt").problem)
 

@@ -17,7 +17,8 @@ from cephtui.models.rows import Difference
 from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.differing import what_differs
 from cephtui.reports.text import conditions
-from cephtui.sessions.importing import LogFile, Numbering
+from cephtui.sessions.importing import Numbering
+from cephtui.sessions.log_files import LogFile
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import read_log
 from tests.imported import import_texts

@@ -19,10 +19,10 @@ from cephtui import paths
 from cephtui.cli.verbs import cli
 from cephtui.models import Run
 from cephtui.sessions import store
-from cephtui.sessions.importing import read_log_file
+from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.saved import FINDERS
-from cephtui.tools.unread import problem_of
+from cephtui.tools.unread import find_unread, problem_of
 from tests.imported import import_texts
 from tests.test_import import figures, mutated
 
@@ -593,7 +593,7 @@ def tree_of_cbt(tmp_path: Path, clients: Mapping[str, int]) -> Path:
     (folder / "ceph_settings.out").write_text("[global]\nmon_allow_pool_delete = true\n")
     for client, factor in clients.items():
         text = json.dumps(document(factor))
-        (folder / f"output.{client}").write_text(f"{text}\nmixed: (groupid=0\n")
+        (folder / f"output.{client}").write_text(f"{text}\n")
         (folder / f"json_output.{client}").write_text(text)
     return tmp_path / "results"
 
@@ -680,14 +680,23 @@ OTHERS = {
     "iostat": "Device            r/s     rkB/s   rrqm/s  %rrqm r_await\n",
     "blktrace": "  8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]\n",
     "iperf 2": "[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
-    "iperf3 that has failed": "iperf3: error - unable to connect to server: Connection refused\n",
+    "iperf3 that has failed": '"intervals": [],\n"end": {},\n"error": "unable to connect to server"\n',
+    "iperf3 over UDP": "[ ID] Interval           Transfer     Bitrate         Total Datagrams\n",
+    "ceph df": "GLOBAL:\n    SIZE     AVAIL     RAW USED\n    28 TiB   20 TiB\n",
+    "sar": "Linux 6.1.0-13-amd64 (pve1) \t11/25/2025 \t_x86_64_\n\n10:00:01        CPU     %user\n",
     "rbd bench without its first line": "elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s\n",
 }
 
 
+def problem_in(text: str) -> str:
+    """Of a file with this text alone."""
+    log = read_log(text)
+    return problem_of(log, find_unread(log, []))
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_cannot_be_read_is_named(name: str) -> None:
-    assert problem_of(read_log(OTHERS[name])) == f"this is output of {name}, which can't be read"
+    assert problem_in(OTHERS[name]) == f"cephtui can't import output of {name}"
     assert not found_in(OTHERS[name])
 
 
@@ -698,7 +707,7 @@ def test_ioping_of_an_old_version_is_named() -> None:
 min/avg/max/mdev = 0.2/2.8/12.7/5.0 ms
 """
     assert not found_in(text)
-    assert problem_of(read_log(text)) == "this is output of ioping before 1.0, which can't be read"
+    assert problem_in(text) == "cephtui can't import output of ioping before 1.0"
 
 
 @pytest.mark.parametrize("name", ["ioping.txt", "dd.txt"])
@@ -706,23 +715,23 @@ def test_output_that_needs_its_command_is_named_without_it(name: str) -> None:
     lines = (FORMS / name).read_text().splitlines()[-35:]
     text = "\n".join(line for line in lines if "ioping" not in line and "$ dd" not in line)
     assert not found_in(text)
-    assert problem_of(read_log(text)).startswith(f"this is output of {name[:-4]} without its command")
+    assert problem_in(text).startswith(f"cephtui can't import output of {name[:-4]} without its command")
 
 
 @pytest.mark.parametrize("text", ['{"a": [1, 2]}', "[1, 2]\n", '{"a": 1}\n{"b": 2}\n', '{\n "a": 1\n}\n'])
 def test_json_of_no_known_kind_is_called_that(text: str) -> None:
-    assert problem_of(read_log(text)) == "JSON of an unknown program"
+    assert problem_in(text) == "JSON of an unknown program"
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", "{ not JSON", "[root@pve1 ~]# ls\n"])
 def test_other_text_has_no_name(text: str) -> None:
-    assert problem_of(read_log(text)) == ""
+    assert problem_in(text) == ""
 
 
 def test_a_long_line_is_named_at_once() -> None:
     began = time.monotonic()
     for text in ("[" * 200_000, "[1] " * 100_000, "\n" * 20_000, "Operation: GET " * 20_000, "1 " * 200_000):
-        problem_of(read_log(text))
+        problem_in(text)
     assert time.monotonic() - began < 20
 
 

@@ -18,7 +18,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Run
 from cephtui.reports.curve import curves_of, runs_of, title_of_curve
 from cephtui.reports.runs import draw_runs
-from cephtui.sessions.importing import read_log_file
+from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.headings import places
 from cephtui.tools.logs import read_log

@@ -259,7 +259,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     events |= {"NodeEnded": "node-ended"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
-    events |= {"ImportedFile": "file", "CurvePointRow": "point", "KneeRow": "knee"}
+    events |= {"ImportedFile": "file", "ImportedPart": "part", "CurvePointRow": "point", "KneeRow": "knee"}
     events |= {"Verdict": "verdict", "Conclusion": "conclusion", "Expected": "expectation"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
     assert {name: whole["$defs"][name]["properties"]["event"]["const"] for name in events} == events

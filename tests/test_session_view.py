@@ -20,7 +20,8 @@ from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.quality import outcome_word
 from cephtui.reports.text import conditions
 from cephtui.sessions import archive, demo, store
-from cephtui.sessions.importing import Importer, read_log_file
+from cephtui.sessions.importing import Importer
+from cephtui.sessions.log_files import read_log_file
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart

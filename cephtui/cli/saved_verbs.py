@@ -198,7 +198,7 @@ Examples:
 
 \b
 Exit codes:
-  0 every file was read, 4 some of them, 1 none
+  0 all output found was imported, 4 some of it, 1 none
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, path_type=Path))
@@ -209,7 +209,8 @@ def import_(**given: Any) -> int:
     """Read saved output of fio, rados bench and other tools into a session, to be shown and compared like any other.
 
     FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
-    as imported, and what its log does not say stays unknown.
+    as imported, and what its log does not say stays unknown. A table has all that was found, and why what is not
+    imported is not.
     """
     from cephtui.cli.commands.import_logs import import_logs
 

@@ -62,6 +62,27 @@ class ImportedFile(Model):
     """Why there are none."""
 
 
+class ImportedPart(Model):
+    """Some lines of a file that was to be imported: runs, or what looks like output of a benchmark and is none."""
+
+    event: Literal["part"] = "part"
+    schema_version: int = SCHEMA_VERSION
+    path: Line
+    line: int | None = None
+    """Its first, from 1; null where it is the whole file."""
+    last_line: int | None = None
+    heading: Line | None = None
+    """What it stands under in the file."""
+    what: Line = ""
+    """``fio text``, ``rados bench write``, ``iperf3 output``; empty where that is not known."""
+    runs: tuple[int, ...] = ()
+    """Their numbers in the session."""
+    problem: Line | None = None
+    """Why there are none, or what is wrong with them."""
+    lost: bool = False
+    """Whether it has figures that were not imported, or can't be read."""
+
+
 class PresetRow(Model):
     """One line of the listing of presets; ``error`` instead of the rest where its file is broken."""
 

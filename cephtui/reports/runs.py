@@ -52,6 +52,8 @@ from cephtui.tools import TOOLS
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _MEAN = "latency_mean_seconds"
 _IN_JSON = "listed with --json"
+_PRESET_MOST = 14
+"""Characters of its name where there is little room."""
 _IN_FULL = tuple(metric for metric in METRICS if metric not in IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
 _TABLED = {metric.percent for metric in IN_TABLE}
@@ -85,17 +87,28 @@ def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: b
     """
     shown, more = cut(marks, "marks")
     rows, apart_in = with_results(in_order(found, shown)), varied(found)
-    tables = [_table(rows, apart_in, wide=wide, ascii_only=ascii_only) for wide in (True, False)]
+    roomy, narrow, tight = (
+        _table(rows, apart_in, wide=wide, tight=tight, ascii_only=ascii_only)
+        for wide, tight in ((True, False), (False, False), (False, True))
+    )
     apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
     notes = finding_lines(found)
-    return Group(Fitting(*tables), *[Text(more)] * bool(more), *apart, *notes)
+    return Group(Fitting(roomy, Fitting(narrow, tight)), *[Text(more)] * bool(more), *apart, *notes)
 
 
 def _table(
-    rows: Sequence[Run | Mark | PointSummary], differing: Mapping[int, str], *, wide: bool, ascii_only: bool
+    rows: Sequence[Run | Mark | PointSummary],
+    differing: Mapping[int, str],
+    *,
+    wide: bool,
+    tight: bool,
+    ascii_only: bool,
 ) -> Noted:
-    """The runs, results and marks in rows; without a column for the conditions they are notes of their runs."""
-    figures = titles_of(IN_TABLE, [row for row in rows if isinstance(row, Run)])
+    """The runs, results and marks in rows; without a column for the conditions they are notes of their runs.
+
+    A ``tight`` one cuts the names of presets, and says of which latency the figures are with the first of them.
+    """
+    figures = titles_of(IN_TABLE, [row for row in rows if isinstance(row, Run)], short=tight)
     columns = ("#", "preset", *["conditions"] * wide, "", *figures, "outcome")
     table = make_table(*columns, right=("#", *figures), whole=columns)
     notes: list[Text] = []
@@ -117,7 +130,8 @@ def _table(
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         note, others = _note(row, differing[row.run], wide), [Text()] * (len(totals) - 1)
         notes += [note, *others] if wide else [*others, note]
-        head = [str(row.run), row.preset, *[short_conditions(row)] * wide]
+        preset = row.preset[:_PRESET_MOST] if tight else row.preset
+        head = [str(row.run), preset, *[short_conditions(row)] * wide]
         for number, (direction, total) in enumerate(totals.items()):
             figures = [metric.text_of(total) for metric in written(row.tool, IN_TABLE)]
             first = number == 0

@@ -188,9 +188,19 @@ def title_of(metric: Metric, tools: Iterable[str], flows: Iterable[str] = ()) ->
     return f"{latency_word(tools, flows)} {metric.title}" if metric.unit == "s" else metric.title
 
 
-def titles_of(metrics: Iterable[Metric], runs: Collection[Run]) -> list[str]:
-    """The headings of columns above all flows of these runs."""
-    return [title_of(metric, tools_of(runs), flow_names(runs)) for metric in metrics]
+def titles_of(metrics: Sequence[Metric], runs: Collection[Run], *, short: bool = False) -> list[str]:
+    """The headings of columns above all flows of these runs.
+
+    If they are ``short``, only the first latency says which one it is: ``lat mean``, ``p99``.
+    """
+    titles = [title_of(metric, tools_of(runs), flow_names(runs)) for metric in metrics]
+    if not short:
+        return titles
+    first = next((metric for metric in metrics if metric.unit == "s"), None)
+    return [
+        title.replace(Tool.latency, "lat") if metric is first else metric.title
+        for metric, title in zip(metrics, titles, strict=True)
+    ]
 
 
 def latency_word(tools: Iterable[str], flows: Iterable[str] = ()) -> str:

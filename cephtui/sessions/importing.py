@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,120 +14,20 @@ from cephtui import units
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.merge import as_sample
 from cephtui.analysis.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
-from cephtui.frozen import dataclass
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
-from cephtui.reading import open_regular, read_bytes
-from cephtui.sessions.fio_logs import why_no_run, with_seconds
+from cephtui.sessions.log_files import LogFile
 from cephtui.sessions.store import StoreError, cannot_write, check_name
-from cephtui.sessions.trees import UNKNOWN_COMMAND, heading_of, is_beside, together
+from cephtui.sessions.trees import UNKNOWN_COMMAND
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
-from cephtui.tools.headings import places
-from cephtui.tools.logs import FoundRun, Log, is_variable, read_log
-from cephtui.tools.saved import FINDERS, JOB_FILES
-from cephtui.tools.unread import problem_of
+from cephtui.tools.logs import FoundRun, is_variable
 
-FILE_MOST_BYTES = 32 << 20
-"""Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
-FILES_MOST, RUNS_MOST = 10_000, 5_000
+RUNS_MOST = 5_000
 """Of one session."""
-NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in FINDERS)}"
-_HEAD_BYTES = 4096
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How the text of a Windows shell begins."""
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class LogFile:
-    """A file as it was read."""
-
-    path: Path
-    text: str = ""
-    runs: tuple[tuple[str, FoundRun], ...] = ()
-    """Each with the name of its tool, in the order of the file."""
-    problem: str | None = None
-    """Why there are none."""
-    modified_at: datetime | None = None
-    is_binary: bool = False
-    by_node: Mapping[str, str] = field(default_factory=dict)
-    """The text of each node, where a run on several has a file of each."""
-    is_beside: bool = False
-    """Whether what is in it belongs to the run of a file beside it."""
-
-
-def files_of(path: Path) -> Iterator[Path]:
-    """A file itself; of a directory all files below it, sorted, without hidden ones. Raises OSError.
-
-    No link to a directory is followed.
-    """
-    if not path.is_dir():
-        yield path
-        return
-    for folder, names, files in os.walk(path, onerror=_raise):
-        names[:] = sorted(name for name in names if not name.startswith("."))
-        yield from (Path(folder) / name for name in sorted(files) if not name.startswith("."))
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def read_log_file(path: Path) -> LogFile:
-    """The runs in a file, or why there are none; raises nothing that a file can cause."""
-    if is_beside(path):
-        return LogFile(path, problem="one of cbt's files beside its output", is_beside=True)
-    try:
-        with open_regular(path) as file:
-            if _is_binary(file.read(_HEAD_BYTES)):
-                return LogFile(path, problem="not a text file", is_binary=True)
-        data = read_bytes(path, FILE_MOST_BYTES)
-        modified_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError as error:
-        return LogFile(path, problem=error.strerror or str(error))
-    text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
-    try:
-        log = read_log(text)
-    except ValueError as error:
-        return LogFile(path, problem=str(error))
-    runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
-    runs.sort(key=lambda found: found[1].line)
-    if not runs:
-        problem, has_run = why_no_run(path, text)
-        return LogFile(path, problem=problem or _nothing(path, log), modified_at=modified_at, is_beside=has_run)
-    return LogFile(path, text, _placed(log, with_seconds(path, text, runs), heading_of(path)), None, modified_at)
-
-
-def read_together(paths: Sequence[Path]) -> list[LogFile]:
-    """Files, as one where each has a run of one test that ran on several nodes; raises nothing."""
-    files = [read_log_file(path) for path in paths]
-    tools = {tool for file in files for tool, _ in file.runs}
-    if len(files) < 2 or len(tools) > 1 or any(len(file.runs) != 1 for file in files):
-        return files
-    run, names = together([(file.path, file.runs[0][1]) for file in files])
-    texts = {node: file.text for node, name in names.items() for file in files if file.path.name == name}
-    return [replace(files[0], runs=((tools.pop(), run),), by_node=texts)]
-
-
-def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]], above: str) -> tuple[tuple[str, FoundRun], ...]:
-    """The runs of a file with the part of it that each stands in, below what its directories say."""
-    at = places(log, [(run.line, run.last_line) for _, run in runs])
-    return tuple(
-        (tool, replace(run, part=place.part, heading=" / ".join(filter(None, (above, place.heading)))))
-        for (tool, run), place in zip(runs, at, strict=True)
-    )
-
-
-def _is_binary(head: bytes) -> bool:
-    return b"\0" in head and not head.startswith(_UTF_16)
-
-
-def _nothing(path: Path, log: Log) -> str:
-    what = JOB_FILES.get(path.suffix)
-    return f"{what}: cephtui import-preset makes presets of it" if what else problem_of(log) or NOTHING_FOUND
 
 
 def default_name(first: Path, file: LogFile) -> str:

@@ -213,6 +213,7 @@ def schema() -> dict[str, Any]:
         Difference,
         Figure,
         ImportedFile,
+        ImportedPart,
         Info,
         KneeRow,
         LinkRow,
@@ -226,7 +227,7 @@ def schema() -> dict[str, Any]:
 
     lines: Any = Plan | Sample | ClusterSample | NodeEnded | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
-    lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | CurvePointRow | KneeRow
+    lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

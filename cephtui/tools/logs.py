@@ -100,6 +100,8 @@ class FoundRun:
     """The part of the log that it stands in: those of one have no heading or other text between them."""
     heading: str = ""
     """What its part stands under."""
+    others: tuple[tuple[int, int], ...] = ()
+    """First and last lines of what else is of it, and was read: what announces it, sums, the same in another form."""
 
 
 Finder = Callable[[Log], list[FoundRun]]

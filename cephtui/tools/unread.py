@@ -1,60 +1,104 @@
-"""Output that is recognised and can't be read, so that it can be named. To add one: its row in the table."""
+"""What in a saved log looks like output of a benchmark, or like its command, and is in no run. Pure.
+
+It is named, so that nothing of a log is dropped without a word.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from cephtui.tools.logs import Log
+from cephtui.frozen import dataclass
+from cephtui.tools import TOOLS
+from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, whole_command
+from cephtui.tools.saved import FINDERS
+from cephtui.tools.signs import COMMANDS, KNOWN, PROGRAMS, SIGNS, Kind
 
-_LINES_MOST, _LINE_MOST = 5000, 400
-"""Lines of a file, and characters of each, that are looked at."""
-_TABLE: tuple[tuple[str, str], ...] = (
-    (r"(?m)^(?:MIGRATED )?(?:TCP|UDP)[ _]\w+.* TEST from ", "netperf"),
-    (r"(?m)^\[ *\d+\] +\d+\.\d- *\d+\.\d sec +[\d.]+ [KMGT]?Bytes", "iperf 2"),
-    (r"(?m)^\[ *ID\] Interval .*Total Datagrams|\"protocol\"\s*:\s*\"UDP\"", "iperf3 over UDP"),
-    (r"iperf3: error - |\"intervals\"\s*:\s*\[\s*\][\s\S]{0,400}\"error\"\s*:", "iperf3 that has failed"),
-    (r"(?m)^OPERATION +RESULT TYPE\b|\belbencho\b", "elbencho"),
-    (r"(?m)^Operation: (?:GET|PUT|STAT|DELETE|LIST)\b.*Concurrency|^warp: |\bwarp (?:get|put|mixed|analyze)\b",
-     "warp"),
-    (r"(?m)^sysbench \d|\bsysbench \S*(?:fileio|oltp|--)", "sysbench"),
-    (r"(?m)^Version +[\d.]+ .*-+Sequential Output-+|\b[Bb]onnie\+\+", "bonnie++"),
-    (r"\bI[Oo]zone\b", "iozone"),
-    (r"\bCrystalDiskMark\b", "CrystalDiskMark"),
-    (r"\b[Vv]dbench\b", "vdbench"),
-    (r"(?m)^ *Timing (?:O_DIRECT |buffered |cached )*(?:disk )?reads:", "hdparm"),
-    (r"(?m)\bsmallfile(?:_cli)?\b|^ *hosts in test :", "smallfile"),
-    (r"\bmdtest\b", "mdtest"),
-    (r"(?m)^IOR-[\d.]+|^access +bw\(MiB/s\)", "IOR"),
-    (r"Wasabi benchmark program|\bs3-benchmark\b", "s3-benchmark"),
-    (r"\b[Cc][Oo][Ss][Bb]ench\b|<workload\b[^>]{0,400}>\s*(?:<auth\b[^>]{0,400}>\s*)?<storage\b", "COSBench"),
-    (r"\b[Dd]isk[Ss]pd\b|\bDISKSPD\b", "DISKSPD"),
-    (r"(?m)^# (?:HELP|TYPE) \w+ |\"resultType\"\s*:\s*\"(?:matrix|vector)\"", "Prometheus"),
-    (r"(?m)^ *cluster: *\n +id: +[0-9a-f-]{36}|\"fsid\"\s*:[\s\S]{0,100}\"health\"\s*:", "ceph -s"),
-    (r"(?m)^ *osd +commit_latency(?:\(ms\))? +apply_latency|\"osd_perf_infos\"", "ceph osd perf"),
-    (r"(?m)^ *ID +CLASS +WEIGHT +(?:REWEIGHT +SIZE|TYPE NAME)", "ceph osd df or tree"),
-    (r"(?m)^--- RAW STORAGE ---|^GLOBAL: *\n +SIZE +AVAIL", "ceph df"),
-    (r"(?m)^Device:? +.*(?:r/s|tps|rkB/s)\b", "iostat"),
-    (r"(?m)^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} +\d+ +[A-Z]+ +[A-Z]+ ", "blktrace"),
-    (r"(?m)^procs -+memory-+", "vmstat"),
-    (r"(?m)^Linux \d[\w.+-]+ \(.*\) .*\n *\n\d\d:\d\d:\d\d", "sar"),
-    (r"(?m)^ *(?:Total time run|Bandwidth \(MB/sec\)|Average IOPS): +[\d.]+", "rados bench that is not whole"),
-    (r"(?m)^ *elapsed: +\d+ +ops: +\d+ +ops/sec:", "rbd bench without its first line"),
-    (r"(?m)^ *\d+ bytes .{0,100}copied, [\d.e-]+ s", "dd without its command, or of a copy"),
-    (r"(?m)^\d+(?: \d+){9}$", "ioping without its command"),
-    (r"\bioping statistics ---", "ioping before 1.0"),
-)  # fmt: skip
-"""A pattern, and whose output has it; the first that matches counts."""
-_PATTERNS = tuple((re.compile(pattern), name) for pattern, name in _TABLE)
+UNREAD_MOST = 1000
+"""Of one log; what comes after so many is not looked for."""
+_GAP_LINES = 12
+"""Lines of one output are not further apart."""
+_HEAD_LINES = 3
+"""Between the line that announces a run and its first result."""
+_LOOKED_AT = 300
+"""Characters of a line by which it is known."""
+_SHOWN_MOST = 120
+"""Characters of a line that is named."""
+_FILE_LINES, _FILE_LINE = 5000, 400
+"""Lines of a file, and characters of each, by which the whole of it is known."""
+_PATTERNS = {
+    tool: (program, command_pattern(program.strip()), re.compile(asks)) for tool, (program, asks) in COMMANDS.items()
+}
+_PROGRAMS = tuple((re.compile(pattern), name) for pattern, name in PROGRAMS)
 
 
-def problem_of(log: Log) -> str:
-    """What a file is in which no tool has found a run; empty where that is not known."""
-    text = "\n".join(line.text[:_LINE_MOST] for line in log.lines[:_LINES_MOST])
-    name = next((name for pattern, name in _PATTERNS if pattern.search(text)), "")
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Lines of a log that are in no run."""
+
+    line: int
+    last_line: int
+    tool: str
+    """Its name, or what it is called where cephtui has no such tool."""
+    kind: Kind
+    text: str
+    """Of the first of its lines."""
+    which: str = ""
+    """As in a Sign."""
+    heading: str = ""
+    """What it stands under."""
+
+    @property
+    def what(self) -> str:
+        """``iperf3 output``."""
+        title = TOOLS[self.tool].title if self.tool in TOOLS else self.tool
+        return f"{title} {'output' if self.kind == 'begun' else self.kind}"
+
+    @property
+    def why(self) -> str:
+        """The reason why there is no run of it, as a sentence that stands alone."""
+        match self.kind:
+            case "command":
+                return f"the command of line {self.line} has no output below it"
+            case "begun":
+                return f"no results follow line {self.line}: {self.text}"
+            case "error":
+                return self.text
+        if self.tool in FINDERS and not self.which:
+            return f"not understood: {self.text}"
+        return _cannot_import(self.which or self.tool)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has figures that were not imported."""
+        return self.kind == "output"
+
+
+def _cannot_import(name: str) -> str:
+    return f"cephtui can't import output of {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    tool: str
+    line: int
+    text: str
+
+
+def problem_of(log: Log, unread: Sequence[Unread]) -> str:
+    """What a file is in which no tool has found a run, by what is unread of it or by the whole of it; empty where that
+    is not known.
+    """
+    if unread:
+        return next((each.why for each in unread if each.is_lost), unread[0].why)
+    text = "\n".join(line.text[:_FILE_LINE] for line in log.lines[:_FILE_LINES])
+    name = next((name for pattern, name in _PROGRAMS if pattern.search(text)), "")
     if name:
-        return f"this is output of {name}, which can't be read"
+        return _cannot_import(name)
     return "JSON of an unknown program" if _is_json(log.text) else ""
 
 
@@ -67,3 +111,100 @@ def _is_json(text: str) -> bool:
             json.loads(part)
             return True
     return False
+
+
+def find_unread(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> list[Unread]:
+    """In the order of the log; ``runs`` are those that were found in it, with the names of their tools."""
+    spans = sorted({span for _, run in runs for span in ((run.line, run.last_line), *run.others)})
+    outside = list(_outside(log.lines, spans))
+    commands = list(_commands(log.lines, outside))
+    parted = sorted([*(command.line for command in commands), *(run.line for _, run in runs)])
+    outputs = list(_joined(_signs(log.lines, outside), runs, parted))
+    silent = [
+        Unread(each.line, each.line, each.tool, "command", each.text)
+        for each in _without_output(commands, runs, outputs)
+    ]
+    return sorted([*outputs, *silent], key=lambda unread: unread.line)[:UNREAD_MOST]
+
+
+def _outside(lines: Sequence[LogLine], spans: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The places of the lines that are in no run, without empty ones."""
+    at = end = 0
+    for place, line in enumerate(lines):
+        while at < len(spans) and spans[at][0] <= line.number:
+            end = max(end, spans[at][1])
+            at += 1
+        if line.number > end and line.text:
+            yield place
+
+
+def _signs(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[Unread]:
+    for place in outside:
+        line = lines[place]
+        if found := KNOWN.match(line.text, 0, _LOOKED_AT):
+            sign = SIGNS[int((found.lastgroup or "")[1:])]
+            yield Unread(line.number, line.number, sign.tool, sign.kind, _shortened(line.text.strip()), sign.which)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_MOST else f"{text[:_SHOWN_MOST]} ..."
+
+
+def _joined(signs: Iterable[Unread], runs: Sequence[tuple[str, FoundRun]], parted: Sequence[int]) -> Iterator[Unread]:
+    """Lines near each other that nothing parts are one output."""
+    began = {tool: [run.line for name, run in runs if name == tool] for tool, _ in runs}
+    last: Unread | None = None
+    for sign in signs:
+        starts = began.get(sign.tool, ())
+        if sign.kind == "begun" and _is_between(starts, sign.line, sign.line + _HEAD_LINES):
+            sign = replace(sign, kind="output")  # its results were read: it is only the line itself that was not
+        if last and _is_one(last, sign) and not _is_between(parted, last.last_line, sign.line):
+            shown = sign if (last.kind, sign.kind) == ("begun", "output") or (sign.which and not last.which) else last
+            last = replace(shown, line=last.line, last_line=sign.line)
+            continue
+        if last:
+            yield last
+        last = sign
+    if last:
+        yield last
+
+
+def _is_one(last: Unread, now: Unread) -> bool:
+    same = last.tool == now.tool and "error" not in (last.kind, now.kind) and now.kind != "begun"
+    return same and now.line - last.last_line <= _GAP_LINES
+
+
+def _is_between(numbers: Sequence[int], low: int, high: int) -> bool:
+    """Whether one of the numbers, which rise, is above ``low`` and not above ``high``."""
+    return bisect_right(numbers, low) < bisect_right(numbers, high)
+
+
+def _commands(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[_Command]:
+    """Those that run a benchmark whose output can be imported."""
+    for place in outside:
+        text = lines[place].text
+        for tool, (program, pattern, benchmark) in _PATTERNS.items():
+            if tool in FINDERS and program in text and (match := pattern.fullmatch(text)):
+                whole = whole_command(lines, place, match["words"])
+                if benchmark.search(whole):
+                    yield _Command(tool, lines[place].number, whole)
+                break
+
+
+def _without_output(
+    commands: Iterable[_Command], runs: Sequence[tuple[str, FoundRun]], outputs: Iterable[Unread]
+) -> Iterator[_Command]:
+    """An output is of the command that its run has, else of the nearest above that has none yet."""
+    waiting: dict[str, list[_Command]] = {}
+    events: list[tuple[int, str, _Command | str]] = [(each.line, each.tool, each) for each in commands]
+    events += [(run.line, tool, run.command) for tool, run in runs]
+    events += [(each.line, each.tool, "") for each in outputs]
+    for _, tool, event in sorted(events, key=lambda event: event[0]):
+        above = waiting.setdefault(tool, [])
+        if isinstance(event, _Command):
+            above.append(event)
+        elif above:
+            named = (at for at in reversed(range(len(above))) if above[at].text == event)
+            del above[next(named, len(above) - 1)]
+    for left in waiting.values():
+        yield from left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
@@ -13,20 +14,15 @@ from rich.text import Text
 from cephtui import paths, units
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
+from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.rows import ImportedFile
+from cephtui.models.rows import ImportedFile, ImportedPart
+from cephtui.reports.imported import draw_parts
 from cephtui.reports.runs import draw_session
 from cephtui.reports.text import saved_line
-from cephtui.sessions.importing import (
-    FILE_MOST_BYTES,
-    FILES_MOST,
-    Importer,
-    LogFile,
-    Numbering,
-    check_new,
-    files_of,
-    read_together,
-)
+from cephtui.sessions.imported_parts import parts_of
+from cephtui.sessions.importing import Importer, Numbering, check_new
+from cephtui.sessions.log_files import FILE_MOST_BYTES, FILES_MOST, LogFile, files_of, read_together
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.trees import by_test
 from cephtui.terminal import say
@@ -35,34 +31,81 @@ _LARGE_BYTES = 4 << 20
 
 
 def import_logs(files: tuple[Path, ...], session: str | None, dry_run: bool, as_json: bool) -> int:
-    """Read all that can be read, say of each other file why not, and keep the runs; the exit code."""
+    """Read all that can be read, say what each file has and what was not read, and keep the runs; the exit code."""
     root = paths.sessions_dir()
     importer = Importer(root, session, files[0])
-    numbering, runs, read, others, skipped = Numbering(), [], 0, 0, 0
+    numbering, done = Numbering(), _Done(as_json)
     try:
         if session:
             check_new(root, session)
-        for file, is_named in _log_files(files):
-            if (file.is_binary or file.is_beside) and not is_named:
-                skipped += file.is_binary
-                continue
-            found = _numbered(numbering, session, file) if dry_run else importer.add(file)
-            runs += found
-            read, others = read + bool(found), others + (not found and not file.is_beside)
-            _report(file, found, importer.session, as_json)
+        for file in _log_files(files):
+            if isinstance(file, _LeftOut):
+                done.leave_out(file)
+            else:
+                done.add(file, _numbered(numbering, session, file) if dry_run else importer.add(file), importer.session)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
     finally:
         importer.close()
-    if skipped:
-        say(f"{skipped:,} {'files that are' if skipped > 1 else 'file that is'} no text left out")
-    if not as_json:
-        _print(runs, importer.session)
-    return (EXIT_INCOMPLETE if others else 0) if read else EXIT_FAILED
+    done.show(importer.session)
+    return done.exit_code
 
 
-def _log_files(named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
-    """Each file, and whether it was named itself; those of a directory are found below it."""
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """What was found below a directory and is not to be imported."""
+
+    path: Path
+    why: str
+    is_beside: bool = False
+    """Whether it belongs to a file beside it, which is imported."""
+
+
+class _Done:
+    """What has been read so far: as JSON each file is printed at once, for people all of them at the end."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._runs: list[Run] = []
+        self._parts: list[ImportedPart] = []
+        self._left_out = Counter[str]()
+
+    def add(self, file: LogFile, runs: Sequence[Run], session: str | None) -> None:
+        """A file, and what was made of its runs."""
+        parts = parts_of(file, runs)
+        self._runs += runs
+        self._parts += parts
+        if self._as_json:
+            numbers = tuple(run.run for run in runs)
+            whole = ImportedFile(path=str(file.path), session=session, runs=numbers, problem=file.problem)
+            print_lines([*runs, *(part for part in parts if part.line is not None), whole])
+
+    def leave_out(self, left_out: _LeftOut) -> None:
+        """Of many only their number is shown."""
+        self._left_out["belongs to the output beside it" if left_out.is_beside else left_out.why] += 1
+        if self._as_json:
+            why = left_out.why if left_out.is_beside else f"left out: {left_out.why}"
+            print_lines([ImportedFile(path=str(left_out.path), problem=why)])
+
+    @property
+    def exit_code(self) -> int:
+        """Whether all was read, some of it, or nothing."""
+        if not self._runs:
+            return EXIT_FAILED
+        return EXIT_INCOMPLETE if any(part.lost for part in self._parts) else 0
+
+    def show(self, session: str | None) -> None:
+        """All of it, for people."""
+        if not self._as_json:
+            left_out = [f"{why} ({number:,})" for why, number in self._left_out.items()]
+            print_report(draw_parts(self._parts, left_out))
+            _print(self._runs, session)
+        if not self._runs:
+            say("nothing was imported")
+
+
+def _log_files(named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
+    """Each file as it was read, of a directory those below it; files that are named in a row may be of one test."""
     for is_file, some in groupby(named, Path.is_file):
         if is_file:
             yield from _read(list(some), named)
@@ -71,21 +114,25 @@ def _log_files(named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
             try:
                 found = list(islice(files_of(path), FILES_MOST + 1))
             except OSError as error:
-                yield LogFile(path, problem=error.strerror), True
+                yield LogFile(Path(error.filename or path), problem=error.strerror)
                 continue
             if len(found) > FILES_MOST:
                 raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
-            if not found:
-                yield LogFile(path, problem="there are no files in it"), True
-            yield from _read(found, named)
+            files = [each for each, why in found if why is None]
+            if not files:
+                yield LogFile(path, problem="there are no files in it")
+            yield from (_LeftOut(each, why) for each, why in found if why)
+            yield from _read(files, named)
 
 
-def _read(found: Sequence[Path], named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
-    """Those that have been written in one test together."""
+def _read(found: Sequence[Path], named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
+    """Those that have been written in one test together; what is no text is a problem only where it was named."""
     for group in by_test(found):
         for each in group:
             _announce_large(each)
-        yield from ((file, file.path in named) for file in read_together(group))
+        for file in read_together(group):
+            is_left_out = (file.is_binary or file.is_beside) and file.path not in named
+            yield _LeftOut(file.path, file.problem or "", is_beside=file.is_beside) if is_left_out else file
 
 
 def _announce_large(path: Path) -> None:
@@ -98,17 +145,6 @@ def _announce_large(path: Path) -> None:
 
 def _numbered(numbering: Numbering, session: str | None, file: LogFile) -> list[Run]:
     return [numbering.run(session or "imported", file, tool, found) for tool, found in file.runs]
-
-
-def _report(file: LogFile, found: Sequence[Run], session: str | None, as_json: bool) -> None:
-    """A file as soon as it has been read; in words on stderr."""
-    if as_json:
-        numbers = tuple(run.run for run in found)
-        print_lines([*found, ImportedFile(path=str(file.path), session=session, runs=numbers, problem=file.problem)])
-    elif file.problem:
-        say(f"{file.path}: {file.problem}")
-    else:
-        say(f"{file.path}: {len(found):,} run{'s' * (len(found) != 1)}")
 
 
 def _print(runs: Sequence[Run], session: str | None) -> None:

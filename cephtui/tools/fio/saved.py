@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.tools.fio.saved_json import find_documents
 from cephtui.tools.fio.saved_terse import find_terse
 from cephtui.tools.fio.saved_text import find_text
 from cephtui.tools.logs import FoundRun, Log
 
+_HEAD = re.compile(
+    r"(?:<[\w.:-]{1,253}> ?)?(?:\S.{0,199}: \(g=\d{1,9}\): rw=|\.\.\.$|fio-\d[\w.-]*$|Starting \w|$)"
+    r"|hostname=|.{0,200}: Laying out IO file|Jobs: "
+)
+_HEAD_MOST = 1000
+"""Lines of it."""
+
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing. A run that was printed in several forms is one."""
-    documents = find_documents(log)
-    texts = [run for run in find_text(log) if not any(_is_same(run, other) for other in documents)]
-    terse = [run for run in find_terse(log) if not any(_is_rounded(run, other) for other in (*documents, *texts))]
-    return sorted([*documents, *texts, *terse], key=lambda run: run.line)
+    runs = list(_with_heads(log, find_documents(log)))
+    for found, is_one in ((find_text(log), _is_same), (find_terse(log), _is_rounded)):
+        before = len(runs)
+        for run in found:
+            same = next((at for at in range(before) if is_one(run, runs[at])), None)
+            if same is None:
+                runs.append(run)
+            else:
+                spans = (*runs[same].others, *run.others, (run.line, run.last_line))
+                runs[same] = replace(runs[same], others=spans)
+    return sorted(runs, key=lambda run: run.line)
+
+
+def _with_heads(log: Log, documents: Sequence[FoundRun]) -> Iterator[FoundRun]:
+    """Each with the lines that fio has printed right before it."""
+    numbers = [line.number for line in log.lines] if documents else []
+    for run in documents:
+        below = first = bisect_left(numbers, run.line)
+        while first and below - first < _HEAD_MOST and _HEAD.match(log.lines[first - 1].text):
+            first -= 1
+        yield replace(run, others=((numbers[first], run.line - 1),)) if first < below else run
 
 
 def _is_same(one: FoundRun, other: FoundRun) -> bool:

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse
@@ -44,6 +45,7 @@ _BLOCKS = re.compile(r"(\d[\d.]*)([kKMGT]?)(?:i?B)?-\s*(\d[\d.]*)([kKMGT]?)(?:i?
 _VERSION = re.compile(r"\s*(fio-\d[\w.-]*)")
 _STARTING = re.compile(r"\s*Starting (?:\d+ |thread|process)")
 _STATUS = re.compile(r"\s*Run status group \d+")
+_SUM = re.compile(r"\s*(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
 _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): (?P<pairs>ios=.*)\butil=\s*(?P<util>[\d.]+)%")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
 _ASKED = ("options", "other_options", "has_all_options", "command", "asked", "target", "version")
@@ -166,14 +168,26 @@ class _Start:
         return not self.status and apart <= _AT_ONCE_SECONDS
 
 
+class _Session(NamedTuple):
+    """Reports of clients that ran at the same time."""
+
+    starts: Sequence[_Start]
+    spans: tuple[tuple[int, int], ...]
+    """First and last lines of all that was printed, also of the sum of all clients."""
+
+
 def find_text(log: Log) -> list[FoundRun]:
     """Every run that fio has printed for people; raises nothing."""
     commands, sessions = find_commands(log), list(_sessions(_starts(log.lines)))
-    lines = [session[0].first_line for session in sessions]
-    return [run for session in sessions for run in _runs(session, command_of(session[0].printed(), commands, lines))]
+    lines = [session.starts[0].first_line for session in sessions]
+    return [
+        replace(run, others=session.spans)
+        for session in sessions
+        for run in _runs(session.starts, command_of(session.starts[0].printed(), commands, lines))
+    ]
 
 
-def _sessions(starts: Iterable[_Start]) -> Iterator[list[_Start]]:
+def _sessions(starts: Iterable[_Start]) -> Iterator[_Session]:
     """The reports of clients that ran at the same time together, without that of all of them."""
     together: list[_Start] = []
     for start in starts:
@@ -185,10 +199,10 @@ def _sessions(starts: Iterable[_Start]) -> Iterator[list[_Start]]:
     yield from _session(together)
 
 
-def _session(starts: Sequence[_Start]) -> Iterator[list[_Start]]:
+def _session(starts: Sequence[_Start]) -> Iterator[_Session]:
     found = [start for start in starts if not start.is_sum]
     if found:
-        yield found
+        yield _Session(found, tuple((start.line, start.last_line) for start in starts))
 
 
 def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
@@ -264,6 +278,8 @@ def _note(start: _Start, line: LogLine) -> None:
         start.stopped = True
     elif _STATUS.match(line.text):
         start.status = True
+    elif start.status and _SUM.match(line.text):
+        pass
     else:
         return
     start.line = start.line or line.number

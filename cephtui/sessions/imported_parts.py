@@ -1,0 +1,80 @@
+"""What became of each part of a file that was to be imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from cephtui.models import Run
+from cephtui.models.rows import ImportedPart
+from cephtui.printable import one_line
+from cephtui.sessions.log_files import LogFile
+from cephtui.tools import TOOLS
+from cephtui.tools.logs import FoundRun
+
+
+def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
+    """In the order of the file: its runs, of which those that follow each other and are alike are one part, and what
+    is in none. A file in which there is neither is one part.
+
+    ``runs`` are those that were made of it, in its order.
+    """
+    lines = file.text.split("\n") if runs else []
+    singly = [
+        _part(file, lines, tool, found, run) for (tool, found), run in zip(file.runs, runs, strict=True)
+    ] + [
+        ImportedPart(
+            path=str(file.path),
+            line=unread.line,
+            last_line=unread.last_line,
+            heading=one_line(unread.heading) or None,
+            what=unread.what,
+            problem=one_line(unread.why),
+            lost=unread.is_lost,
+        )
+        for unread in file.unread
+    ]  # fmt: skip
+    if not singly:
+        return [ImportedPart(path=str(file.path), problem=file.problem, lost=not file.is_beside)]
+    return list(_together(sorted(singly, key=lambda part: part.line or 0)))
+
+
+def _part(file: LogFile, lines: Sequence[str], tool: str, found: FoundRun, run: Run) -> ImportedPart:
+    nodes = f" of {len(file.by_node)} nodes" if len(file.by_node) > 1 else ""
+    return ImportedPart(
+        path=str(file.path),
+        line=found.line,
+        last_line=found.last_line,
+        heading=run.heading,
+        what=f"{TOOLS[tool].title} {_form(found, lines[found.line - 1])}{nodes}",
+        runs=(run.run,),
+        problem=_problem(run),
+    )
+
+
+def _form(found: FoundRun, first_line: str) -> str:
+    """What was done where the tool has modes, else how it was printed."""
+    mode = found.options.get("mode")
+    if mode is not None:
+        return str(mode)
+    return "JSON" if first_line.lstrip(" \t>").startswith("{") else "text"
+
+
+def _problem(run: Run) -> str | None:
+    if run.outcome == "failed":
+        return run.error
+    if run.outcome == "stopped":
+        return next((each.text for each in run.findings if each.code == "incomplete"), "ended before its time")
+    return None
+
+
+def _together(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
+    for (_, _, problem, has_runs), alike in groupby(
+        parts, lambda part: (part.what, part.heading, part.problem, bool(part.runs))
+    ):
+        group = list(alike)
+        if problem or not has_runs:
+            yield from group
+            continue
+        runs = tuple(number for part in group for number in part.runs)
+        yield group[0].model_copy(update={"last_line": group[-1].last_line, "runs": runs})
