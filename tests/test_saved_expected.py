@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -27,6 +28,8 @@ from cephtui.sessions.jsonlines import as_json, line
 from cephtui.sessions.store import SUITE_FILE, VERDICTS_FILE
 from cephtui.targets import parse_target
 from tests.golden import Golden
+from tests.imported import import_texts, rados
+from tests.logs import WRITES
 from tests.measured import STARTED
 from tests.test_expectation import wrote
 
@@ -225,9 +228,49 @@ def test_saved_runs_are_asked_with_the_codes_of_a_run(root: Path, expect: str, c
     assert len(events(call("check", SESSION, "--expect", expect, "--json", code=code))) == 1
 
 
-def test_imported_runs_are_asked_too_and_their_seconds_are_not_known(root: Path) -> None:
-    save(root, [wrote(1, 5100, imported_from="x.txt:1")], slow=30)
-    assert call("check", SESSION, "--expect", "iops>=5k") == "PASS write-iops: 5,100 IOPS, expected 5,000 IOPS\n"
+@pytest.mark.parametrize("slow", [0, 30])
+def test_imported_runs_are_judged_as_live_ones_by_the_seconds_of_their_logs(root: Path, slow: int) -> None:
+    live = save(root, [wrote(1, 5100)], slow=slow)
+    code = 5 if slow else 0
+    said = call("check", SESSION, "--expect", "iops>=5k", code=code)
+    shutil.rmtree(live)
+    save(root, [wrote(1, 5100, imported_from="x.txt:1")], slow=slow)
+    assert call("check", SESSION, "--expect", "iops>=5k", code=code) == said
+    assert "seconds" in said
+
+
+@pytest.mark.parametrize(
+    ("expect", "word", "code"),
+    [
+        ("iops>=1000", "NO VERDICT", 6),
+        ("write bandwidth>=1MiB/s", "NO VERDICT", 6),
+        ("iops>=100k", "FAIL", 5),
+        ("latency<=1s", "PASS", 0),
+        ("p99<=1s", "PASS", 0),
+        ("p99<=1ms", "FAIL", 5),
+    ],
+)
+def test_a_rate_is_not_said_to_be_reached_where_the_log_has_no_seconds(
+    root: Path, expect: str, word: str, code: int
+) -> None:
+    """fio's text has none, but what it has as a whole shows a miss, and a latency has no rule of seconds."""
+    import_texts(root.parent, "old", {"a.txt": WRITES})
+    (found,) = events(call("check", "old", "--expect", expect, "--json", code=code))
+    assert (found["word"], found["seconds"]) == (word, None)
+    assert [each["run"] for each in found["limited"]] == ["old/1"] * (code == 6)
+
+
+def test_one_run_without_seconds_leaves_it_open(root: Path, golden: Golden) -> None:
+    save(root, [wrote(1, 5100, imported_from="x.txt:1"), wrote(2, 5100, imported_from="x.txt:9")])
+    (root / SESSION / "002" / "samples.jsonl").unlink()
+    golden.same(call("check", SESSION, "--expect", "iops>=5k", code=6))
+
+
+def test_the_rows_of_rados_bench_are_its_seconds(root: Path, golden: Golden) -> None:
+    import_texts(root.parent, "old", {"a.txt": rados("write")})
+    (found,) = events(call("check", "old", "--expect", "iops>=50", "--json"))
+    assert (found["word"], found["seconds"], found["seconds_reached"]) == ("PASS", 40, 40)
+    golden.same(call("check", "old", "--expect", "p99<=1s", code=6))  # it has no percentiles
 
 
 def test_what_was_asked_later_is_a_part_of_the_session(root: Path) -> None:

@@ -24,7 +24,7 @@ from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.expectation import Expected, Kept
 from cephtui.models.findings import limiting
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT
-from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, Metric, Unit
+from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, METRICS, Metric, Unit
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
 from cephtui.stats import known_sum
 
@@ -35,6 +35,10 @@ SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
 """How long a run measured is what was asked for, and a promise holds for each of its seconds."""
+_NO_SECONDS = (
+    f"its log has no seconds, so whether {100 * _OF_SECONDS:g} % of them reach {100 * SECOND_REACHES:g} % of what is "
+    "expected is unknown"
+)
 _FLOWS = (*DIRECTIONS, FLUSH, COMMIT)
 _TEXT = re.compile(rf"(?:({'|'.join(_FLOWS)})\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
 _UNITS: dict[Unit, dict[str, float]] = {
@@ -179,9 +183,14 @@ def _lacking(run: Run, expected: Expectation) -> str:
     timed = [
         flow for flow in flows if (getattr(flow, expected.metric.name, None), flow.latency_max_seconds) != (None, None)
     ]
-    if percent is not None and any(not flow.carries(percent) for flow in timed):
+    if percent is not None and any(not flow.carries(percent) and _has_percentiles(flow) for flow in timed):
         return f"fewer than 10 of its I/Os took longer than {expected.metric.title}"
     return f"it has no {_what(expected)}"
+
+
+def _has_percentiles(flow: Total) -> bool:
+    """Not every tool has any."""
+    return bool(flow.latency_buckets) or any(getattr(flow, m.name, None) is not None for m in METRICS if m.percent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +234,8 @@ def judge_expectation(
     has_seconds = bool(values and count and expected.is_rate)
     if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    if deciding.limited:
+    unknown = list(_without_seconds(expected, known, seconds)) if answer == "met" else []
+    if deciding.limited or unknown:
         answer = "undecided"
     measured = geometric_mean(values)
     of_volume = _is_of_volume(runs[0], expected)
@@ -237,7 +247,7 @@ def judge_expectation(
         target=runs[0].target,
         runs=tuple(name_of(run) for run, _ in known),
         left_out=tuple(deciding.left_out),
-        limited=tuple(deciding.limited),
+        limited=(*deciding.limited, *unknown),
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
@@ -251,6 +261,15 @@ def judge_expectation(
         word=_word(expected, answer, measured, of_volume=of_volume),
         answer=answer,
     )
+
+
+def _without_seconds(
+    expected: Expectation, known: Iterable[tuple[Run, float]], seconds: Mapping[str, tuple[int, int]]
+) -> Iterator[LeftOut]:
+    """The imported runs whose seconds, which a rate has to reach too, are not in their logs."""
+    for run, _ in known:
+        if expected.is_rate and run.imported_from and not seconds[name_of(run)][1]:
+            yield LeftOut(run=name_of(run), why=_NO_SECONDS)
 
 
 def _is_of_volume(run: Run, expected: Expectation) -> bool:

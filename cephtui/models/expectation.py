@@ -31,7 +31,8 @@ class Expected(Model):
     left_out: tuple[LeftOut, ...] = ()
     limited: tuple[LeftOut, ...] = ()
     """Of which a finding limits what the figure means, where that holds for all runs: they show neither that it is
-    reached nor that it is not. Beside others they are left out."""
+    reached nor that it is not. Beside others they are left out. Also imported runs that reach it as a whole, and whose
+    seconds are not known."""
     direction: Name | None
     """``read`` or ``write``; null for both together."""
     figure: Name
