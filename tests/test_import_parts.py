@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from cephtui import units
 from cephtui.analysis.batches import group
 from cephtui.analysis.conditions import differences
-from cephtui.analysis.curve import Axis, axes, axes_or_depth, family
+from cephtui.analysis.curve import Axis, axes, axes_or_depth, curve_of, family
 from cephtui.analysis.sides import side_of
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
-from cephtui.models import Run
+from cephtui.models import OptionValue, Run
 from cephtui.reports.curve import curves_of, runs_of, title_of_curve
 from cephtui.reports.runs import draw_runs
 from cephtui.sessions.log_files import read_log_file
@@ -24,6 +24,7 @@ from cephtui.tools.headings import places
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import Content
+from tests import measured
 from tests.golden import Golden
 from tests.imported import import_texts, rados
 from tests.logs import COMMAND, WRITES
@@ -267,3 +268,32 @@ def test_a_single_run_has_no_curve(tmp_path: Path) -> None:
 def test_a_file_without_runs_has_no_parts(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Notes\n\nnothing was measured\n")
     assert read_log_file(tmp_path / "a.md").runs == ()
+
+
+def given(number: int, depth: int, others: dict[str, str], *, is_all: bool) -> Run:
+    """An imported run of which the log has these options, and perhaps no others."""
+    options: dict[str, OptionValue] = {"rw": "randwrite", "bs": "4k", "iodepth": depth}
+    return measured.run(number, 1000.0).model_copy(
+        update={
+            "imported_from": f"a.txt:{number}",
+            "is_dated": False,
+            "batch": f"imported-{number}",
+            "options": options,
+            "other_options": others,
+            "has_all_options": is_all,
+        }
+    )
+
+
+def test_options_that_no_preset_can_have_set_runs_apart_on_a_curve() -> None:
+    runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "2"}, is_all=True)]
+    assert (axes(runs), curves_of(runs)) == ([], [])
+    runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "1"}, is_all=True)]
+    assert [axis.role for axis in axes(runs)] == ["depth"]
+
+
+def test_they_are_an_axis_where_the_log_has_all_that_was_asked() -> None:
+    runs = [given(number, 1, {"rwmixread": mix} if mix else {}, is_all=True) for number, mix in ((1, "75"), (2, ""))]
+    (axis,) = axes(runs)
+    assert (axis.name, [place.label for place in curve_of(runs, axis).places]) == ("rwmixread", ["75", "default"])
+    assert axes([run.model_copy(update={"has_all_options": False}) for run in runs]) == []

@@ -138,7 +138,7 @@ def _kind(run: Run) -> Hashable:
 
 def _imported_family(run: Run, others: Sequence[Run]) -> list[Run]:
     """The run alone where nothing by itself sets others apart from it."""
-    names = [name for name in run.options if name not in _HOW_LONG]
+    names = [name for name in all_options(run) if name not in _HOW_LONG]
     for axis in _by_role([*(_option(name, others) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]):
         found = [other for other in others if other.run == run.run or _differs_in(axis, run, other)]
         if axis.role != "direction" and axes(found) == [axis]:
@@ -232,7 +232,7 @@ def _words(axis: Axis, place: Place) -> str:
 
 def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, list[Place]]:
     """The axes on which the runs are not all at one place; how long they took is one only where it is the only one."""
-    names = dict.fromkeys(name for run in runs for name in run.options)
+    names = dict.fromkeys(name for run in runs for name in all_options(run))
     every = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target"), Axis("heading")]
     places = {axis: [_place(axis, run) for run in runs] for axis in every}
     varying = {axis: found for axis, found in places.items() if len(set(found)) > 1}
@@ -258,8 +258,8 @@ def _place(axis: Axis, run: Run) -> Place:
         return Place(" ".join(node_names(run)))
     if axis.kind == "heading":
         return Place(run.heading or units.DASH)
-    value = run.options.get(axis.name)
-    if value is None and run.imported_from:
+    value = all_options(run).get(axis.name)
+    if value is None and run.imported_from and not run.has_all_options:
         return NOT_KNOWN
     return Place(_label(value), _number(value))
 
