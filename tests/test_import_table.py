@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from cephtui.cli.verbs import cli
 from cephtui.models.rows import ImportedPart
 from cephtui.reports.imported import draw_parts
 from cephtui.reports.runs import draw_runs
-from cephtui.tools.logs import read_log
+from cephtui.sessions import log_files
+from cephtui.sessions.log_files import read_log_file
+from cephtui.tools.logs import COMMANDS_MOST, read_log
 from cephtui.tools.saved import FINDERS
 from cephtui.tools.unread import UNREAD_MOST, Unread, find_unread
 from tests.golden import Golden
@@ -246,3 +250,34 @@ def test_what_is_left_out_of_a_directory_is_counted(
     left_out = {Path(row["path"]).name: row["problem"] for row in rows if row["event"] == "file" and row["problem"]}
     assert (code, set(left_out)) == (0, {".git", "again", "a.png"})
     golden.same(sorted(left_out.values()))
+
+
+# ------------------------------------------------------------------ whatever the size
+
+
+def test_a_file_that_is_too_large_says_what_to_do(home: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
+    text = (Path(__file__).parent / "recordings" / "fio-3.41" / "randwrite.stdout").read_text()
+    (home / "a.json").write_text(text)
+    (whole,) = read_log_file(home / "a.json").runs
+    monkeypatch.setattr(log_files, "FILE_MOST_BYTES", len(text) - 1)
+    golden.same(read_log_file(home / "a.json").problem)
+    (home / "end.json").write_text(text[len(text) // 3 :])
+    (end,) = read_log_file(home / "end.json").runs
+    assert end[1].summary == whole[1].summary
+
+
+def test_a_log_of_nothing_but_commands_is_refused_and_one_of_many_takes_no_square_of_the_time() -> None:
+    with pytest.raises(ValueError, match="commands"):
+        read_log((COMMANDS_MOST + 1) * READ)
+    log = read_log(2000 * READ + 100_000 * "x\n")
+    began = time.process_time()
+    assert len(find_unread(log, [])) == UNREAD_MOST
+    assert time.process_time() - began < 5
+
+
+def test_many_runs_take_no_square_of_the_time() -> None:
+    (_, run), *_ = [("fio", each) for each in FINDERS["fio"](read_log(WRITES))]
+    runs = [("fio", replace(run, line=at, last_line=at)) for at in range(2, 10_000)]
+    began = time.process_time()
+    find_unread(read_log(10_000 * "x\n"), runs)
+    assert time.process_time() - began < 3

@@ -210,7 +210,7 @@ def import_(**given: Any) -> int:
 
     FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
     as imported, and what its log does not say stays unknown. A table has all that was found, and why what is not
-    imported is not.
+    imported is not. A file has 32 MiB at most: of a longer one import its end (tail -c 30M), which has the totals.
     """
     from cephtui.cli.commands.import_logs import import_logs
 

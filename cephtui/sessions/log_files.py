@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -20,6 +21,9 @@ from cephtui.tools.unread import Unread, find_unread, problem_of
 
 FILE_MOST_BYTES = 32 << 20
 """Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
+_CUT = "several runs are cut apart with split or csplit"
+_SMALLER = f"its end has the totals: tail -c 30M FILE > end.log; {_CUT}"
+"""What to do with a larger one."""
 FILES_MOST = 10_000
 """Of one directory."""
 NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in FINDERS)}"
@@ -82,12 +86,13 @@ def read_log_file(path: Path) -> LogFile:
         data = read_bytes(path, FILE_MOST_BYTES)
         modified_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError as error:
-        return LogFile(path, problem=error.strerror or str(error))
+        what_helps = f": {_SMALLER}" if error.errno == errno.EFBIG else ""
+        return LogFile(path, problem=f"{error.strerror or error}{what_helps}")
     text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
     try:
         log = read_log(text)
     except ValueError as error:
-        return LogFile(path, problem=str(error))
+        return LogFile(path, problem=f"{error}: {_CUT}")
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
     if not runs:

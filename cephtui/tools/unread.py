@@ -152,7 +152,9 @@ def _shortened(text: str) -> str:
 
 def _joined(signs: Iterable[Unread], runs: Sequence[tuple[str, FoundRun]], parted: Sequence[int]) -> Iterator[Unread]:
     """Lines near each other that nothing parts are one output."""
-    began = {tool: [run.line for name, run in runs if name == tool] for tool, _ in runs}
+    began: dict[str, list[int]] = {}
+    for tool, run in runs:
+        began.setdefault(tool, []).append(run.line)
     last: Unread | None = None
     for sign in signs:
         starts = began.get(sign.tool, ())
