@@ -84,6 +84,27 @@ def test_a_line_of_cephs_own_log_dates_the_run_below_it_and_no_other() -> None:
     assert other.started_at is None
 
 
+@pytest.mark.parametrize(
+    ("shown", "began"),
+    [
+        ("Thu Jun 16 21:24:44 UTC 2016", datetime(2016, 6, 16, 21, 24, 44, tzinfo=UTC)),
+        ("Thu 16 Jun 2016 09:24:44 PM UTC", datetime(2016, 6, 16, 21, 24, 44, tzinfo=UTC)),
+        ("=== Thu Jun 16 21:24:44 CEST 2016 ===", local("2016-06-16T21:24:44").astimezone(UTC)),
+    ],
+)
+def test_the_date_that_a_shell_printed_dates_the_run_below_it_and_no_other(
+    tmp_path: Path, shown: str, began: datetime
+) -> None:
+    command = "$ rados bench -p a 40 seq\n"
+    first, second = import_texts(tmp_path, "a", {"a.txt": f"$ date\n{shown}\n{2 * (command + rados('seq'))}"})
+    assert (first.started_at, first.is_dated, second.is_dated) == (began, True, False)
+    (far,) = import_texts(tmp_path, "b", {"a.txt": shown + 30 * "\n" + rados("seq")})
+    (said,) = import_texts(tmp_path, "c", {"a.txt": f"On {shown} we began:\n{rados('seq')}"})
+    assert (far.is_dated, said.is_dated) == (False, False)
+    (own,) = import_texts(tmp_path, "d", {"a.txt": f"{shown}\n{WRITES}"})
+    assert own.started_at.year == 2025
+
+
 # ------------------------------------------------------------------ without one
 
 

@@ -14,6 +14,7 @@ from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.fio_logs import why_no_run, with_seconds
 from cephtui.sessions.trees import heading_of, is_beside, together
 from cephtui.tools import TOOLS
+from cephtui.tools.dates import dated
 from cephtui.tools.headings import places
 from cephtui.tools.logs import FoundRun, Log, read_log
 from cephtui.tools.saved import FINDERS, JOB_FILES
@@ -94,7 +95,7 @@ def read_log_file(path: Path) -> LogFile:
     except ValueError as error:
         return LogFile(path, problem=f"{error}: {_CUT}")
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
-    runs.sort(key=lambda found: found[1].line)
+    runs = dated(log, sorted(runs, key=lambda found: found[1].line))
     if not runs:
         problem, has_run = why_no_run(path, text)
         if problem:
