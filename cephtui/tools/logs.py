@@ -17,8 +17,6 @@ from cephtui.tools.base import Reading
 LINES_MOST = 2_000_000
 VALUES_MOST = 4_000_000
 """Of JSON. With so many lines or values a log takes a few seconds and half a gigabyte; those of tools are longer."""
-COMMANDS_MOST = 20_000
-"""Of the programs whose commands are looked for: to read one takes as long as hundreds of other lines."""
 LINE_MOST = 8192
 """Characters of a line that are looked at; a tool's own lines are shorter."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
@@ -30,7 +28,6 @@ _LEAD_MOST = 400
 _NUMBERED = re.compile(r"(\d{1,5})(?:\s{0,9}(?P<mark>[:|])|\s|$)")
 _FIGURES = re.compile(r"\d+(?:\s+[\d.]+){3}")
 """A row of a table, which may begin with a number that counts."""
-_PROGRAMS = ("fio ", "rados ", "rbd ", "iperf3 ")
 _JOINED_MOST = 400
 """Lines of one command."""
 _SECOND_WITHIN = 6
@@ -116,12 +113,10 @@ Finder = Callable[[Log], list[FoundRun]]
 def read_log(text: str) -> Log:
     """A log of any origin: with colours or progress lines, indented, quoted, as a list, or with numbered lines.
 
-    Raises ValueError for one of millions of lines or values, whose parts take far more memory than its text, and for
-    one of more commands than anybody has run.
+    Raises ValueError for one of millions of lines or values, whose parts take far more memory than its text.
     """
     _check_number("lines", text.count("\n"), LINES_MOST)
     _check_number("values of JSON", sum(map(text.count, ",{[")), VALUES_MOST)
-    _check_number("commands", sum(map(text.count, _PROGRAMS)), COMMANDS_MOST)
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     for found, meant in _INVISIBLE.items():
         plain = plain.replace(found, meant)
