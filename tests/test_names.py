@@ -29,6 +29,7 @@ from cephtui.models.suite import Ordered
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
+from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.content import document_of
 from cephtui.reports.document.export import FORMS, default_name, exported, svgs_of
 from cephtui.reports.document.material import Material
@@ -294,6 +295,16 @@ def test_what_a_pool_was_made_with_is_a_name(name: str) -> None:
     cluster = found.cluster.model_copy(update={"pool": {name: "zanzibar9", "type": "replicated"}})
     of = replace(of_change(), runs=(found.model_copy(update={"cluster": cluster}),), changes=(), judged=None)
     assert [leaks(text) for text in outputs(with_stand_ins(of)).values() if leaks(text)] == []
+
+
+def test_options_that_no_preset_can_have_keep_their_names_and_lose_those_in_their_values() -> None:
+    given = {"log_avg_msec": "1000", "verify": "write", "hostname": "10.0.0.1", "write_bw_log": "/srv/zanzibar/x"}
+    (run, *_) = runs()
+    found = anonymous(run.model_copy(update={"other_options": given}), Mask({"log": "node", "verify": "pool"}))
+    assert [*found.other_options] == [*given]
+    assert (found.other_options["log_avg_msec"], found.other_options["verify"]) == ("1000", "write")
+    assert not leaks(str(found.other_options))
+    assert "10.0.0.1" not in found.other_options.values()
 
 
 # ---------------------------------------------------------------------------------------------- screens

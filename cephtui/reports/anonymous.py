@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -16,10 +17,12 @@ _KEPT = frozenset({*_OF_RUNS, *_OF_VERDICTS, *_OF_EXPECTED})
 """Fields with words of the program's own, by which it looks things up."""
 _DROPPED = ("user",)
 """Fields that have no stand-in: the name of a user may be any word, as root is."""
-_OPTIONS = ("options", "of_preset")
+_OPTIONS = ("options", "other_options", "of_preset")
 """Fields whose values may be such words."""
-_KEYS_KEPT = (*_OPTIONS, "tools", "pool")
+_KEYS_KEPT = ("options", "of_preset", "tools", "pool")
 """Fields whose keys are such words."""
+_OPTION = re.compile(r"[a-z][a-z0-9_-]{0,60}")
+"""What a tool calls an option; a log may have anything in its place."""
 
 
 def anonymous(model: M, mask: Mask) -> M:
@@ -38,6 +41,10 @@ def _masked(value: Any, mask: Mask, field: str) -> Any:
     if isinstance(value, tuple | list):
         return type(value)(_masked(each, mask, field) for each in value)
     if isinstance(value, Mapping):
-        keys = {key: key if field in _KEYS_KEPT else _masked(key, mask, field) for key in value}
+        keys = {key: key if _is_kept(key, field) else _masked(key, mask, field) for key in value}
         return {keys[key]: _masked(each, mask, field) for key, each in value.items()}
     return value
+
+
+def _is_kept(key: Any, field: str) -> bool:
+    return field in _KEYS_KEPT or (field == "other_options" and bool(_OPTION.fullmatch(str(key))))
