@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -92,6 +93,15 @@ def test_any_decorations_together(base: str, inner: list[str], numbers: str, out
 @pytest.mark.parametrize("base", BASES)
 def test_numbers_that_are_no_listing_swallow_nothing(base: str, before: str) -> None:
     assert runs(f"{before}{base}") == runs(base)
+
+
+@pytest.mark.parametrize("hour", ["22", "02"])
+def test_a_time_that_a_page_has_put_on_a_line_of_its_own_is_no_number_of_a_listing(hour: str) -> None:
+    text = re.sub(r"\d\d(:\d\d:\d\d 2025)", rf"{hour}\1", WRITES[WRITES.index("write_iops: (groupid") :])
+    assert f" {hour}:" in text.splitlines()[0]
+    page = re.sub(rf" ({hour}:\d\d:\d\d 2025)", r"\n\1", NUMBERS["less -N"](text), count=1)
+    assert [run.summary for run in runs(page)] == [run.summary for run in runs(text)]
+    assert runs(page)[0].started_at == runs(text)[0].started_at
 
 
 def test_a_json_line_of_any_length_is_whole() -> None:

@@ -25,7 +25,7 @@ _INVISIBLE = {"\xa0": " ", "\u200b": "", "\ufeff": "", "\t": " ", "\r\n": "\n"}
 _LED = frozenset(">-*+•`0123456789")
 _LEAD = re.compile(r"(?:\s{0,99}(?:>(?!=)|[-*+•](?:\s|$)|(?P<item>\d{1,5}[.)])(?:\s|$))){0,12}\s*")
 _LEAD_MOST = 400
-_NUMBERED = re.compile(r"(\d{1,5})(?:\s{0,9}(?P<mark>[:|])|\s|$)")
+_NUMBERED = re.compile(r"(?!\d\d:\d\d:\d\d\b)(\d{1,5})(?:\s{0,9}(?P<mark>[:|])|\s|$)")
 _FIGURES = re.compile(r"\d+(?:\s+[\d.]+){3}")
 """A row of a table, which may begin with a number that counts."""
 _JOINED_MOST = 400
