@@ -191,6 +191,36 @@ def test_each_part_of_a_document_has_a_row(home: Path, capsys: pytest.CaptureFix
     assert code == 4, "what two tools have measured was not imported"
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("logs/fio-3.33-text.txt", "fio text"),
+        ("logs/fio-3.33-json.txt", "fio JSON"),
+        ("forms/terse/version-3.txt", "fio terse"),
+        ("forms/hsbench/64k.csv", "hsbench CSV"),
+        ("forms/hsbench/64k.json", "hsbench JSON"),
+        ("forms/gosbench/gosbench_results.csv", "gosbench CSV"),
+        ("forms/gosbench/metrics.prom", "gosbench metrics"),
+        ("forms/gosbench/server.log", "gosbench text"),
+    ],
+)
+def test_the_form_of_output_is_said(home: Path, capsys: pytest.CaptureFixture[str], name: str, what: str) -> None:
+    code, rows = imported(home, str(RECORDINGS / name), "--dry-run", capsys=capsys)
+    assert (code, {row["what"] for row in rows if row["event"] == "part"}) == (0, {what})
+
+
+def test_metrics_of_gosbench_before_the_end_of_its_test_are_named(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (RECORDINGS / "forms" / "gosbench" / "metrics.prom").read_text().splitlines()
+    (home / "a.prom").write_text("".join(f"{line}\n" for line in lines if "_test_end" not in line))
+    code, rows = imported(home, str(home / "a.prom"), capsys=capsys)
+    assert (code, [(row["what"], row["lost"]) for row in rows if row["event"] == "part"]) == (
+        1,
+        [("gosbench output", True)],
+    )
+
+
 def test_a_document_of_which_all_was_read_is_read_whole(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "a.md").write_text(f"{READ}\n# Writes\n\n{COMMAND}{WRITES}")
     code, rows = imported(home, str(home / "a.md"), "--dry-run", capsys=capsys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -11,6 +12,14 @@ from cephtui.printable import one_line
 from cephtui.sessions.log_files import LogFile
 from cephtui.tools import TOOLS
 from cephtui.tools.logs import FoundRun
+
+_FORMS = (
+    (re.compile(r"\{|\[\s*(?:\{|$)"), "JSON"),
+    (re.compile(r"\d;[^;]*;"), "terse"),
+    (re.compile(r"[^,]{0,200}(?:,(?! )[^,]{0,200}){4}"), "CSV"),
+    (re.compile(r"\w+\{\w+=\"|# (?:HELP|TYPE) "), "metrics"),
+)
+"""By how the first line of a run begins; the first that matches counts."""
 
 
 def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
@@ -57,7 +66,8 @@ def _form(found: FoundRun, first_line: str) -> str:
     mode = found.options.get("mode")
     if mode is not None:
         return str(mode)
-    return "JSON" if first_line.lstrip(" \t>").startswith("{") else "text"
+    text = first_line.lstrip(" \t>")
+    return next((form for pattern, form in _FORMS if pattern.match(text)), "text")
 
 
 def _problem(run: Run) -> str | None:

@@ -49,6 +49,7 @@ SIGNS: Sequence[Sign] = (
     Sign("ioping", "output", r".*\bioping statistics ---", "ioping before 1.0"),
     Sign("ioping", "output", r"min/avg/max/mdev = .* / |\d+ requests completed in |\d\S* \S+ \S+ /\S+ .*\btime="),
     Sign("hsbench", "output", r"(?:\S+ \S+ )?(?:Running Loop \d|Loop: \d+, Int: )"),
+    Sign("gosbench", "output", r"gosbench_\w+\{", "gosbench whose test has not ended"),
     Sign("hdparm", "output", r"Timing (?:O_DIRECT |buffered |cached )*(?:disk )?reads:"),
     Sign("elbencho", "output", r"OPERATION +RESULT TYPE +FIRST DONE"),
     Sign("warp", "output", r"Operation: (?:PUT|GET|DELETE|STAT|LIST)\b"),
