@@ -130,3 +130,8 @@ def test_an_imported_run_has_its_nodes(tmp_path: Path) -> None:
     assert [len(run.nodes) for run in runs] == [2, 2]
     assert all(run.outcome == "ok" and set(run.environment) == {node.node for node in run.nodes} for run in runs)
     assert [len(batch.runs) for batch in group(runs)] == [1, 1]
+
+
+def test_what_clients_print_of_themselves_is_no_heading(tmp_path: Path) -> None:
+    text = (FOLDER / "groups.txt").read_text()
+    assert {run.heading for run in import_texts(tmp_path, "clients", {"a.txt": text})} == {None}

@@ -399,3 +399,11 @@ def test_totals_that_do_not_fit_the_table_are_of_the_same_run() -> None:
 
 def test_of_a_log_with_more_runs_than_a_session_takes_the_first_are_found() -> None:
     assert 5000 < len(runs("Bandwidth (MB/sec):     250\n" * 20_000)) <= 5002
+
+
+@pytest.mark.parametrize(
+    ("words", "is_all"), [("-p $POOL 40 write", True), ("-p a 40 write $MORE", False), ("$MORE -p a 40 write", False)]
+)
+def test_a_variable_in_the_place_of_options_leaves_them_unknown(words: str, is_all: bool) -> None:
+    (run,) = find_runs(read_log(f"$ rados bench {words}\n{rados('write')}"))
+    assert run.has_all_options is is_all

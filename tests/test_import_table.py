@@ -227,6 +227,16 @@ def test_a_document_of_which_all_was_read_is_read_whole(home: Path, capsys: pyte
     assert (code, [row["event"] for row in rows]) == (0, ["run", "part", "part", "file"])
 
 
+@pytest.mark.parametrize("text", [READ, "notes\n", UDP])
+def test_a_file_without_runs_is_not_all_that_was_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (home / "a.txt").write_text(WRITES)
+    (home / "b.txt").write_text(text)
+    code, _ = imported(home, str(home / "a.txt"), str(home / "b.txt"), "--dry-run", capsys=capsys)
+    assert code == 4
+
+
 def test_a_file_without_runs_says_what_is_in_it(home: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     (home / "a.txt").write_text(UDP)
     (home / "b.txt").write_text("Total time run: 60\n")

@@ -198,7 +198,7 @@ Examples:
 
 \b
 Exit codes:
-  0 all output found was imported, 4 some of it, 1 none
+  0 every file had output and all of it was imported, 4 some of it, 1 none
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, path_type=Path))

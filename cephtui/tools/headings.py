@@ -53,7 +53,7 @@ _NOISE = re.compile(
     r"\s*(?:hints\s*=|maintaining\s+\d|removed\s+\d|clean(?:ed|ing)?\s*up\b|starting\s+\d|starting\s+(?:thread|process)"
     r"|run status group|disk stats|object prefix|sec\s+cur\b|jobs:\s|fio-\d|min lat:|(?:real|user|sys)\s+\d"
     r"|(?:fio|rados|rbd|note|warning|error|info|hint)\s*:|(?:read|write|trim|mixed)\s*:\s|[^\s:]+:\s*(?:ios=|\(g)"
-    r"|(?:total|average|stddev|max|min|object size|bandwidth|(?:read|write) size)\b.*:\s*[\d.]+\s*$"
+    r"|hostname=\S+, be=\d|(?:total|average|stddev|max|min|object size|bandwidth|(?:read|write) size)\b.*:\s*[\d.]+\s*$"
     r"|\d+\+\d+ records|\d+ bytes\b.*copied|connection to\b|script (?:started|done)|last login|\d{4}-\d\d-\d\d[ T]\d\d:"
     r"|(?:mon|tue|wed|thu|fri|sat|sun)\s+\w{3}\s+\d|[|<!{}\[\]\"]|--?[A-Za-z]|\[?\d+\]?\s*$)",
     re.IGNORECASE,

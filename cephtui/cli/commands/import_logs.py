@@ -69,12 +69,14 @@ class _Done:
         self._runs: list[Run] = []
         self._parts: list[ImportedPart] = []
         self._left_out = Counter[str]()
+        self._is_incomplete = False
 
     def add(self, file: LogFile, runs: Sequence[Run], session: str | None) -> None:
         """A file, and what was made of its runs."""
         parts = parts_of(file, runs)
         self._runs += runs
         self._parts += parts
+        self._is_incomplete |= any(part.lost for part in parts) or (bool(file.problem) and not file.is_beside)
         if self._as_json:
             numbers = tuple(run.run for run in runs)
             whole = ImportedFile(path=str(file.path), session=session, runs=numbers, problem=file.problem)
@@ -92,7 +94,7 @@ class _Done:
         """Whether all was read, some of it, or nothing."""
         if not self._runs:
             return EXIT_FAILED
-        return EXIT_INCOMPLETE if any(part.lost for part in self._parts) else 0
+        return EXIT_INCOMPLETE if self._is_incomplete else 0
 
     def show(self, session: str | None) -> None:
         """All of it, for people."""

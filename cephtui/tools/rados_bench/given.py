@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from cephtui.frozen import dataclass
-from cephtui.tools.logs import LogLine, command_pattern, host_of, whole_command, without_output
+from cephtui.tools.logs import LogLine, command_pattern, host_of, is_variable, whole_command, without_output
 from cephtui.tools.rados_bench.lines import Announced
 from cephtui.units import parse_size
 
@@ -69,6 +70,12 @@ class Command:
     def asked(self) -> str:
         """All that it asks for."""
         return without_output(self.text)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no variable stands where any options may be."""
+        words = ["", *self.text.split()]
+        return not any(is_variable(word) and not before.startswith("-") for before, word in pairwise(words))
 
     @property
     def other_options(self) -> dict[str, str]:

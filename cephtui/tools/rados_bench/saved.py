@@ -305,7 +305,7 @@ def _run(part: _Part, command: Command | None) -> FoundRun | None:
         name=f"rados-{mode}" if mode else "rados",
         options=options,
         other_options=command.other_options if command else {},
-        has_all_options=command is not None and "block-size" in options,
+        has_all_options=command is not None and command.is_whole and "block-size" in options,
         command=command.text if command else "",
         asked=command.asked if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
