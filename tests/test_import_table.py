@@ -241,7 +241,9 @@ def test_a_file_without_runs_says_what_is_in_it(home: Path, capsys: pytest.Captu
     (home / "a.txt").write_text(UDP)
     (home / "b.txt").write_text("Total time run: 60\n")
     (home / "c.txt").write_text(READ)
-    code, rows = imported(home, *(str(home / f"{name}.txt") for name in "abc"), capsys=capsys)
+    (home / "d.txt").write_text(" \n")
+    (home / "e.txt").write_text('{\n  "fio version" : "fio-3.33",\n  "jobs" : [\n    {\n')
+    code, rows = imported(home, *(str(home / f"{name}.txt") for name in "abcde"), capsys=capsys)
     assert code == 1
     golden.same([row["problem"] for row in rows if row["event"] == "file"])
 

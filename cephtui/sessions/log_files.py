@@ -141,5 +141,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _nothing(path: Path, log: Log, unread: Sequence[Unread]) -> str:
+    if not log.text.strip():
+        return "the file is empty"
     what = JOB_FILES.get(path.suffix)
     return f"{what}: cephtui import-preset makes presets of it" if what else problem_of(log, unread) or NOTHING_FOUND

@@ -24,7 +24,7 @@ SIGNS: Sequence[Sign] = (
     Sign("fio", "output", r"\S.{0,199}: \(groupid=\d"),
     Sign("fio", "output", r"(?:read|write|trim|mixed) *: *(?:IOPS|io|bw)="),
     Sign("fio", "output", r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="),
-    Sign("fio", "output", r'(?:\{ ?)?"fio version"'),
+    Sign("fio", "output", r'(?:\{ ?)?"fio version"', "fio that is no whole JSON"),
     Sign("fio", "output", r"\d;fio-\d"),
     Sign("fio", "begun", r"\S.{0,199}: \(g=\d+\): rw="),
     Sign("fio", "error", r"fio: (?:pid=|engine |failed |unable |job |bad |.*(?:\berr|not loadable|No such|denied))"),
