@@ -23,7 +23,7 @@ from cephtui.tools.unread import Unread, find_unread, problem_of
 FILE_MOST_BYTES = 32 << 20
 """Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
 _CUT = "several runs are cut apart with split or csplit"
-_SMALLER = f"its end has the totals: tail -c 30M FILE > end.log; {_CUT}"
+_SMALLER = f"the end of the file has the totals (tail -c 30M FILE > end.log), {_CUT}"
 """What to do with a larger one."""
 FILES_MOST = 10_000
 """Of one directory."""
