@@ -491,7 +491,7 @@ def test_a_dry_run_saves_nothing(home: Path, capsys: pytest.CaptureFixture[str],
 
 def test_json_lines_have_the_runs_and_the_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "a.txt").write_text(WRITES)
-    (home / "b.txt").write_text("")
+    (home / "b.txt").write_text("no output\n")
     assert run("import", "--json", str(home / "a.txt"), str(home / "b.txt"), "--session", "x") == 4
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["event"], row.get("problem")) for row in rows] == [
