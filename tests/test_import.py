@@ -623,7 +623,7 @@ def test_a_damaged_log_raises_nothing_and_harms_no_other_run(seed: int) -> None:
 
 
 def test_every_tool_that_reads_logs_is_in_the_table() -> None:
-    from cephtui.tools.saved import FINDERS
+    from cephtui.tools.saved import SAVED
 
-    assert FINDERS.keys() <= TOOLS.keys()
-    assert FINDERS["fio"] is find_fio
+    assert SAVED.keys() <= TOOLS.keys()
+    assert SAVED["fio"].find is find_fio

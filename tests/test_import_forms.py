@@ -21,7 +21,7 @@ from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import FoundRun, read_log
-from cephtui.tools.saved import FINDERS
+from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import find_unread, problem_of
 from tests.imported import import_texts
 from tests.test_import import figures, mutated
@@ -32,7 +32,7 @@ FORMS = RECORDINGS / "forms"
 
 def found_in(text: str) -> list[FoundRun]:
     log = read_log(text)
-    return sorted((run for find in FINDERS.values() for run in find(log)), key=lambda run: run.line)
+    return sorted((run for saved in SAVED.values() for run in saved.find(log)), key=lambda run: run.line)
 
 
 def only(text: str) -> FoundRun:
@@ -755,7 +755,7 @@ def test_a_damaged_log_raises_nothing_and_all_figures_are_some(seed: int) -> Non
     chance = random.Random(seed)
     for _ in range(20):
         whole = read_log(mutated(chance.choice(BASES), chance))
-        for each in (run for find in FINDERS.values() for run in find(whole)):
+        for each in (run for saved in SAVED.values() for run in saved.find(whole)):
             values = list(figures(each.summary.model_dump()))
             assert all(0 <= value < 1e300 for value in values)
             assert 0 <= each.duration_seconds < 2e9

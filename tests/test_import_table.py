@@ -18,7 +18,7 @@ from cephtui.reports.runs import draw_runs
 from cephtui.sessions import log_files
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import read_log
-from cephtui.tools.saved import FINDERS
+from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import UNREAD_MOST, Unread, find_unread
 from tests.golden import Golden
 from tests.imported import import_texts, rados
@@ -46,7 +46,7 @@ READ = "root@pve1:~# fio --name=rr --rw=randread --bs=4k --filename=/dev/rbd0 --
 
 def unread(text: str) -> list[Unread]:
     log = read_log(text)
-    return find_unread(log, [(tool, run) for tool, find in FINDERS.items() for run in find(log)])
+    return find_unread(log, [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)])
 
 
 def kinds(text: str) -> list[tuple[int, int, str, str]]:
@@ -93,7 +93,7 @@ def test_what_announces_sums_up_or_repeats_a_run_is_no_output_of_its_own(path: P
         ("elapsed:    10  ops:    26112  ops/sec:  2611.1  bytes/sec: 10695000\n", "rbd-bench", "output"),
         ('{\n    "bytes_written": 1073741824,\n', "osd-bench", "output"),
         ("4 KiB >>> /dev/sdb (block device 931 GiB): request=1 time=1.5 ms\n", "ioping", "output"),
-        ("1000, 512, 1, 4096, 0\n1500, 500, 1, 4096, 0\n", "fio --write_*_log", "output"),
+        ("1000, 512, 1, 4096, 0\n1500, 500, 1, 4096, 0\n", "fio", "output"),
         ("  write: IOPS=10, BW=1MiB/s\n", "fio", "output"),
         ('{\n  "fio version" : "fio-3.33",\n  "jobs" : [\n', "fio", "output"),
         ("Total time run:         60.05\n", "rados-bench", "output"),
@@ -316,7 +316,7 @@ def test_many_commands_take_no_square_of_the_time() -> None:
 
 
 def test_many_runs_take_no_square_of_the_time() -> None:
-    (_, run), *_ = [("fio", each) for each in FINDERS["fio"](read_log(WRITES))]
+    (_, run), *_ = [("fio", each) for each in SAVED["fio"].find(read_log(WRITES))]
     runs = [("fio", replace(run, line=at, last_line=at)) for at in range(2, 10_000)]
     began = time.process_time()
     find_unread(read_log(10_000 * "x\n"), runs)

@@ -23,11 +23,13 @@ PRIVATE = {
 """Each is of one library, and says in which version its names were seen."""
 PUBLIC = {"os._exit"}
 """Documented all the same."""
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_replace"}
+"""Documented, with an underscore to keep them apart from the fields."""
 PRIVATE_MODULE = re.compile(r"[a-z]\w*(\.\w+)*\._[a-z]\w*")
 
 
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name != "_"
+    return name.startswith("_") and not name.startswith("__") and name not in {"_", *OF_NAMED_TUPLES}
 
 
 def own_names(tree: ast.AST) -> set[str]:

@@ -31,7 +31,12 @@ _OTHER_WORDS = {
     "tools/fio/adopted.py": {"file:"},
     "tools/fio/given.py": {"file:", "pool:", "rbd:"},
     "tools/gosbench/adopted.py": {"s3:"},
+    "tools/hsbench/saved.py": {"s3:"},
+    "tools/iperf3/saved.py": {"host:"},
+    "tools/osd_bench/saved.py": {"osd:"},
+    "tools/rados_bench/adopted.py": {"pool:"},
     "tools/rados_bench/saved.py": {"pool:"},
+    "tools/rbd_bench/saved.py": {"rbd:"},
 }
 """By module what decides nothing there: what stat calls a file, a type of bucket in CRUSH or of storage in Proxmox,
 what is slow, the kinds of place that a tool can use, which are its own to say, and what was tested by a command that

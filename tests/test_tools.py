@@ -60,11 +60,15 @@ TABLES = {
 }
 """The tables of the tools, of what their logs are read by, and of what is found of their figures."""
 OF_ONE_TOOL = {
-    "fio": {PACKAGE / "cli" / "commands" / "import_preset.py"},
+    "fio": {
+        PACKAGE / "cli" / "commands" / "import_preset.py",
+        *(PACKAGE / "sessions" / name for name in ("fio_logs.py", "log_files.py", "trees.py")),
+    },
+    "rados-bench": {PACKAGE / "cli" / "commands" / "import_preset.py"},
     "gosbench": {PACKAGE / "cli" / "commands" / "import_preset.py"},
     "dd": {PACKAGE / "tools" / "filling.py"},
 }
-"""By a tool's name the verb that is about its own files, and what others of the tools use of it."""
+"""By a tool's name the verb and the readers that are about its own files, and what others of the tools use of it."""
 EXAMPLES = "\b\nExamples:"
 """How the examples of a verb begin."""
 SENTENCES = {

@@ -17,7 +17,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.dates import dated
 from cephtui.tools.headings import places
 from cephtui.tools.logs import FoundRun, Log, read_log
-from cephtui.tools.saved import FINDERS, JOB_FILES
+from cephtui.tools.saved import JOB_FILES, SAVED
 from cephtui.tools.unread import Unread, find_unread, problem_of
 
 FILE_MOST_BYTES = 32 << 20
@@ -27,7 +27,7 @@ _SMALLER = f"the end of the file has the totals (tail -c 30M FILE > end.log), {_
 """What to do with a larger one."""
 FILES_MOST = 10_000
 """Of one directory."""
-NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in FINDERS)}"
+NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in SAVED)}"
 HIDDEN, LINKED = "hidden", "a link to a directory"
 """Why a file or directory below a directory is left out."""
 _HEAD_BYTES = 4096
@@ -94,7 +94,7 @@ def read_log_file(path: Path) -> LogFile:
         log = read_log(text)
     except ValueError as error:
         return LogFile(path, problem=f"{error}: {_CUT}")
-    runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
+    runs = [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)]
     runs = dated(log, sorted(runs, key=lambda found: found[1].line))
     if not runs:
         problem, has_run = why_no_run(path, text)

@@ -1,39 +1,39 @@
-"""Which tools find their runs in a saved log. To add one: its row in the table."""
+"""How the saved output of each tool is read. To add one: its row in the table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from cephtui.tools.dd import Dd
-from cephtui.tools.dd.saved import find_runs as find_dd
+from cephtui.tools.dd import saved as dd
 from cephtui.tools.fio import Fio
-from cephtui.tools.fio.saved import find_runs as find_fio
+from cephtui.tools.fio import saved as fio
 from cephtui.tools.gosbench import Gosbench
-from cephtui.tools.gosbench.saved import find_runs as find_gosbench
+from cephtui.tools.gosbench import saved as gosbench
 from cephtui.tools.hsbench import Hsbench
-from cephtui.tools.hsbench.saved import find_runs as find_hsbench
+from cephtui.tools.hsbench import saved as hsbench
 from cephtui.tools.ioping import Ioping
-from cephtui.tools.ioping.saved import find_runs as find_ioping
+from cephtui.tools.ioping import saved as ioping
 from cephtui.tools.iperf3 import Iperf3
-from cephtui.tools.iperf3.saved import find_runs as find_iperf3
-from cephtui.tools.logs import Finder
+from cephtui.tools.iperf3 import saved as iperf3
 from cephtui.tools.osd_bench import OsdBench
-from cephtui.tools.osd_bench.saved import find_runs as find_osd_bench
+from cephtui.tools.osd_bench import saved as osd_bench
 from cephtui.tools.rados_bench import RadosBench
-from cephtui.tools.rados_bench.saved import find_runs as find_rados_bench
+from cephtui.tools.rados_bench import saved as rados_bench
 from cephtui.tools.rbd_bench import RbdBench
-from cephtui.tools.rbd_bench.saved import find_runs as find_rbd_bench
+from cephtui.tools.rbd_bench import saved as rbd_bench
+from cephtui.tools.signs import Saved
 
-FINDERS: Mapping[str, Finder] = {
-    Fio.name: find_fio,
-    RadosBench.name: find_rados_bench,
-    RbdBench.name: find_rbd_bench,
-    OsdBench.name: find_osd_bench,
-    Iperf3.name: find_iperf3,
-    Ioping.name: find_ioping,
-    Dd.name: find_dd,
-    Hsbench.name: find_hsbench,
-    Gosbench.name: find_gosbench,
+SAVED: Mapping[str, Saved] = {
+    Fio.name: Saved(fio.find_runs, fio.SIGNS, fio.COMMAND),
+    RadosBench.name: Saved(rados_bench.find_runs, rados_bench.SIGNS, rados_bench.COMMAND),
+    RbdBench.name: Saved(rbd_bench.find_runs, rbd_bench.SIGNS, rbd_bench.COMMAND),
+    OsdBench.name: Saved(osd_bench.find_runs, osd_bench.SIGNS, osd_bench.COMMAND),
+    Iperf3.name: Saved(iperf3.find_runs, iperf3.SIGNS, iperf3.COMMAND, iperf3.FILES),
+    Ioping.name: Saved(ioping.find_runs, ioping.SIGNS, files=ioping.FILES),
+    Dd.name: Saved(dd.find_runs, dd.SIGNS),
+    Hsbench.name: Saved(hsbench.find_runs, hsbench.SIGNS),
+    Gosbench.name: Saved(gosbench.find_runs, gosbench.SIGNS),
 }
 """By the tool's name."""
 JOB_FILES = {".fio": "a job file", **dict.fromkeys((".yaml", ".yml"), "perhaps a config of gosbench")}

@@ -15,8 +15,8 @@ from dataclasses import replace
 from cephtui.frozen import dataclass
 from cephtui.tools import TOOLS
 from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, whole_command
-from cephtui.tools.saved import FINDERS
-from cephtui.tools.signs import COMMANDS, KNOWN, PROGRAMS, SIGNS, Kind
+from cephtui.tools.saved import SAVED
+from cephtui.tools.signs import OTHERS, PROGRAMS, Kind, Sign
 
 UNREAD_MOST = 1000
 """Of one log; what comes after so many is not looked for."""
@@ -30,10 +30,24 @@ _SHOWN_MOST = 120
 """Characters of a line that is named."""
 _FILE_LINES, _FILE_LINE = 5000, 400
 """Lines of a file, and characters of each, by which the whole of it is known."""
-_PATTERNS = {
-    tool: (program, command_pattern(program.strip()), re.compile(asks)) for tool, (program, asks) in COMMANDS.items()
+_SIGNS = (
+    *((name, Sign("output", pattern)) for name, pattern in OTHERS),
+    *((tool, sign) for tool, saved in SAVED.items() for sign in saved.signs),
+)
+"""Each with the name of a tool or of another program. The first that matches counts."""
+_KNOWN = re.compile(
+    rf"\s*(?:{'|'.join(f'(?P<s{at}>{sign.pattern})' for at, (_, sign) in enumerate(_SIGNS))})", re.ASCII
+)
+"""Any of the signs: the group ``s3`` is the fourth of them."""
+_COMMANDS = {
+    tool: (f"{program} ", command_pattern(program), re.compile(asks))
+    for tool, saved in SAVED.items()
+    for program, asks in filter(None, [saved.command])
 }
-_PROGRAMS = tuple((re.compile(pattern), name) for pattern, name in PROGRAMS)
+_FILES = [
+    *((name, re.compile(form)) for name, form in PROGRAMS),
+    *((name, re.compile(form)) for saved in SAVED.values() for name, form in saved.files),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,7 @@ class Unread:
                 return f"no results follow line {self.line}: {self.text}"
             case "error":
                 return self.text
-        if self.tool in FINDERS and not self.which:
+        if self.tool in SAVED and not self.which:
             return f"not understood: {self.text}"
         return _cannot_import(self.which or self.tool)
 
@@ -96,7 +110,7 @@ def problem_of(log: Log, unread: Sequence[Unread]) -> str:
     if unread:
         return next((each.why for each in unread if each.is_lost), unread[0].why)
     text = "\n".join(line.text[:_FILE_LINE] for line in log.lines[:_FILE_LINES])
-    name = next((name for pattern, name in _PROGRAMS if pattern.search(text)), "")
+    name = next((name for name, form in _FILES if form.search(text)), "")
     if name:
         return _cannot_import(name)
     return "JSON of an unknown program" if _is_json(log.text) else ""
@@ -141,9 +155,9 @@ def _outside(lines: Sequence[LogLine], spans: Sequence[tuple[int, int]]) -> Iter
 def _signs(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[Unread]:
     for place in outside:
         line = lines[place]
-        if found := KNOWN.match(line.text, 0, _LOOKED_AT):
-            sign = SIGNS[int((found.lastgroup or "")[1:])]
-            yield Unread(line.number, line.number, sign.tool, sign.kind, _shortened(line.text.strip()), sign.which)
+        if found := _KNOWN.match(line.text, 0, _LOOKED_AT):
+            tool, sign = _SIGNS[int((found.lastgroup or "")[1:])]
+            yield Unread(line.number, line.number, tool, sign.kind, _shortened(line.text.strip()), sign.which)
 
 
 def _shortened(text: str) -> str:
@@ -185,8 +199,8 @@ def _commands(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[_Com
     """Those that run a benchmark whose output can be imported."""
     for place in outside:
         text = lines[place].text
-        for tool, (program, pattern, benchmark) in _PATTERNS.items():
-            if tool in FINDERS and program in text and (match := pattern.fullmatch(text)):
+        for tool, (program, pattern, benchmark) in _COMMANDS.items():
+            if program in text and (match := pattern.fullmatch(text)):
                 whole = whole_command(lines, place, match["words"])
                 if benchmark.search(whole):
                     yield _Command(tool, lines[place].number, whole)

@@ -14,6 +14,7 @@ from cephtui.tools.dd.command import DdWorkload
 from cephtui.tools.dd.options import check
 from cephtui.tools.filling import CopyParser, has_copied
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
 _RECORDS = re.compile(r"\d+\+\d+ records (in|out)")
@@ -24,6 +25,7 @@ _TAKEN = frozenset(("if", "of", "bs", "count", "status"))
 _BLOCK = "512"
 """Bytes, where ``bs`` is not given."""
 _FACTORS = {"c": 1, "w": 2, "b": 512, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
+SIGNS: Sequence[Sign] = (Sign("output", r"\d+ bytes.*\bcopied, ", "dd without its command, or of a copy"),)
 
 
 def find_runs(log: Log) -> list[FoundRun]:

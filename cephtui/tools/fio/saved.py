@@ -12,6 +12,7 @@ from cephtui.tools.fio.saved_json import find_documents
 from cephtui.tools.fio.saved_terse import find_terse
 from cephtui.tools.fio.saved_text import find_text
 from cephtui.tools.logs import FoundRun, Log
+from cephtui.tools.signs import Sign
 
 _HEAD = re.compile(
     r"(?:<[\w.:-]{1,253}> ?)?(?:\S.{0,199}: \(g=\d{1,9}\): rw=|\.\.\.$|fio-\d[\w.-]*$|Starting \w|$)"
@@ -19,6 +20,17 @@ _HEAD = re.compile(
 )
 _HEAD_MOST = 1000
 """Lines of it."""
+SIGNS: Sequence[Sign] = (
+    Sign("output", r"\S.{0,199}: \(groupid=\d"),
+    Sign("output", r"(?:read|write|trim|mixed) *: *(?:IOPS|io|bw)="),
+    Sign("output", r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="),
+    Sign("output", r'(?:\{ ?)?"fio version"', "fio that is no whole JSON"),
+    Sign("output", r"\d;fio-\d"),
+    Sign("begun", r"\S.{0,199}: \(g=\d+\): rw="),
+    Sign("error", r"fio: (?:pid=|engine |failed |unable |job |bad |.*(?:\berr|not loadable|No such|denied))"),
+    Sign("output", r"\d+, +\d+, +[012], +\d+(?:, +\d+)*$", "fio --write_*_log without that of its run"),
+)
+COMMAND = ("fio", r"\s--?(?:name|rw|readwrite|filename|ioengine)\b|\.(?:fio|job|ini)\b")
 
 
 def find_runs(log: Log) -> list[FoundRun]:

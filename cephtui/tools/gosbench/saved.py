@@ -15,6 +15,7 @@ from cephtui.frozen import dataclass
 from cephtui.stats import Flow, Moments
 from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.logs import FoundRun, Log, LogLine
+from cephtui.tools.signs import Sign
 
 ALL = "operations"
 """What operations of all methods together are called."""
@@ -31,6 +32,7 @@ _VALUES = re.compile(
 _METRIC = re.compile(r"gosbench_\w+\{.*\btestName=\"([^\"]*)\".*\} \S+")
 _MOMENT = re.compile(r"gosbench_test_(start|end)\{.*\} ([\d.e+]+)")
 _MOST = 1e18
+SIGNS: Sequence[Sign] = (Sign("output", r"gosbench_\w+\{", "gosbench whose test has not ended"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from cephtui.tools.documents import json_documents
 from cephtui.tools.hsbench.options import check
 from cephtui.tools.hsbench.output import HsbenchParser
 from cephtui.tools.logs import FoundRun, Log, LogLine
+from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
 _STAMP = re.compile(r"(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (.*)")
@@ -33,6 +34,7 @@ _USUAL = {"object_count": "-1", "max_keys": "1000", "loops": "1", "interval": "1
 _MEASURED = "plgd"
 _NEAR = 0.01
 """By how much the size of an object that follows from rounded figures may be off."""
+SIGNS: Sequence[Sign] = (Sign("output", r"(?:\S+ \S+ )?(?:Running Loop \d|Loop: \d+, Int: )"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_o
 from cephtui.tools.ioping.options import check
 from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
 _LETTERS = (
@@ -33,6 +34,11 @@ _HEAD = re.compile(r"--- (\S+) \(.*\) ioping statistics ---")
 _REQUEST = re.compile(r"([\d.]+) ([KMG]i)?B (?:<<<|>>>) (\S+) \(.*\): request=(\d+) time=.*")
 _TOTALS = ("requests completed", "generated ", "min/avg/max")
 _SECONDS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hour": 3600.0}
+SIGNS: Sequence[Sign] = (
+    Sign("output", r".*\bioping statistics ---", "ioping before 1.0"),
+    Sign("output", r"min/avg/max/mdev = .* / |\d+ requests completed in |\d\S* \S+ \S+ /\S+ .*\btime="),
+)
+FILES = (("ioping without its command", r"(?m)^\d+(?: \d+){9}$"),)
 
 
 def find_runs(log: Log) -> list[FoundRun]:

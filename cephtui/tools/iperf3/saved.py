@@ -22,6 +22,7 @@ from cephtui.tools.documents import json_documents
 from cephtui.tools.iperf3.options import check
 from cephtui.tools.iperf3.output import Iperf3Parser, read_row
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
 _LETTERS = (
@@ -63,6 +64,14 @@ _ERROR = re.compile(r"iperf3: .*")
 _OF_UDP = ("Total Datagrams", "Jitter")
 _DOCUMENT = re.compile(r"\{(?=\s*\"(?:start\"\s*:\s*\{|event\"\s*:\s*\"start\"))")
 _EVENT = re.compile(r"\{(?=\s*\"event\"\s*:\s*\")")
+SIGNS: Sequence[Sign] = (
+    Sign("begun", r"Connecting to host \S+, port \d"),
+    Sign("output", r'\[ *ID\] Interval .*Total Datagrams|"protocol" *: *"UDP"', "iperf3 over UDP"),
+    Sign("output", r"\[ *(?:\d+|SUM)\] .*bits/sec|\"test_start\""),
+    Sign("error", r"iperf3: error - "),
+)
+COMMAND = ("iperf3", r"\s(?:-c|--client)")
+FILES = (("iperf3 that has failed", r'"intervals"\s*:\s*\[\s*\][\s\S]{0,400}"error"\s*:'),)
 
 
 @dataclass(frozen=True, slots=True)

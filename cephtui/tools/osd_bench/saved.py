@@ -16,6 +16,7 @@ from cephtui.tools.documents import json_documents
 from cephtui.tools.logs import FoundRun, Log
 from cephtui.tools.osd_bench.options import check
 from cephtui.tools.osd_bench.output import OsdBenchParser, read_text
+from cephtui.tools.signs import Sign
 from cephtui.units import short_size
 
 _START = re.compile(r"\{(?=\s*\"bytes_written\"\s*:)")
@@ -25,6 +26,8 @@ _COUNTS = ("count", "size", "object_size", "object_num")
 """What stands behind ``bench``, in this order."""
 _DEFAULTS = {"count": "1073741824", "size": "4194304"}
 _NUMBERED = re.compile(r"osd\.(\d{1,6}|\*)")
+SIGNS: Sequence[Sign] = (Sign("output", r'(?:osd\.\d+: *)?\{?\s*"bytes_written"|bench: wrote \d'),)
+COMMAND = ("ceph", r"\stell\s.*\sbench")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced
 from cephtui.tools.rados_bench.options import check
 from cephtui.tools.rados_bench.output import RadosBenchParser
 from cephtui.tools.rados_bench.saved_json import LATENCY_STEP, as_lines
+from cephtui.tools.signs import Sign
 from cephtui.units import short_size
 
 _PREFIX = re.compile(rf"(?:{DATE} )?Object prefix: benchmark_data_(\S+)_\d+ *", re.ASCII)
@@ -50,6 +51,14 @@ _BLOCKS = 0.02
 """By how much a block size that follows from rounded figures may be off."""
 _SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
 """More blanks for writes, so that it ends with their longer lines."""
+SIGNS: Sequence[Sign] = (
+    Sign("output", r"(?:Total time run|Total (?:writes|reads) made|Average IOPS|Bandwidth \(MB/sec\)) *: *\d"),
+    Sign("output", r"\d+ +\d+ +\d+ +\d+ +\d[\d.]* +\d[\d.]* +(?:-|\d\S*) +\d\S*$"),
+    Sign("output", r"\{?\"(?:sec|cur_ops|total_time_run)\""),
+    Sign("begun", r"Maintaining \d+ concurrent \w+ of \d+ bytes"),
+    Sign("error", r"error during benchmark|Must write data before"),
+)
+COMMAND = ("rados", r"\sbench\s")
 
 
 @dataclass(slots=True)

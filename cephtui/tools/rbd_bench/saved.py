@@ -17,6 +17,7 @@ from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_o
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.tools.rbd_bench.options import check
 from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of
+from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
 _SHORT = {"p": "pool", "c": "conf", "n": "name", "k": "keyring", "m": "mon-host"}
@@ -29,6 +30,11 @@ _OF_CLIENT = frozenset(("id", "name", "cluster", "conf", "keyring", "mon-host", 
 """Who asks, and what is printed: no part of what is measured."""
 _DEFAULTS = {"io-size": "4096", "io-threads": "16", "io-total": "1G", "io-pattern": "seq", "rw-mix-read": "50"}
 _FALSE, _TRUE = ("false", "0", "no", "off"), ("true", "1", "yes", "on")
+SIGNS: Sequence[Sign] = (
+    Sign("output", r"bench(?:-write|-read)? +(?:type|io_size) |SEC +OPS +OPS/SEC"),
+    Sign("output", r"elapsed: +\d+ +ops: ", "rbd bench without its first line"),
+)
+COMMAND = ("rbd", r"\sbench")
 
 
 @dataclass(frozen=True, slots=True)
