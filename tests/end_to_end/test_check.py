@@ -440,6 +440,7 @@ def test_an_undo_does_not_begin_before_the_end_of_one_whose_console_and_watchdog
     first.wait_for((desk.root / "stays").exists, END_SECONDS, "the undo")
     desk.sandbox.watchdog().kill()
     first.process.kill()
+    first.process.wait()
     desk.run("cleanup", "--undo", "C", "--yes", code=0)
     assert desk.log == ["undo", "undo"]
     desk.sandbox.assert_clean()
