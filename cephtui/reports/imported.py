@@ -27,7 +27,7 @@ def draw_parts(parts: Sequence[ImportedPart], left_out: Sequence[str]) -> Render
 
 
 def _table(parts: Sequence[ImportedPart], *, file_most: int) -> Noted:
-    columns = ("file", "lines", "what was found", "runs")
+    columns = ("file", "lines", "content", "runs")
     table = make_table(*columns, right=("lines",), whole=columns)
     before = ""
     for part in parts:
