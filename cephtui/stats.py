@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Latency, Summary, Total
+from cephtui.models import Interval, Latency, RateSamples, Summary, Total
 from cephtui.models.metrics import is_carried
 from cephtui.models.samples import GRID_BUCKETS
 
@@ -284,6 +284,10 @@ class Flow:
     """See Total."""
     p99_seconds: float | None = None
     """As the tool has it, where it has no histogram: percentiles of several flows can't be added up."""
+    iops_samples: RateSamples | None = None
+    """See Total; not of several flows, as the next."""
+    bandwidth_samples: RateSamples | None = None
+    """See Total."""
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
@@ -329,6 +333,8 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
         slat=_latency(flow.slat),
         lat=_latency(flow.lat),
         latency_buckets=(dict(flow.buckets) or None) if histogram else None,
+        iops_samples=flow.iops_samples,
+        bandwidth_samples=flow.bandwidth_samples,
         retransmits=flow.retransmits,
         rtt_seconds=flow.rtt_seconds,
     )

@@ -45,7 +45,17 @@ from cephtui.models.plan import (
 )
 from cephtui.models.promise import MeasuredVolume, Promise, VolumePart
 from cephtui.models.refusal import ConfirmKind, Refusal
-from cephtui.models.results import DiskUse, JobResult, Latency, NodeResult, Seconds, Summary, Total
+from cephtui.models.results import (
+    DiskUse,
+    JobResult,
+    Latency,
+    LatencyShare,
+    NodeResult,
+    RateSamples,
+    Seconds,
+    Summary,
+    Total,
+)
 from cephtui.models.run import Event, Mark, NodeEnded, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
@@ -72,6 +82,7 @@ __all__ = [
     "JobSample",
     "Kind",
     "Latency",
+    "LatencyShare",
     "Line",
     "Mark",
     "MeasuredVolume",
@@ -95,6 +106,7 @@ __all__ = [
     "PoolActivity",
     "Promise",
     "RadosPlace",
+    "RateSamples",
     "RbdPlace",
     "Refusal",
     "Run",

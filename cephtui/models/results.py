@@ -34,6 +34,25 @@ class Latency(Model):
     max_seconds: Amount | None = None
 
 
+class RateSamples(Model):
+    """A rate as the tool itself has sampled it: fio every half second (``bwavgtime``, ``iopsavgtime``)."""
+
+    count: int | None = None
+    """Null where the tool does not count them."""
+    least: Amount
+    mean: Amount
+    greatest: Amount
+    stddev: Amount
+
+
+class LatencyShare(Model):
+    """How many of the I/Os, reads and writes together, lie in one range of latencies."""
+
+    up_to_seconds: Amount | None
+    """The end of the range, which begins where the one before it ends; null of the last, which has none."""
+    percent: Amount
+
+
 class Total(Model):
     """What one flow did over a whole run, the ramp left out; latency is completion latency.
 
@@ -70,6 +89,10 @@ class Total(Model):
         Field(description=BUCKETS_ABOUT, exclude_if=lambda buckets: buckets is None),
     ] = None
     """Of the run as a whole; left out of its nodes and jobs, and where the tool measures none."""
+    iops_samples: RateSamples | None = Field(default=None, exclude_if=lambda samples: samples is None)
+    """Left out, as the next, where the seconds are kept, and of several jobs or nodes."""
+    bandwidth_samples: RateSamples | None = Field(default=None, exclude_if=lambda samples: samples is None)
+    """In bytes a second."""
     retransmits: int | None = Field(default=None, exclude_if=lambda number: number is None)
     """TCP segments that were sent again; left out where the tool does not count them."""
     rtt_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
@@ -166,5 +189,7 @@ class NodeResult(Model):
     depths: dict[Name, Amount] = Field(default_factory=dict)
     """Per cent of the I/Os that were submitted with so many in flight, by the first of each range, as fio has them:
     ``1``, ``2``, ``4``, ``8``, ``16``, ``32``, ``>=64``. Empty where it was not measured."""
+    latency_shares: tuple[LatencyShare, ...] = Field(default=(), exclude_if=lambda shares: not shares)
+    """Of the latency from begin to completion; left out where the histogram is kept, or nothing is known."""
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()

@@ -120,6 +120,7 @@ def _result(found: FoundRun, node: str) -> NodeResult:
         cpu_system_percent=found.cpu_system_percent,
         context_switches=found.context_switches,
         depths=dict(found.depths),
+        latency_shares=found.latency_shares,
         disks=found.disks,
         jobs=found.jobs,
     )

@@ -110,6 +110,7 @@ def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str
         findings=tuple({finding.code: finding for run in runs for finding in run.findings}.values()),
         readings=runs[0].readings if len(runs) == 1 else (),
         depths=runs[0].depths if len(runs) == 1 else {},
+        latency_shares=runs[0].latency_shares if len(runs) == 1 else (),
         disks=runs[0].disks if len(runs) == 1 else (),
     )
     return whole, files

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, Finding, JobResult, NodeResult, OptionValue, Summary
+from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, NodeResult, OptionValue, Summary
 from cephtui.tools.base import Reading
 
 LINES_MOST = 2_000_000
@@ -91,6 +91,8 @@ class FoundRun:
     cpu_system_percent: float | None = None
     context_switches: int | None = None
     depths: Mapping[str, float] = field(default_factory=dict)
+    """As in a NodeResult."""
+    latency_shares: tuple[LatencyShare, ...] = ()
     """As in a NodeResult."""
     nodes: tuple[NodeResult, ...] = ()
     """Each of several nodes that ran it at the same time; the figures above are those of all together."""

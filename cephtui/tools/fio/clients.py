@@ -31,7 +31,7 @@ def together(run: FoundRun, clients: Sequence[tuple[str, FoundRun]]) -> FoundRun
     """A run of several hosts, with the run of each by its name, which need not be a name of its own."""
     names = unique([name for name, _ in clients])
     nodes = tuple(_node(name, each) for name, (_, each) in zip(names, clients, strict=True))
-    return replace(run, nodes=nodes, disks=(), depths={}, node="")
+    return replace(run, nodes=nodes, disks=(), depths={}, latency_shares=(), node="")
 
 
 def unique(names: Sequence[str]) -> list[str]:
@@ -56,6 +56,7 @@ def _node(name: str, run: FoundRun) -> NodeResult:
         cpu_system_percent=run.cpu_system_percent,
         context_switches=run.context_switches,
         depths=dict(run.depths),
+        latency_shares=run.latency_shares,
         disks=run.disks,
         jobs=run.jobs,
     )

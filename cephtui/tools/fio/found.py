@@ -9,7 +9,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, Total
+from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, OptionValue, Summary, Total
 from cephtui.models.findings.data import LIBRBD_CACHE, PAGE_CACHE
 from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.models.metrics import is_carried
@@ -40,6 +40,8 @@ class Job:
     system_percent: float | None = None
     switches: int | None = None
     """Of context."""
+    latency_shares: tuple[LatencyShare, ...] = ()
+    """As in a NodeResult."""
 
     def summary(self, *, histogram: bool = False) -> Summary:
         """Percentiles are those of the histogram, or where it has none as fio prints them."""
@@ -116,6 +118,7 @@ def found_run(
         cpu_user_percent=_mean([job.user_percent for job in jobs]),
         cpu_system_percent=_mean([job.system_percent for job in jobs]),
         context_switches=stats.known_sum(job.switches for job in jobs),
+        latency_shares=jobs[0].latency_shares if len(jobs) == 1 else (),
         disks=disks,
         findings=tuple(_findings(options, version)),
         readings=readings,

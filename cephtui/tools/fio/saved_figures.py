@@ -14,6 +14,8 @@ from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
 from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job
+from cephtui.tools.fio.printed import A_SECOND, figure, in_bytes, scaled
+from cephtui.tools.fio.spread import printed_shares, with_printed
 from cephtui.tools.logs import LogLine
 
 _FLOW = r"\s*(?P<flow>read|write|trim|mixed)\s*: *"
@@ -46,10 +48,6 @@ _ISSUED = re.compile(
 _FLUSH = re.compile(r"\s*sync" + _TIMES)
 _PAIR = re.compile(r"\b(ios|merge|ticks)=(\d{1,18})/(\d{1,18})")
 _QUEUE = re.compile(r"\bin_queue=(\d{1,18})")
-_A_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3}
-_POWERS: Mapping[str, int] = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
-_POWERS_2: Mapping[str, int] = {**_POWERS, "p": 4, "e": 5}
-"""Of fio 2, which has no T."""
 _LINE_MOST = 200
 """Characters of a line that is told."""
 NO_RATES = f"{NOT_UNDERSTOOD}: there is no line of rates below the job"
@@ -66,7 +64,7 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = N
     percentiles: dict[str, dict[float, float]] = {}
     for rate, lines in _directions(body):
         if flow := _flow(rate, lines, ios.get(rate["flow"])):
-            flows[rate["flow"]] = flow
+            flows[rate["flow"]] = with_printed(flow, lines, old=rate.re is _RATE_2)
             percentiles[rate["flow"]] = _percentiles(lines, "clat")
     if len(flows) > 1:
         flows.pop("mixed", None)  # all of the others again (unified_rw_reporting=both)
@@ -81,6 +79,7 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = N
         user_percent=figure(cpu[1]) if cpu else None,
         system_percent=figure(cpu[2]) if cpu else None,
         switches=int(cpu[3]) if cpu and cpu[3] else None,
+        latency_shares=printed_shares(line.text for line in body),
     )
 
 
@@ -138,8 +137,8 @@ def _rate(text: str) -> re.Match[str] | None:
 def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Flow | None:
     """None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
     old = rate.re is _RATE_2
-    moved, printed = _bytes(rate["io"], rate["io_unit"], old=old), _bytes(rate["bw"], rate["unit"], old=old)
-    iops, seconds = _scaled(rate["iops"], rate["scale"]), (figure(rate["ms"]) or 0.0) / 1e3
+    moved, printed = in_bytes(rate["io"], rate["io_unit"], old=old), in_bytes(rate["bw"], rate["unit"], old=old)
+    iops, seconds = scaled(rate["iops"], rate["scale"]), (figure(rate["ms"]) or 0.0) / 1e3
     if not ios and not moved:
         return None
     if moved is None or printed is None or iops is None or not 0 < seconds < ELAPSED_MOST_SECONDS:
@@ -165,7 +164,7 @@ def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Fl
 
 def _bandwidth(rate: re.Match[str], printed: float, by_bytes: float) -> float:
     """As fio prints it. Until 3.25 it loses what it carries: 11.99 MiB/s are ``BW=11.0MiB/s (12.6MB/s)``."""
-    other = _bytes(rate["bw_10"], rate["unit_10"], old=False) if rate["bw_10"] else None
+    other = in_bytes(rate["bw_10"], rate["unit_10"], old=False) if rate["bw_10"] else None
     if other is None or _near(other, printed, 0.0):
         return printed
     return other if abs(other - by_bytes) < abs(printed - by_bytes) else printed
@@ -187,8 +186,8 @@ def _latencies(body: Iterable[str], count: int) -> dict[str, stats.Times]:
 
 
 def _times(latency: re.Match[str], count: int) -> stats.Times | None:
-    unit = _A_SECOND[latency["unit"]]
-    low, high = _scaled(latency["min"], latency["min_k"]), _scaled(latency["max"], latency["max_k"])
+    unit = A_SECOND[latency["unit"]]
+    low, high = scaled(latency["min"], latency["min_k"]), scaled(latency["max"], latency["max_k"])
     mean, stdev = figure(latency["avg"]), figure(latency["stdev"])
     if mean is None or stdev is None:
         return None
@@ -232,7 +231,7 @@ def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
     unit = 0.0
     for text in body:
         if ladder := _LADDER.match(text):
-            unit = _A_SECOND[ladder["unit"]] if ladder["kind"] == kind else 0.0
+            unit = A_SECOND[ladder["unit"]] if ladder["kind"] == kind else 0.0
         elif unit and text.lstrip().startswith("|"):
             for percent, value in _RUNG.findall(text):
                 if (share := figure(percent) or 0.0) in PERCENTILES:
@@ -240,33 +239,3 @@ def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
         elif text.strip("` "):  # a page may end in between
             unit = 0.0
     return found
-
-
-def _bytes(number: str, unit: str, *, old: bool) -> float | None:
-    """Of ``65.4`` and ``MiB`` or ``Mibit``; without the i a power of ten, in fio 2 one of 1024."""
-    prefix, value = unit.removesuffix("bit").removesuffix("B"), figure(number)
-    if value is None:
-        return None
-    base = 1024 if old or prefix.endswith("i") else 1000
-    powers = _POWERS_2 if old else _POWERS
-    return value * float(base) ** powers[prefix[:1].lower()] / (8.0 if unit.endswith("bit") else 1.0)
-
-
-def _scaled(number: str, scale: str) -> float | None:
-    value = figure(number)
-    return None if value is None else value * 1000.0 ** _POWERS[scale.lower()]
-
-
-def figure(text: str) -> float | None:
-    """A number as fio can mean it: nothing that a sum or a quotient could overflow with."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 <= value < 1 << 63 else None
-
-
-def block_bytes(number: str, unit: str) -> int:
-    """Of ``64.0`` and ``K``; 0 for what is no number."""
-    value = figure(number)
-    return round(value * 1024 ** _POWERS[unit.lower()]) if value is not None else 0

@@ -24,6 +24,7 @@ from cephtui.tools.fio.document import BROKEN, figure_or_none, flows_of_job, new
 from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.options import FLAGS
 from cephtui.tools.fio.output import DOCUMENT_START, FioParser
+from cephtui.tools.fio.spread import document_shares, with_document
 from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
 from cephtui.tools.logs import FoundRun, Log, joined_names
 
@@ -214,7 +215,8 @@ def _ended_at(document: _Document) -> datetime | None:
 
 def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
     """Raises one of ``BROKEN`` for what is no job of fio's."""
-    flows = flows_of_job(content, job)
+    found = flows_of_job(content, job)
+    flows = {name: with_document(flow, job[name]) if name in FLOWS else flow for name, flow in found.items()}
     latencies = {name: job[name].get("clat_ns", {}) for name in FLOWS if name in job}
     latencies |= {FLUSH: job["sync"]["lat_ns"]} if FLUSH in flows else {}
     number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
@@ -226,6 +228,7 @@ def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
         user_percent=figure_or_none(job.get("usr_cpu")),
         system_percent=figure_or_none(job.get("sys_cpu")),
         switches=None if switches is None else int(switches),
+        latency_shares=() if any(flow.buckets for flow in flows.values()) else document_shares(job),
     )
 
 

@@ -24,7 +24,7 @@ from cephtui.tools.fio.flushes import shares_of_all
 from cephtui.tools.fio.found import Job, found_run
 from cephtui.tools.fio.given import Section, option_name, read_command, stored, target_of
 from cephtui.tools.fio.options import FioOptions
-from cephtui.tools.fio.saved_figures import figure
+from cephtui.tools.fio.printed import figure
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size
 

@@ -32,7 +32,8 @@ from cephtui.tools.fio.clients import ALL, HOST, SAID, together
 from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.found import Job, as_datetime, found_run, one_after_the_other
-from cephtui.tools.fio.saved_figures import block_bytes, depths_of, disk_use, read_job
+from cephtui.tools.fio.printed import block_bytes
+from cephtui.tools.fio.saved_figures import depths_of, disk_use, read_job
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 
 _HEADER = re.compile(
