@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.logs import FoundRun, Log, read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
+from cephtui.tools.saved import SAVED
+from cephtui.tools.unread import find_unread
 from tests.imported import rados
 from tests.logs import COMMAND, WRITES
 
@@ -121,13 +123,23 @@ def test_the_order_of_the_runs_in_a_file_changes_no_figure(order: Sequence[int])
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_a_log_that_was_cut_anywhere_is_read(base: str) -> None:
-    whole = {repr(run.summary) for run in runs(base)}
+def test_a_log_that_was_cut_anywhere_is_read_or_named(base: str) -> None:
+    text = f"{WRITES}\n# Then\n\n{base}"
+    whole = found_in(read_log(text))
     chance = random.Random(base)
-    for end in sorted(chance.sample(range(len(base)), min(150, len(base)))):
-        for run in runs(base[:end]):
-            if not run.stopped and run.summary.flows and run.duration_seconds:
-                assert repr(run.summary) in whole or end < len(base) - 1
+    for end in sorted(chance.sample(range(len(text)), 60)):
+        log = read_log(text[:end])
+        tools, last = found_in(log), log.lines[-1].number
+        for tool, run in whole:
+            if run.last_line < last:
+                assert run.summary in [each.summary for name, each in tools if name == tool]
+            elif run.line < last - 1 and run.line > 1:
+                named = {unread.tool for unread in find_unread(log, tools)}
+                assert tool in {name for name, each in tools if each.line >= run.line} | named, log.text[-200:]
+
+
+def found_in(log: Log) -> list[tuple[str, FoundRun]]:
+    return [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)]
 
 
 SIZE = 1 << 20

@@ -51,11 +51,12 @@ _BLOCKS = 0.02
 """By how much a block size that follows from rounded figures may be off."""
 _SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
 """More blanks for writes, so that it ends with their longer lines."""
+_TIME = rf"(?:{DATE} +)?"
 SIGNS: Sequence[Sign] = (
-    Sign("output", r"(?:Total time run|Total (?:writes|reads) made|Average IOPS|Bandwidth \(MB/sec\)) *: *\d"),
-    Sign("output", r"\d+ +\d+ +\d+ +\d+ +\d[\d.]* +\d[\d.]* +(?:-|\d\S*) +\d\S*$"),
+    Sign("output", _TIME + r"(?:Total time run|Total (?:writes|reads) made|Average IOPS|Bandwidth \(MB/sec\)) *: *\d"),
+    Sign("output", _TIME + r"\d+ +\d+ +\d+ +\d+ +\d[\d.]* +\d[\d.]* +(?:-|\d\S*) +\d\S*$"),
     Sign("output", r"\{?\"(?:sec|cur_ops|total_time_run)\""),
-    Sign("begun", r"Maintaining \d+ concurrent \w+ of \d+ bytes"),
+    Sign("begun", _TIME + r"Maintaining \d+ concurrent \w+ of \d+ bytes"),
     Sign("error", r"error during benchmark|Must write data before"),
 )
 COMMAND = ("rados", r"\sbench\s")
