@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +12,15 @@ from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.sessions.importing import Importer
 from cephtui.sessions.log_files import read_log_file
+from cephtui.tools.logs import FoundRun, Log, read_log
+from cephtui.tools.saved import SAVED
+from cephtui.tools.unread import find_unread
+from tests.logs import WRITES
 
 WRITTEN = datetime.fromisoformat("2026-11-25T14:57:00+00:00")
 """When the files of a test were last written."""
+_HEAD_LINES = 4
+"""Of an output that may be of any program."""
 
 
 def import_texts(root: Path, name: str, texts: Mapping[str, str]) -> list[Run]:
@@ -63,3 +70,24 @@ def rados(mode: str, iops: int = 50, *, in_flight: int = 16, clock: str = "") ->
         "  sec Cur ops   started  finished  avg MB/s  cur MB/s last lat\n",
     ]
     return "".join([*head, "\n".join([*rows, *totals, ""])])
+
+
+def found_in(log: Log) -> list[tuple[str, FoundRun]]:
+    """The runs of a log with the names of their tools."""
+    return [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)]
+
+
+def assert_cuts_are_read_or_named(base: str, number: int = 60) -> None:
+    """Wherever a log ends, the runs before the end are whole, and what is left of another is a run or is named."""
+    text = f"{WRITES}\n# Then\n\n{base}"
+    whole = found_in(read_log(text))
+    assert len(whole) > 1
+    for end in sorted(random.Random(base).sample(range(len(text)), number)):
+        log = read_log(text[:end])
+        found, last = found_in(log), log.lines[-1].number
+        for tool, run in whole:
+            if run.last_line < last:
+                assert run.summary in [each.summary for name, each in found if name == tool]
+            elif 1 < run.line < last - _HEAD_LINES:
+                tools = {name for name, each in found if each.line >= run.line}
+                assert tool in {*tools, *(unread.tool for unread in find_unread(log, found))}, log.text[-200:]

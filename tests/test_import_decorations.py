@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import time
 import tracemalloc
@@ -17,9 +16,7 @@ from hypothesis import strategies as st
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.logs import FoundRun, Log, read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
-from cephtui.tools.saved import SAVED
-from cephtui.tools.unread import find_unread
-from tests.imported import rados
+from tests.imported import assert_cuts_are_read_or_named, rados
 from tests.logs import COMMAND, WRITES
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -124,22 +121,7 @@ def test_the_order_of_the_runs_in_a_file_changes_no_figure(order: Sequence[int])
 
 @pytest.mark.parametrize("base", BASES)
 def test_a_log_that_was_cut_anywhere_is_read_or_named(base: str) -> None:
-    text = f"{WRITES}\n# Then\n\n{base}"
-    whole = found_in(read_log(text))
-    chance = random.Random(base)
-    for end in sorted(chance.sample(range(len(text)), 60)):
-        log = read_log(text[:end])
-        tools, last = found_in(log), log.lines[-1].number
-        for tool, run in whole:
-            if run.last_line < last:
-                assert run.summary in [each.summary for name, each in tools if name == tool]
-            elif run.line < last - 1 and run.line > 1:
-                named = {unread.tool for unread in find_unread(log, tools)}
-                assert tool in {name for name, each in tools if each.line >= run.line} | named, log.text[-200:]
-
-
-def found_in(log: Log) -> list[tuple[str, FoundRun]]:
-    return [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)]
+    assert_cuts_are_read_or_named(base)
 
 
 SIZE = 1 << 20

@@ -23,7 +23,7 @@ from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import find_unread, problem_of
-from tests.imported import import_texts
+from tests.imported import assert_cuts_are_read_or_named, import_texts
 from tests.test_import import figures, mutated
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -760,3 +760,8 @@ def test_a_damaged_log_raises_nothing_and_all_figures_are_some(seed: int) -> Non
             assert all(0 <= value < 1e300 for value in values)
             assert 0 <= each.duration_seconds < 2e9
             assert 1 <= each.line <= each.last_line <= len(whole.lines)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_a_log_that_was_cut_anywhere_is_read_or_named(base: str) -> None:
+    assert_cuts_are_read_or_named(base)

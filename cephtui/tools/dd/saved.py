@@ -25,7 +25,10 @@ _TAKEN = frozenset(("if", "of", "bs", "count", "status"))
 _BLOCK = "512"
 """Bytes, where ``bs`` is not given."""
 _FACTORS = {"c": 1, "w": 2, "b": 512, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-SIGNS: Sequence[Sign] = (Sign("output", r"\d+ bytes.*\bcopied, ", "dd without its command, or of a copy"),)
+SIGNS: Sequence[Sign] = (
+    Sign("begun", r"\d+\+\d+ records (?:in|out)"),
+    Sign("output", r"\d+ bytes.*\bcopied, ", "dd without its command, or of a copy"),
+)
 
 
 def find_runs(log: Log) -> list[FoundRun]:

@@ -25,7 +25,7 @@ SIGNS: Sequence[Sign] = (
     Sign("output", r"(?:read|write|trim|mixed) *: *(?:IOPS|io|bw)="),
     Sign("output", r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="),
     Sign("output", r'(?:\{ ?)?"fio version"', "fio that is no whole JSON"),
-    Sign("output", r"\d;fio-\d"),
+    Sign("output", r"\d;(?:fio-\d|[^;]{1,200}(?:;\d+){4};)"),
     Sign("begun", r"\S.{0,199}: \(g=\d+\): rw="),
     Sign("error", r"fio: (?:pid=|engine |failed |unable |job |bad |.*(?:\berr|not loadable|No such|denied))"),
     Sign("output", r"\d+, +\d+, +[012], +\d+(?:, +\d+)*$", "fio --write_*_log without that of its run"),

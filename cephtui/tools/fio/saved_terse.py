@@ -178,7 +178,7 @@ def _with_ios(flow: stats.Flow, block: int) -> stats.Flow:
 
 
 def _read(line: LogLine) -> _Line | None:
-    """None for any other line."""
+    """None for any other line, and for one that was cut."""
     text = line.text.strip()
     if not _LINE.fullmatch(text):
         return None
@@ -191,12 +191,17 @@ def _read(line: LogLine) -> _Line | None:
     percentiles: dict[str, dict[float, float]] = {}
     for flow in _FLOWS:
         own = fields[at : at + _FIELDS[form]]
-        if len(own) < _FIELDS[form] or own[0].endswith("%"):
+        if own and own[0].endswith("%"):  # of the CPU: not every version prints trims
             break
+        if len(own) < _FIELDS[form]:  # cut
+            return None
         at += _FIELDS[form]
         if found := _flow(own):
             flows[flow], percentiles[flow] = found, _percentiles(own[_LADDER])
-    user, system, switches, *_ = (figure(each.rstrip("%")) for each in fields[at : at + 5])
+    cpu = [figure(each.rstrip("%")) for each in fields[at : at + 5]]
+    if len(cpu) < 5:
+        return None
+    user, system, switches, *_ = cpu
     at += 5
     shares = [figure(each.rstrip("%")) or 0.0 for each in fields[at : at + len(_DEPTHS)]]
     depths = shares_of_all(dict(zip(_DEPTHS, shares, strict=False)))

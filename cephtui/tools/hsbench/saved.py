@@ -34,7 +34,10 @@ _USUAL = {"object_count": "-1", "max_keys": "1000", "loops": "1", "interval": "1
 _MEASURED = "plgd"
 _NEAR = 0.01
 """By how much the size of an object that follows from rounded figures may be off."""
-SIGNS: Sequence[Sign] = (Sign("output", r"(?:\S+ \S+ )?(?:Running Loop \d|Loop: \d+, Int: )"),)
+SIGNS: Sequence[Sign] = (
+    Sign("output", r"(?:\S+ \S+ )?(?:Running Loop \d|Loop: \d+, Int: )"),
+    Sign("begun", r'Loop,Int\w+,Duration\(s\),Mode|"IntervalName" *:'),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ _EVENT = re.compile(r"\{(?=\s*\"event\"\s*:\s*\")")
 SIGNS: Sequence[Sign] = (
     Sign("begun", r"Connecting to host \S+, port \d"),
     Sign("output", r'\[ *ID\] Interval .*Total Datagrams|"protocol" *: *"UDP"', "iperf3 over UDP"),
-    Sign("output", r"\[ *(?:\d+|SUM)\] .*bits/sec|\"test_start\""),
+    Sign("output", r"\[ *(?:\d+|SUM)\] .*bits/sec|\"(?:test_start|connected)\""),
     Sign("error", r"iperf3: error - "),
 )
 COMMAND = ("iperf3", r"\s(?:-c|--client)")
