@@ -552,6 +552,173 @@ def test_a_keyword_that_is_no_option_refuses_the_job_by_name(
     assert written(own) == {}
 
 
+@pytest.mark.parametrize("size", ["4KiB", "4kib", "4kB", "4K", "4k", "4096B", "4096", "1MiB", "2M"])
+def test_a_unit_is_what_fio_takes_it_for(size: str, tmp_path: Path) -> None:
+    """fio's job of one such block does as many bytes."""
+    argv = ["fio", "--name=a", "--ioengine=null", f"--bs={size}", f"--size={size}", "--output-format=json"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    document = json.loads(done.stdout[done.stdout.index("{") :])
+    (preset,) = presets(f"fio --name=a --bs={size} --size={size}")
+    number = str(preset.options["bs"])
+    powers = {"k": 1 << 10, "M": 1 << 20}
+    assert int(number.rstrip("kM")) * powers.get(number[-1], 1) == document["jobs"][0]["read"]["io_bytes"]
+    assert preset.options["size"] == preset.options["bs"]
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "value"),
+    [
+        ("--bs=4k --blocksize=8k --bs=16k", "bs", "16k"),
+        ("--bs=16k --blocksize=8k", "bs", "8k"),
+        ("--direct=1 --buffered=1", "direct", False),
+        ("--buffered=1 --direct=1", "direct", True),
+        ("--buffered=0", "direct", True),
+        ("--rwmixwrite=30 --rw=randrw", "rwmixread", 70),
+    ],
+)
+def test_of_an_option_that_is_given_twice_the_last_holds(given: str, option: str, value: OptionValue) -> None:
+    (preset,) = presets(f"fio --name=a {given}")
+    assert preset.options[option] == value
+    lines = given.replace("--", "").split()
+    (preset,) = presets("\n".join(["[global]", lines[0], "[a]", *lines[1:], "iodepth=2"]))
+    assert preset.options[option] == value
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("--rw=randread $COMMON --bs=64k", "$COMMON"),
+        ('--rw=randread "$@"', "$@"),
+        ("--rw=randread ${EXTRA[@]}", "${EXTRA[@]}"),
+        ("more.fio --rw=randread", "more.fio"),
+        ("--group_reporting 1 --rw=randread", "1"),
+        ("--rw=randread --iodepth=$depth", "iodepth"),
+        ("--rw=randrw --rwmixwrite=$mix", "rwmixwrite"),
+        ("--rw=randrw --rwmixwrite=60 --rwmixread=70", "rwmixwrite"),
+        ("--rw=randread --buffered=$b", "buffered"),
+        ("--rw=randread --kb_base=1000 --bs=4k", "kb_base"),
+        ("--rw=randread --size=1G --io_size=100%", "io_size"),
+        ("--rw=randread --iodepth --bs=4k", "iodepth"),
+        ("--RW=randread", "RW"),
+    ],
+)
+def test_what_is_not_known_of_a_command_is_no_default(words: str, option: str, own: Path) -> None:
+    (given,) = find_given(read_log(f"fio --name=a {words}"))
+    with pytest.raises(OptionError) as caught:
+        adopt(given.sections[0], given.files)
+    assert caught.value.option == option
+    assert run(f"fio --name=a {words}") == 1
+    assert written(own) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fio --name=a --rw=read --bs=8k && fio --name=b --rw=write --bs=16k",
+        "fio --name=a --rw=read --bs=8k; fio --name=b --rw=write --bs=16k; done",
+        "for i in 1 2; do fio --name=a --rw=read --bs=8k; sleep 5; fio --name=b --rw=write --bs=16k; done",
+        "kubectl exec -it pod -- fio --name=a --rw=read --bs=8k\nssh host fio --name=b --rw=write --bs=16k",
+        "docker run --rm -v /x:/x tools fio --name=a --rw=read --bs=8k\nbash -c 'fio --name=b --rw=write --bs=16k'",
+        'fio --name=a \\\n  --rw=read --bs=8k > /tmp/fio.txt 2>&1\nssh host "sudo fio --name=b --rw=write --bs=16k"',
+    ],
+)
+def test_every_command_of_a_line_is_read_whoever_runs_it(text: str) -> None:
+    found = [(each.name, each.options["rw"], each.options["bs"]) for each in presets(text)]
+    assert found == [("a", "read", "8k"), ("b", "write", "16k")]
+
+
+@pytest.mark.parametrize(
+    "line", ["fio nightly.fio", "fio --name=b --rw=read --bs='4k", 'command: ["fio", "--name=b", "--rw=read"]']
+)
+def test_a_command_that_is_not_read_is_named(
+    line: str, own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "notes.sh"
+    path.write_text(f"fio --name=a --rw=write\n{line}\n")
+    assert run(str(path)) == 4
+    assert line in capsys.readouterr().err
+    assert set(written(own)) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[project]\nname = "x"\nversion = "1"\n',
+        "[web]\ntimeout = 60\nsize = 3\nindex = y\n",
+        "[osd]\nosd max backfills = 1\nsize = 3\n",
+        "[Service]\nnice = 5\nuid = 3\n",
+    ],
+)
+def test_a_file_of_another_program_is_no_job_file(text: str) -> None:
+    assert sections(text) == []
+
+
+@pytest.mark.parametrize(("keyword", "suffix"), [("iodepth 64", ".txt"), ("bs: 4k", ".txt"), ("iodepth", ".fio")])
+def test_the_last_line_of_a_job_file_is_no_less_read(keyword: str, suffix: str, own: Path, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_text(f"[a]\nrw=randread\n{keyword}\n")
+    assert run(str(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ({"filename": "/dev/sdb:/dev/sdc"}, ""),
+        ({"filename": r"/dev/disk/by-path/pci-0\:1"}, "device:/dev/disk/by-path/pci-0:1"),
+        ({"filename": "$DEV"}, ""),
+        ({"filename": "x", "directory": "${DIR}"}, ""),
+        ({"ioengine": "rbd", "pool": "p", "rbdname": "i$jobnum"}, ""),
+    ],
+)
+def test_what_is_no_single_target_is_not_proposed(given: dict[str, str], target: str) -> None:
+    preset = adopt(Section("a", given))
+    assert preset.target == target
+    assert any(note.startswith("filename:") for note in preset.notes) is (":/" in given.get("filename", ""))
+
+
+def test_more_jobs_than_a_sweep_has_steps_are_presets_and_far_more_are_refused(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "many.fio"
+    jobs = [f"[j{number}]\nbs={512 * number}\n" for number in range(1, 1100)]
+    path.write_text("[global]\nrw=read\nstonewall\n" + "".join(jobs[:210]))
+    assert run(str(path)) == 0
+    assert len(written(own)) == 210
+    path.write_text("[global]\nrw=read\nstonewall\n" + "".join(jobs))
+    with pytest.raises(click.UsageError):
+        run(str(path))
+
+
+def test_yaml_with_a_job_file_in_it_is_read(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "config-map.yaml"
+    path.write_text("kind: ConfigMap\ndata:\n  job.fio: |\n    [a]\n    rw=randread\n    bs=8k\n")
+    assert run(str(path)) == 0
+    assert written(own)["a"].file.options["bs"] == "8k"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rados bench -p x 60 write -b 4096; rados bench -p x 30 seq", {"write": 16, "seq": 16}),
+        ("rados bench -p x 60 write && rados bench -p x 30 rand -t 4", {"write": 16, "rand": 4}),
+        ("for i in 1 2; do rados bench -p x 60 write -t 8; rados bench -p x 9 seq -t 2; done", {"write": 8, "seq": 2}),
+        ('rados bench -p x 60 write -t 2 --run-name "a b" > /tmp/x 2>&1', {"write": 2}),
+    ],
+)
+def test_every_rados_command_of_a_line_is_one_of_its_own(text: str, expected: dict[str, int], own: Path) -> None:
+    assert run(text) == 0
+    found = [each.file.options for each in written(own).values()]
+    assert {each["mode"]: each["concurrent-ios"] for each in found} == expected
+
+
+@pytest.mark.parametrize("words", ["60 write $MORE", "60 $MODE", "$SECONDS write", "60 write -b $SIZE", "60 write 4k"])
+def test_what_is_not_known_of_a_rados_command_is_no_default(words: str, own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bench.sh"
+    path.write_text(f"rados bench -p $POOL {words}\n")
+    assert run(str(path)) == 1
+    path.write_text(f"rados bench -p $POOL {words}\nrados bench -p x 30 seq\n")
+    assert run(str(path)) == 4
+    assert {each.file.options["mode"] for each in written(own).values()} == {"seq"}
+
+
 def test_text_comes_from_a_pipe(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", type("Pipe", (), {"read": lambda *_: BY_HAND, "isatty": lambda _: False})())
     assert sys.stdin.read() == BY_HAND

@@ -289,6 +289,21 @@ def without_output(command: str) -> str:
     return _OUTPUT.sub("", command)
 
 
+_REDIRECTION = re.compile(r"[\d&]?[<>]{1,2}(?P<file>.*)", re.DOTALL)
+
+
+def without_redirections(words: Sequence[str]) -> list[str]:
+    """The words of a command without those by which a shell opens files."""
+    found: list[str] = []
+    is_file = False
+    for word in words:
+        redirection = _REDIRECTION.fullmatch(word)
+        if not is_file and not redirection:
+            found.append(word)
+        is_file = bool(redirection and not redirection["file"])
+    return found
+
+
 def is_variable(value: str) -> bool:
     """Whether a shell has put something else in the place of a value, so that it is not known."""
     return "$" in value or "`" in value

@@ -20,7 +20,7 @@ from cephtui.cli.choice import find_catalogue
 from cephtui.cli.errors import Refused
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.models import OptionValue
-from cephtui.presets import Preset, PresetFile, combinations
+from cephtui.presets import STEPS_MOST, Preset, PresetFile, combinations
 from cephtui.printable import one_line
 from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
 from cephtui.sessions.writer import write_whole
@@ -28,7 +28,7 @@ from cephtui.terminal import say
 from cephtui.tools import TOOLS
 from cephtui.tools.adopted import Adopted, in_order, is_in_order
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.adopted import adopt, find_given, together
+from cephtui.tools.fio.adopted import adopt, find_given, refuse, together
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import adopted as rados
@@ -40,6 +40,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MOST = 60
 _INCLUDE = re.compile(r"^[ \t]*include[ \t]+(?P<file>\S+)[ \t]*$", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\[", re.MULTILINE)
+_COMMAND = re.compile(r"(?<![\w.-])(?:fio|rados)(?![\w.-])")
 _INCLUDED_MOST = 8
 """Files within one another."""
 _LARGE_BYTES = 128 << 10
@@ -74,30 +75,37 @@ def _text_of(source: str) -> tuple[str, str]:
         return path.name, read_bytes(path).decode("utf-8-sig", "replace")
     except OSError as error:
         words = source.split()
-        if len(words) > 1 and ("fio" in words or "rados" in words or words[0].startswith("-")):
+        if len(words) > 1 and (_COMMAND.search(source) or words[0].startswith("-")):
             return "", f"fio {source}" if words[0].startswith("-") else source
         raise click.UsageError(f"{source}: {error.strerror}: name a job file, or quote a command line") from None
 
 
 def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
     """Those of each command line and file in a text."""
+    what = "no job file, no fio command with --name and no rados bench command found"
     if is_config(file_name, text):
         try:
             return [find_tests(text)]
-        except ValueError as error:
-            raise click.UsageError(f"{one_line(source):.80}: {error}") from None
+        except ValueError as error:  # or YAML of something else, with a job file or commands in it
+            what = str(error)
     try:
         is_file = file_name and _SECTION.search(text)
         log = read_log(_with_included(text, Path(source)) if is_file else text)
         given = find_given(log, is_job_file=Path(file_name).suffix == ".fio")
+        asked = rados.find_given(log)
     except ValueError as error:
         raise click.UsageError(f"{one_line(source):.80}: {error}") from None
-    found: list[Jobs] = [[(section.name, partial(adopt, section)) for section in part.sections] for part in given]
-    found += [[(rados.name_of(each), partial(rados.adopt, each))] for each in rados.find_given(log)]
+    found: list[Jobs] = [
+        [(section.name, partial(adopt, section, part.files)) for section in part.sections]
+        for part in given
+        if part.sections
+    ]
+    found += [[(each.name, partial(rados.adopt, each))] for each in asked]
     if not found:
-        what = "no job file, no fio command with --name and no rados bench command found"
         raise click.UsageError(f"{one_line(source):.80}: {what}")
-    return found
+    return found + [
+        [(one_line(part.unread)[:_NAME_MOST], partial(refuse, part.unread))] for part in given if part.unread
+    ]
 
 
 def _with_included(text: str, path: Path, within: Sequence[Path] = ()) -> str:
@@ -139,6 +147,8 @@ def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[A
     is_behind = is_in_order(sections)
     if how is None and not is_behind:
         how = _asked(sections, is_behind)
+    if how != "together" and len(sections) > STEPS_MOST:
+        return list(sections)
     try:
         return together(sections, name) if how == "together" else in_order(sections, name)
     except OptionError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,29 +9,41 @@ from dataclasses import replace
 from cephtui.tools.adopted import Adopted, differing, joined
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio.given import (
+    SECTIONS_MOST,
     Given,
     Section,
     option_name,
     plain,
     plain_size,
-    read_command,
+    read_commands,
     read_job_file,
     target_of,
 )
-from cephtui.tools.fio.options import FioOptions, check, reason_against
-from cephtui.tools.logs import Log, LogLine, command_pattern, whole_command
+from cephtui.tools.fio.options import ALIASES, FioOptions, check, reason_against
+from cephtui.tools.logs import Log, LogLine, command_pattern, is_variable, whole_command
 from cephtui.units import parse_size, short_size
 
 GIVEN_MOST = 1000
 """Command lines and job files of one text."""
 _COMMAND = command_pattern("fio")
+_WITHIN = re.compile(r"""(?:^|[\s/"'`(\[=])(?P<words>fio["',]{0,2}\s.*?-name\b.*)""")
+"""A command that another one runs: ``kubectl exec POD -- fio``, a loop, ``bash -c 'fio ...'``."""
 _SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
 _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
 """Of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
 """A line of a job file below its heading: an option, a flag, another file, a comment, or empty."""
-_WORDS = re.compile(r"[^\w-]")
+_WORDS = re.compile(r"[^a-z0-9_-]")
+_MISSPELT = re.compile(r"\s*([a-z]\w*)[\s:]\s*\S+\s*")
+"""A line of a job file that lacks only its ``=``."""
+_ONLY_FIO = (FioOptions.model_fields.keys() | ALIASES.keys() | set(_SEVERAL_BLOCKS)) - {
+    *("size", "rate", "runtime", "timeout", "direct", "sync", "fsync", "thinktime"),
+}
+"""Options whose names no other program has in its files."""
+_JOB_FILE = re.compile(r"\S\.(?:fio|job|ini)\b")
+_FILES = re.compile(r"(?<!\\):")
+"""Between the files of a ``filename``."""
 _VALUE = re.compile(r"\s*[a-z][\w-]*\s*=.*")
 _ROUNDED = 0.01
 """What whole blocks take off the parts of several jobs."""
@@ -47,21 +58,53 @@ def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
     """
     lines, at = log.lines, 0
     found: list[Given] = []
-    while at < len(lines) and len(found) < GIVEN_MOST:
+    while at < len(lines):
+        end = at + 1
         if _HEADING.fullmatch(lines[at].text):
             end = len(lines) if is_job_file else _end_of_job_file(lines, at + 1)
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
-            names = [name for section in given.sections for name in section.options]
-            found += [given] * bool(names and (is_job_file or any(map(_is_known, names))))
-            at = end
-            continue
-        match = _COMMAND.fullmatch(lines[at].text) if "fio" in lines[at].text else None
-        if match:
-            with contextlib.suppress(ValueError):  # text with an apostrophe
-                given = read_command(whole_command(lines, at, match["words"]))
-                found += [given] * bool(given.sections)
-        at += 1
+            found += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
+        elif words := _words_of(lines[at].text):
+            while end < len(lines) and lines[end - 1].text.endswith(("\\", " -")):
+                end += 1
+            found += _commands_in(whole_command(lines, at, words))
+        at = end
+        _check_number(found)
     return found
+
+
+def _check_number(found: Sequence[Given]) -> None:
+    if len(found) > GIVEN_MOST or any(len(given.sections) > SECTIONS_MOST for given in found[-1:]):
+        raise ValueError(f"too many jobs, expected at most {GIVEN_MOST} commands and {SECTIONS_MOST} jobs of each")
+
+
+def _words_of(line: str) -> str:
+    """From where a command of fio begins, or all of the line where it is in quotes; empty for another line."""
+    match = "fio" in line and (_COMMAND.fullmatch(line) or _WITHIN.search(line))
+    if not match:
+        return ""
+    before = line[: match.start("words")]
+    return line if before.count("'") % 2 or before.count('"') % 2 else match["words"]
+
+
+def _commands_in(text: str) -> list[Given]:
+    """Those that have jobs; one that names its job files is not read, and neither is what has no end of its quotes."""
+    try:
+        found = read_commands(text)
+    except ValueError:  # or text with an apostrophe
+        return [Given((), unread=text)] if _WITHIN.search(text) else []
+    named = [given for given in found if given.sections]
+    files = any(given.files for given in found if not given.sections) and _JOB_FILE.search(text)
+    is_unread = files or (not named and _WITHIN.search(text))
+    return [*named, *[Given((), unread=text)] * bool(is_unread)]
+
+
+def _is_job_file(given: Given) -> bool:
+    """Whether its options are fio's and no other program's."""
+    names = [name for section in given.sections for name in section.options]
+    if any(name in _ONLY_FIO or name.startswith("include ") for name in names):
+        return True
+    return any(map(_is_taken, names)) and all(map(_is_known, names))
 
 
 def _end_of_job_file(lines: Sequence[LogLine], at: int) -> int:
@@ -71,7 +114,8 @@ def _end_of_job_file(lines: Sequence[LogLine], at: int) -> int:
 
 
 def _is_of_job_file(text: str) -> bool:
-    return bool(_HEADING.fullmatch(text) or _OPTION.fullmatch(text))
+    misspelt = _MISSPELT.fullmatch(text)
+    return bool(_HEADING.fullmatch(text) or _OPTION.fullmatch(text) or (misspelt and _is_taken(misspelt[1])))
 
 
 def _goes_on(lines: Sequence[LogLine], at: int) -> bool:
@@ -79,18 +123,22 @@ def _goes_on(lines: Sequence[LogLine], at: int) -> bool:
     return at + 1 < len(lines) and all(_VALUE.fullmatch(lines[near].text) for near in (at - 1, at + 1))
 
 
+def _is_taken(option: str) -> bool:
+    return option_name(option) in FioOptions.model_fields
+
+
 def _is_known(option: str) -> bool:
-    name = option_name(option)
-    if name in FioOptions.model_fields or option in _SEVERAL_BLOCKS or name.startswith("include "):
-        return True
-    return reason_against(option) is not None
+    return _is_taken(option) or option in _SEVERAL_BLOCKS or reason_against(option) is not None
 
 
-def adopt(section: Section) -> Adopted:
+def adopt(section: Section, files: Sequence[str] = ()) -> Adopted:
     """The options of a preset that does what fio would do with a section; raises OptionError where none can.
 
-    fio's own defaults are written down where cephtui has others.
+    fio's own defaults are written down where cephtui has others. The options of job files that the command names are
+    not known.
     """
+    if files:
+        raise OptionError(files[0], "is no option, and a file or a variable may hold any")
     wanted: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for option, value in section.options.items():
@@ -115,6 +163,11 @@ def adopt(section: Section) -> Adopted:
     )
 
 
+def refuse(unread: str) -> Adopted:
+    """Raises OptionError for a command that has no job."""
+    raise OptionError("fio", f"no job with --name can be read here: {unread:.200}")
+
+
 def _is_on(options: Mapping[str, str], name: str) -> bool:
     return options.get(name, "0") != "0"
 
@@ -124,6 +177,10 @@ def _reason_against(option: str, value: str) -> str | None:
     if _WORDS.search(option) or option == "include":
         why = "is read from a file beside the job file, and there is none" if option.startswith("include ") else ""
         raise OptionError(option, why or "is no option of fio")
+    if not value:
+        raise OptionError(option, "has no value")
+    if option == "kb_base" and value != "1024":
+        raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
     if option == "ioengine" and value == "rbd":
         return "not needed: images are measured with it (--target rbd:POOL/IMAGE)"
     if option == "ioengine" and value == "rados":
@@ -131,7 +188,7 @@ def _reason_against(option: str, value: str) -> str | None:
     if option in _SEVERAL_BLOCKS:
         raise OptionError(option, "a preset has one block size at a time: choose bs")
     if option_name(option) in ("size", "io_size") and "%" in value:
-        if value.strip() == "100%":
+        if value.strip() == "100%" and option == "size":
             return "not needed: without it all of the target is used"
         raise OptionError(option, f"a preset has no per cent of a target, got {value}: give a size such as 10G")
     if option_name(option) in FioOptions.model_fields:
@@ -141,10 +198,7 @@ def _reason_against(option: str, value: str) -> str | None:
 
 def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:
     """Add fio's defaults and what other options say in their own words; the notes."""
-    if given.get("buffered") in ("0", "1"):
-        wanted.setdefault("direct", "1" if given["buffered"] == "0" else "0")
-    if given.get("rwmixwrite", "").isdecimal():
-        wanted.setdefault("rwmixread", str(100 - int(given["rwmixwrite"])))
+    _negate(wanted, given)
     defaults = {"rw": "read", "ioengine": "psync", "direct": "0", "time_based": "0", "runtime": "0", "ramp_time": "0"}
     notes = []
     if given.get("ioengine") == "rbd":
@@ -156,9 +210,27 @@ def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:
     if wanted.get("numjobs", "1") != "1":
         wanted.setdefault("group_reporting", "0")
         notes += [_divide(wanted, given)]
+    if len(_FILES.split(given.get("filename", ""))) > 1:
+        notes.append("filename: fio would use these files at the same time, and a run has one target")
     if wanted["time_based"] == "0" and wanted["runtime"] != "0":
         notes.append("time_based is not given: a run ends with its data, and after runtime at the latest")
     return notes
+
+
+def _negate(wanted: dict[str, str], given: Mapping[str, str]) -> None:
+    """Add what ``buffered`` and ``rwmixwrite`` say; of direct and buffered that holds which is given last."""
+    buffered, names = given.get("buffered"), list(given)
+    if buffered not in (None, "0", "1"):
+        raise OptionError("buffered", f"expected 0 or 1, got {buffered}")
+    if buffered and ("direct" not in given or names.index("direct") < names.index("buffered")):
+        wanted["direct"] = "1" if buffered == "0" else "0"
+    mix = given.get("rwmixwrite")
+    if mix is None:
+        return
+    if not re.fullmatch(r"[0-9]{1,2}|100", mix):
+        raise OptionError("rwmixwrite", f"expected 0 to 100, got {mix}")
+    if wanted.setdefault("rwmixread", str(100 - int(mix))) != str(100 - int(mix)):
+        raise OptionError("rwmixwrite", f"{mix} is not what rwmixread={wanted['rwmixread']} leaves of 100")
 
 
 def _divide(wanted: dict[str, str], given: Mapping[str, str]) -> str:
@@ -195,9 +267,14 @@ def _target_of(given: Mapping[str, str]) -> str:
     """An engine for images has an image, whatever file is named besides."""
     if given.get("ioengine") != "rbd":
         given = {name: value for name, value in given.items() if name not in ("pool", "rbdname")}
-    found = target_of(given)
-    if "directory" in given and "filename" in given and not given["filename"].startswith("/"):
-        return f"file:{given['directory'].rstrip('/')}/{given['filename']}"
+    names = [name.replace("\\:", ":") for name in _FILES.split(given.get("filename", ""))]
+    if len(names) > 1:
+        return ""
+    found = target_of({**given, "filename": names[0]})
+    if is_variable(found):
+        return ""
+    if given.get("directory") and names[0] and not names[0].startswith("/"):
+        return "" if is_variable(given["directory"]) else f"file:{given['directory'].rstrip('/')}/{names[0]}"
     return found if found != f"file:{given.get('directory')}" else ""
 
 

@@ -16,20 +16,24 @@ from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio.options import ALIASES, FLAGS, FioOptions, check
+from cephtui.tools.logs import without_redirections
 from cephtui.units import parse_size, short_size
 
 SECTIONS_MOST = 1000
+"""Jobs of one command line or job file."""
 _WORD = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
 _DASHES = re.compile(r"(?<!\S)[\u2010-\u2015\u2212]{1,2}(?=\w)")
 """What word processors make of the hyphens of an option."""
 _END = re.compile(r"[|;&][^>]*|done", re.DOTALL)
 """What ends the words of a command."""
-_REDIRECTION = re.compile(r"[\d&]?[<>]{1,2}(?P<file>.*)", re.DOTALL)
+_WITHIN = re.compile(r"(?:^|[\s/])fio\s+\S")
+"""In a word that is a command line itself: ``bash -c 'fio ...'``."""
 _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "latency-log"}
 """Words that take no value."""
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
 _COMMENT = re.compile(r"[#;].*")
-_LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,19})(?:([kmgtp]?)b?|([kmgtp])ib?)", re.IGNORECASE)
+_POWERS = " kmgtp"
 _SPELT = {("rw", "readwrite"): "rw"}
 """Values that fio takes for others."""
 _SIZES = ("bs", "size", "io_size", "rate")
@@ -59,7 +63,9 @@ class Given:
 
     sections: tuple[Section, ...]
     files: tuple[str, ...] = ()
-    """Words of a command line that are no options: job files."""
+    """Words of a command line that are no options: job files, and variables of a shell."""
+    unread: str = ""
+    """A command line of which no job is known."""
 
     def find(self, name: str) -> Section | None:
         """The section of a name."""
@@ -77,23 +83,55 @@ def read_command(text: str) -> Given:
     The first word that is ``fio`` or a path to it begins the options.
     """
     words = shlex.split(_DASHES.sub("-", text), comments=True)
-    begin = next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "fio"), -1)
+    return _read_words(words[_begin(words) + 1 :])
+
+
+def read_commands(text: str) -> list[Given]:
+    """Every command line of fio in a line of a shell; raises ValueError as ``read_command`` does."""
+    found = []
+    for words in _simple_commands(shlex.split(_DASHES.sub("-", text), comments=True)):
+        begin = _begin(words)
+        if begin >= 0:
+            found.append(_read_words(words[begin + 1 :]))
+        else:  # what another shell runs
+            found += [given for word in words if _WITHIN.search(word) for given in read_commands(word)]
+    return found
+
+
+def _begin(words: Sequence[str]) -> int:
+    """Where fio stands; -1 for nowhere."""
+    return next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "fio"), -1)
+
+
+def _simple_commands(words: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for word in without_redirections(words):
+        if _END.fullmatch(word):
+            found.append([])
+            continue
+        found[-1].append(word.rstrip(";"))
+        if word.endswith(";"):
+            found.append([])
+    return found
+
+
+def _read_words(words: Sequence[str]) -> Given:
     common: dict[str, str] = {}
     sections: list[tuple[str, dict[str, str]]] = []
     files: list[str] = []
-    for name, value in _words(words[begin + 1 :]):
+    for name, value in _words(words):
         if not name:
             files.append(value)
         elif name == "name":
             sections.append((value, dict(common)))
         else:
-            (sections[-1][1] if sections and sections[-1][0] != "global" else common)[name] = value
+            _put(sections[-1][1] if sections and sections[-1][0] != "global" else common, name, value)
     return Given(tuple(Section(*each) for each in _jobs(sections)), tuple(files))
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each option with its value; a word that is none with an empty name. What a shell does with them is left out."""
-    words, at = _without_redirections(words), 0
+    words, at = without_redirections(words), 0
     while at < len(words) and not _END.fullmatch(words[at]):
         word, following = words[at].removesuffix(";"), words[at + 1] if at + 1 < len(words) else "-"
         found = _WORD.fullmatch(word)
@@ -102,26 +140,15 @@ def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         elif found[2] is not None:
             yield found[1], found[2]
         elif option_name(found[1]) in _ALONE or following.startswith("-") or word != words[at]:
-            yield found[1], "1"
+            yield found[1], _alone(found[1])
         else:
             yield found[1], following.removesuffix(";")
             at += 1
         at = len(words) if words[at].endswith(";") else at + 1
 
 
-def _without_redirections(words: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    is_file = False
-    for word in words:
-        redirection = _REDIRECTION.fullmatch(word)
-        if not is_file and not redirection:
-            found.append(word)
-        is_file = bool(redirection and not redirection["file"])
-    return found
-
-
 def _jobs(sections: Iterable[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
-    return [each for each in sections if each[0] != "global"][:SECTIONS_MOST]
+    return [each for each in sections if each[0] != "global"]
 
 
 def read_job_file(text: str) -> Given:
@@ -138,8 +165,19 @@ def read_job_file(text: str) -> Given:
         if not name or not sections:
             continue
         into = common if sections[-1][0] == "global" else sections[-1][1]
-        into[name] = value.strip() or "1"
+        _put(into, name, value.strip() or _alone(name))
     return Given(tuple(Section(*each) for each in _jobs(sections)))
+
+
+def _alone(name: str) -> str:
+    """The value of an option without one: fio refuses it where it is no flag."""
+    return "" if option_name(name) in FioOptions.model_fields.keys() - FLAGS else "1"
+
+
+def _put(options: dict[str, str], name: str, value: str) -> None:
+    """What is given last is at the end: it holds, whatever other name the option had before."""
+    options.pop(name, None)
+    options[name] = value
 
 
 def one_way(given: Mapping[str, str]) -> dict[str, str]:
@@ -186,11 +224,13 @@ def plain(name: str, text: str) -> str:
 
 
 def plain_size(text: str) -> str:
-    """A size in fio's own spelling where it has a unit of its own, such as ``4096B`` or ``4KiB``, which are powers of
-    1024 in what fio prints."""
-    digits = text.strip().rstrip("BbIiKkMmGgTtPp")
-    unit = _LETTER.fullmatch(text.strip()[len(digits) :])
-    return f"{digits}{unit[1]}" if unit and digits else text
+    """A size without the units that fio alone has: ``4KiB`` is 4000 bytes to it, ``4kB`` and ``4k`` are 4096 (fio 3.33
+    HOWTO, "kb_base")."""
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        return text
+    digits, binary, decimal = found.groups()
+    return str(int(digits) * 1000 ** _POWERS.index(decimal.lower())) if decimal else f"{digits}{binary}"
 
 
 def target_of(given: Mapping[str, str]) -> str:

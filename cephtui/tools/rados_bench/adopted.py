@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
+from cephtui.frozen import dataclass
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
-from cephtui.tools.logs import Log
-from cephtui.tools.rados_bench.given import PRESET, read_command
+from cephtui.tools.logs import Log, is_variable
+from cephtui.tools.rados_bench.given import PRESET, read_asked
 from cephtui.tools.rados_bench.options import check, reason_against
 from cephtui.units import parse_size, short_size
 
@@ -15,27 +16,47 @@ _DEFAULTS = {"concurrent-ios": "16", "block-size": "4M"}
 _SIZES = ("block-size", "object-size")
 
 
-def find_given(log: Log) -> Iterator[Mapping[str, str]]:
-    """The options of each command in a text, in its order."""
+GIVEN_MOST = 1000
+"""Command lines of one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A command line."""
+
+    options: Mapping[str, str]
+    others: Sequence[str]
+    """Words that are no options."""
+
+    @property
+    def name(self) -> str:
+        """``rados-bench-write``."""
+        return f"rados-bench-{self.options['mode'] or 'unknown'}"
+
+
+def find_given(log: Log) -> list[Given]:
+    """Each command in a text, in its order; raises ValueError for too many."""
+    found: list[Given] = []
     for at in range(len(log.lines)):
-        if command := read_command(log.lines, at):
-            yield command.given
+        found += [Given(*each) for each in read_asked(log.lines, at)]
+        if len(found) > GIVEN_MOST:
+            raise ValueError(f"too many commands of rados bench, expected at most {GIVEN_MOST}")
+    return found
 
 
-def name_of(given: Mapping[str, str]) -> str:
-    """``rados-bench-write``."""
-    return f"rados-bench-{given['mode']}"
-
-
-def adopt(given: Mapping[str, str]) -> Adopted:
+def adopt(asked: Given) -> Adopted:
     """The options of a preset that does what a command would do; raises OptionError where none can."""
+    given, pool = asked.options, asked.options.get("pool", "")
+    if asked.others:
+        word = next(filter(is_variable, asked.others), asked.others[0])
+        raise OptionError(word, "is no option, and a variable may hold any")
     wanted = {**_DEFAULTS, **{name: _value(name, value) for name, value in given.items() if name in PRESET}}
     return Adopted(
-        name=name_of(given),
+        name=asked.name,
         tool="rados-bench",
         options=check(wanted),
         left_out=tuple((name, reason_against(name)) for name in given if name not in PRESET),
-        target=f"pool:{given['pool']}" if given.get("pool") else "",
+        target="" if not pool or is_variable(pool) else f"pool:{pool}",
         waits=True,
     )
 

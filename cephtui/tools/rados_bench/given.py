@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from cephtui.frozen import dataclass
-from cephtui.tools.logs import LogLine, command_pattern, host_of, is_variable, whole_command, without_output
+from cephtui.tools.logs import (
+    LogLine,
+    command_pattern,
+    host_of,
+    is_variable,
+    whole_command,
+    without_output,
+    without_redirections,
+)
 from cephtui.tools.rados_bench.lines import Announced
 from cephtui.units import parse_size
 
@@ -18,6 +26,8 @@ _EXEC = re.compile(r"(?P<prompt>.{0,400}?\s(?:--|exec|run|sudo|ssh)\s.{0,200}?)(
 _LOOP_BEGUN = re.compile(r".*\b(?:for|while|until)\s.*")
 _LOOP_WITHIN = 6
 _END = re.compile(r"\s*(?:;|&&|\|\|)\s.*|\s*[;&]\s*$|\s*;\s*done\b.*", re.DOTALL)
+_NEXT = re.compile(r"\s*(?:;|&&|\|\|?|(?<![>&])&(?![>&]))\s*|\s+done\b")
+"""Between the commands of one line."""
 _QUOTING = re.compile(r"[\"'\\#]")
 _LONGEST = 1000
 """Characters of a command; a longer one is none of this tool."""
@@ -134,10 +144,7 @@ def _size(text: str) -> int:
 
 def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     """The command that a line begins; None for another line."""
-    line = lines[at].text
-    if "rados" not in line:
-        return None
-    match = next((found for form in (_COMMAND, _LOOP, _EXEC) if (found := form.fullmatch(line))), None)
+    match = _match(lines[at].text)
     if not match:
         return None
     text = whole_command(lines, at, match["words"])
@@ -146,7 +153,7 @@ def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     is_loop = match.re is _LOOP
     text = _END.sub("", text, count=1) if is_loop else text
     try:
-        words = without_output(text)
+        words = without_output(_END.sub("", text, count=1))
         given = _given(shlex.split(words, comments=True) if _QUOTING.search(words) else words.split())
     except ValueError:
         return None
@@ -157,6 +164,32 @@ def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
         last += 1
     repeats = is_loop or _is_in_loop(lines, at)
     return Command(lines[at].number, lines[last].number, text, host_of(match["prompt"]), given, repeats)
+
+
+def read_asked(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
+    """Of each command in a line its options, and what is none; a mode is empty where a variable stands for it."""
+    match = _match(lines[at].text)
+    text = whole_command(lines, at, match["words"]) if match else ""
+    if not match or len(text) > _LONGEST or "bench" not in text:
+        return []
+    found = []
+    for part in _NEXT.split(text):
+        if "rados" not in part:
+            continue
+        try:
+            words = without_redirections(shlex.split(part[part.index("rados") :], comments=True))
+        except ValueError:
+            words = part.split()
+        given, others = _parts(words)
+        if given.get("mode") or any(map(is_variable, others)):
+            found.append(({"mode": "", **given}, others))
+    return found
+
+
+def _match(line: str) -> re.Match[str] | None:
+    if "rados" not in line:
+        return None
+    return next((found for form in (_COMMAND, _LOOP, _EXEC) if (found := form.fullmatch(line))), None)
 
 
 def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
@@ -170,6 +203,11 @@ def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
 
 
 def _given(words: Sequence[str]) -> dict[str, str]:
+    return _parts(words)[0]
+
+
+def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The options, and the words that are neither one nor what rados is asked to do."""
     found: dict[str, str] = {}
     plain: list[str] = []
     left = iter(words)
@@ -182,7 +220,9 @@ def _given(words: Sequence[str]) -> dict[str, str]:
             found[name] = value
         else:
             found[name] = next(left, "") if name in _WITH_VALUE else "true"
-    after = plain[plain.index("bench") + 1 :] if "bench" in plain else []
+    begin = plain.index("bench") if "bench" in plain else len(plain)
+    before, after = plain[1:begin], plain[begin + 1 :]
     if len(after) > 1 and after[1] in MODES:
         found.update(runtime=after[0], mode=after[1])
-    return found
+        after = after[2:]
+    return found, [*before, *after] if begin < len(plain) else []
