@@ -628,7 +628,15 @@ def test_every_command_of_a_line_is_read_whoever_runs_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["fio nightly.fio", "fio --name=b --rw=read --bs='4k", 'command: ["fio", "--name=b", "--rw=read"]']
+    "line",
+    [
+        "fio nightly.fio",
+        "fio --name=b --rw=read --bs='4k",
+        'command: ["fio", "--name=b", "--rw=read"]',
+        "cmd = 'fio --name=b ' + options",
+        'cmd = "fio --name=b" + " --rw=read"',
+        "B=$(fio --name=b --rw=read); C=$(fio --name=c --rw=read --bs=8k)",
+    ],
 )
 def test_a_command_that_is_not_read_is_named(
     line: str, own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -636,8 +644,22 @@ def test_a_command_that_is_not_read_is_named(
     path = tmp_path / "notes.sh"
     path.write_text(f"fio --name=a --rw=write\n{line}\n")
     assert run(str(path)) == 4
-    assert line in capsys.readouterr().err
+    assert "can't become a preset" in capsys.readouterr().err
     assert set(written(own)) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'alias speed="fio --name=a --rw=read --bs=8k"',
+        'ssh host "fio --name=a --filename=\\"$FILE\\" --rw=read --bs=8k" > out',
+        "fio --name=a --rbdname=x-`hostname -s`-1 --rw=read --bs=8k",
+        "fio --name=a --filename=/mnt/$(date +%F -d now).img --rw=read --bs=8k",
+    ],
+)
+def test_what_a_shell_puts_into_a_command_is_no_end_of_it(text: str) -> None:
+    (preset,) = presets(text)
+    assert (preset.options["rw"], preset.options["bs"], preset.target) == ("read", "8k", "")
 
 
 @pytest.mark.parametrize(

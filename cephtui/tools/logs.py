@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from cephtui.frozen import dataclass
@@ -124,7 +125,10 @@ def read_log(text: str) -> Log:
         plain = plain.replace(found, meant)
     lines, is_led = list(_lines(plain)), False
     if any(map(_is_led, lines)):
-        unled = list(map(_undecorated, lines))
+        unled = [
+            line if _is_redirection(before, line) else _undecorated(line)
+            for before, line in pairwise([LogLine(0, ""), *lines])
+        ]
         plainly = list(_without_numbers(unled))
         if plainly != unled:
             plainly = list(map(_undecorated, plainly))
@@ -156,6 +160,11 @@ def _joined(lines: Iterable[LogLine]) -> str:
         pieces += ["\n" * (line.number - at) or "\r" * bool(pieces), line.text]
         at = line.number
     return "".join(pieces)
+
+
+def _is_redirection(before: LogLine, line: LogLine) -> bool:
+    """Whether the mark of a quote is a shell's, of a command that goes on."""
+    return line.text.startswith(">") and before.text.endswith("\\") and not before.text.startswith(">")
 
 
 def _is_led(line: LogLine) -> bool:

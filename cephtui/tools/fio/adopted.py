@@ -34,6 +34,8 @@ _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?
 """Of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
 """A line of a job file below its heading: an option, a flag, another file, a comment, or empty."""
+_BROKEN = re.compile(r"--?[a-z]\w+(?:[=\s`]|$)")
+"""A line of options, which goes on with the command above it even where no mark at its end says so."""
 _WORDS = re.compile(r"[^a-z0-9_-]")
 _MISSPELT = re.compile(r"\s*([a-z]\w*)[\s:]\s*\S+\s*")
 """A line of a job file that lacks only its ``=``."""
@@ -41,6 +43,9 @@ _ONLY_FIO = (FioOptions.model_fields.keys() | ALIASES.keys() | set(_SEVERAL_BLOC
     *("size", "rate", "runtime", "timeout", "direct", "sync", "fsync", "thinktime"),
 }
 """Options whose names no other program has in its files."""
+_ADDED = re.compile(r"""\s*(?:[+%.\\]|f?["'])""")
+"""Behind a text of a program that is not all of it."""
+_STARTS = re.compile(r"(?:(?<![\w./-])(?<!name )|bin/)fio\s+-")
 _JOB_FILE = re.compile(r"\S\.(?:fio|job|ini)\b")
 _FILES = re.compile(r"(?<!\\):")
 """Between the files of a ``filename``."""
@@ -65,12 +70,18 @@ def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
             found += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
         elif words := _words_of(lines[at].text):
-            while end < len(lines) and lines[end - 1].text.endswith(("\\", " -")):
-                end += 1
-            found += _commands_in(whole_command(lines, at, words))
+            end, text = _goes_to(lines, at), whole_command(lines, at, words)
+            while end < len(lines) and _BROKEN.match(lines[end].text):
+                end, text = _goes_to(lines, end), f"{text} {whole_command(lines, end, lines[end].text)}"
+            found += _commands_in(_unquoted(text, lines[at].text.removesuffix(words)))
         at = end
         _check_number(found)
     return found
+
+
+def _goes_to(lines: Sequence[LogLine], at: int) -> int:
+    """Behind the lines that are joined to one."""
+    return next((n + 1 for n in range(at, len(lines)) if not lines[n].text.endswith(("\\", " -"))), len(lines))
 
 
 def _check_number(found: Sequence[Given]) -> None:
@@ -79,12 +90,20 @@ def _check_number(found: Sequence[Given]) -> None:
 
 
 def _words_of(line: str) -> str:
-    """From where a command of fio begins, or all of the line where it is in quotes; empty for another line."""
+    """From where a command of fio begins; empty for another line."""
     match = "fio" in line and (_COMMAND.fullmatch(line) or _WITHIN.search(line))
-    if not match:
-        return ""
-    before = line[: match.start("words")]
-    return line if before.count("'") % 2 or before.count('"') % 2 else match["words"]
+    return match["words"] if match else ""
+
+
+def _unquoted(text: str, before: str) -> str:
+    """A command that stands in quotes to their end, with a quote at its own where more text is added to it."""
+    mark = next((each for each in "\"'`" if before.count(each) % 2), "")
+    if not mark:
+        return text
+    command, end, rest = [*re.split(rf"(?<!\\)({mark})", text, maxsplit=1), "", ""][:3]
+    if not _WITHIN.search(command):
+        return text
+    return command + end * bool(command.endswith(" ") or _ADDED.match(rest))
 
 
 def _commands_in(text: str) -> list[Given]:
@@ -95,7 +114,7 @@ def _commands_in(text: str) -> list[Given]:
         return [Given((), unread=text)] if _WITHIN.search(text) else []
     named = [given for given in found if given.sections]
     files = any(given.files for given in found if not given.sections) and _JOB_FILE.search(text)
-    is_unread = files or (not named and _WITHIN.search(text))
+    is_unread = files or (_WITHIN.search(text) and len(named) < max(1, len(_STARTS.findall(text))))
     return [*named, *[Given((), unread=text)] * bool(is_unread)]
 
 

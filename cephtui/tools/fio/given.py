@@ -26,6 +26,8 @@ _DASHES = re.compile(r"(?<!\S)[\u2010-\u2015\u2212]{1,2}(?=\w)")
 """What word processors make of the hyphens of an option."""
 _END = re.compile(r"[|;&][^>]*|done", re.DOTALL)
 """What ends the words of a command."""
+_SUBSTITUTED = re.compile(r"`(?![^`]*fio\s)[^`]*`|\$\((?![^()]*fio\s)[^()]*\)")
+"""What a shell puts in the place of another command, which is one word here."""
 _WITHIN = re.compile(r"(?:^|[\s/])fio\s+\S")
 """In a word that is a command line itself: ``bash -c 'fio ...'``."""
 _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "latency-log"}
@@ -89,7 +91,8 @@ def read_command(text: str) -> Given:
 def read_commands(text: str) -> list[Given]:
     """Every command line of fio in a line of a shell; raises ValueError as ``read_command`` does."""
     found = []
-    for words in _simple_commands(shlex.split(_DASHES.sub("-", text), comments=True)):
+    whole = _SUBSTITUTED.sub(lambda inner: "".join(inner[0].split()), _DASHES.sub("-", text))
+    for words in _simple_commands(shlex.split(whole, comments=True)):
         begin = _begin(words)
         if begin >= 0:
             found.append(_read_words(words[begin + 1 :]))
