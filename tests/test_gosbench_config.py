@@ -211,6 +211,17 @@ def test_reads_of_what_exists_are_reads_of_what_is_written_before(golden: Golden
     golden.same(dict(preset.left_out)["existing_read_weight"])
 
 
+def test_what_is_no_single_value_is_named_or_refused() -> None:
+    found = adopted(
+        config(changed(("    workers: 2\n", "    drivers:\n      - one\n    options:\n      deep: {er: 1}\n")))
+    )
+    assert {"drivers", "options.deep"} <= set(dict(found.left_out))
+    with pytest.raises(OptionError):
+        adopted(config(changed(("parallel_clients: 2", "parallel_clients: [2, 4]"))))
+    with pytest.raises(ValueError, match="tests"):
+        find_tests(config(TEST, "  - Test 2\n"))
+
+
 def test_path_style_that_is_given_needs_no_word(golden: Golden) -> None:
     text = config().replace("skipSSLverify: false", "usePathStyle: true\n    skipSSLverify: true")
     golden.same(adopted(text).notes)

@@ -741,6 +741,11 @@ def test_what_is_not_known_of_a_rados_command_is_no_default(words: str, own: Pat
     assert {each.file.options["mode"] for each in written(own).values()} == {"seq"}
 
 
+def test_a_warm_cache_is_not_called_needless() -> None:
+    reasons = [dict(adopt(Section("a", {"invalidate": value})).left_out)["invalidate"] for value in "01"]
+    assert [reason.startswith("not needed") for reason in reasons] == [False, True]
+
+
 def test_text_comes_from_a_pipe(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", type("Pipe", (), {"read": lambda *_: BY_HAND, "isatty": lambda _: False})())
     assert sys.stdin.read() == BY_HAND

@@ -30,6 +30,7 @@ _WITHIN = re.compile(r"""(?:^|[\s/"'`(\[=])(?P<words>fio["',]{0,2}\s.*?-name\b.*
 """A command that another one runs: ``kubectl exec POD -- fio``, a loop, ``bash -c 'fio ...'``."""
 _SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
+_NOT_SET = "cephtui does not set it"
 _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
 """Of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
@@ -193,13 +194,7 @@ def _is_on(options: Mapping[str, str], name: str) -> bool:
 
 def _reason_against(option: str, value: str) -> str | None:
     """None for an option that is taken."""
-    if _WORDS.search(option) or option == "include":
-        why = "is read from a file beside the job file, and there is none" if option.startswith("include ") else ""
-        raise OptionError(option, why or "is no option of fio")
-    if not value:
-        raise OptionError(option, "has no value")
-    if option == "kb_base" and value != "1024":
-        raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
+    _check_known(option, value)
     if option == "ioengine" and value == "rbd":
         return "not needed: images are measured with it (--target rbd:POOL/IMAGE)"
     if option == "ioengine" and value == "rados":
@@ -212,7 +207,20 @@ def _reason_against(option: str, value: str) -> str | None:
         raise OptionError(option, f"a preset has no per cent of a target, got {value}: give a size such as 10G")
     if option_name(option) in FioOptions.model_fields:
         return None
-    return reason_against(option) or "cephtui does not set it"
+    if option == "invalidate" and value == "0":
+        return f"{_NOT_SET}: fio drops what is cached of a target before it begins"
+    return reason_against(option) or _NOT_SET
+
+
+def _check_known(option: str, value: str) -> None:
+    """Raises OptionError for what is no option, has no value, or makes other values mean something else."""
+    if _WORDS.search(option) or option == "include":
+        why = "is read from a file beside the job file, and there is none" if option.startswith("include ") else ""
+        raise OptionError(option, why or "is no option of fio")
+    if not value:
+        raise OptionError(option, "has no value")
+    if option == "kb_base" and value != "1024":
+        raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
 
 
 def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:

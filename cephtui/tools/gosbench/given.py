@@ -20,7 +20,7 @@ _UNSET = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A config file; values that are not set, or are no text, are empty."""
+    """A config file; values that are not set are empty."""
 
     services: tuple[Mapping[str, str], ...]
     """Of ``s3_config``."""
@@ -53,6 +53,8 @@ def read_config(text: str) -> Given:
     config = _load(text)
     if not isinstance(config, dict) or not _mappings(config.get("tests")):
         raise ValueError("no tests: expected the config of gosbench's server, with s3_config: and tests:")
+    if len(_mappings(config["tests"])) < len(config["tests"]):
+        raise ValueError("tests: expected options in each of them")
     return Given(
         services=tuple(_flat(service) for service in _mappings(config.get("s3_config"))),
         tests=tuple(_flat(test) for test in _mappings(config["tests"])),
@@ -87,4 +89,6 @@ def _flat(found: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, (list, dict)):
+        return "several values" if value else ""
     return value if isinstance(value, str) and value not in _UNSET else ""
