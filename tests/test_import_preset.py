@@ -741,6 +741,23 @@ def test_what_is_not_known_of_a_rados_command_is_no_default(words: str, own: Pat
     assert {each.file.options["mode"] for each in written(own).values()} == {"seq"}
 
 
+@pytest.mark.parametrize(("line", "is_taken"), [("bs =8k", True), ("bs = 8k", False), ("bs = 8192", True)])
+def test_a_blank_before_a_value_is_what_it_is_to_fio(line: str, is_taken: bool, tmp_path: Path) -> None:
+    """Of ``bs = 8k`` fio makes blocks of 8 bytes."""
+    path = tmp_path / "a.fio"
+    path.write_text(f"[a]\nioengine=null\nsize=8k\n{line}\n")
+    argv = ["fio", "--output-format=json", str(path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    document = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (document["jobs"][0]["read"]["total_ios"] == 1) is is_taken
+    text = f"[a]\nsize=8k\n{line}\n"
+    if is_taken:
+        assert presets(text)[0].options["bs"] == "8k"
+        return
+    with pytest.raises(OptionError):
+        presets(text)
+
+
 def test_a_warm_cache_is_not_called_needless() -> None:
     reasons = [dict(adopt(Section("a", {"invalidate": value})).left_out)["invalidate"] for value in "01"]
     assert [reason.startswith("not needed") for reason in reasons] == [False, True]

@@ -219,6 +219,9 @@ def _check_known(option: str, value: str) -> None:
         raise OptionError(option, why or "is no option of fio")
     if not value:
         raise OptionError(option, "has no value")
+    if value.startswith(" "):
+        plainly = value.strip()
+        raise OptionError(option, f"fio takes {plainly} for something else after a blank: write {option}={plainly}")
     if option == "kb_base" and value != "1024":
         raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
 

@@ -168,8 +168,15 @@ def read_job_file(text: str) -> Given:
         if not name or not sections:
             continue
         into = common if sections[-1][0] == "global" else sections[-1][1]
-        _put(into, name, value.strip() or _alone(name))
+        _put(into, name, _behind_blank(name, value) or _alone(name))
     return Given(tuple(Section(*each) for each in _jobs(sections)))
+
+
+def _behind_blank(name: str, value: str) -> str:
+    """The value in a line of a job file; a blank before it stays where fio does not skip it (fio 3.42, parse.c)."""
+    stripped = value.strip()
+    is_skipped = option_name(name) not in FioOptions.model_fields or stripped.isdecimal()
+    return stripped if is_skipped or not value[:1].isspace() else f" {stripped}".rstrip()
 
 
 def _alone(name: str) -> str:
