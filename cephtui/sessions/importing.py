@@ -61,7 +61,8 @@ class Numbering:
     def run(self, session: str, file: LogFile, tool: str, found: FoundRun) -> Run:
         """The next one."""
         self._number += 1
-        preset, target = one_line(found.name) or tool, found.target or units.DASH
+        preset = one_line(found.name) or tool
+        target = units.DASH if is_variable(found.target) else found.target or units.DASH
         node = found.node if _NODE.fullmatch(found.node) else units.DASH
         where = (node, *(each.node for each in found.nodes))
         looks = (target, frozenset(found.options.items()), frozenset(found.other_options.items()), where)
@@ -99,7 +100,7 @@ class Numbering:
     def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:
         """A run of which it is not known what it was asked to do has one of its own."""
         part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
-        if any(map(is_variable, found.other_options.values())):
+        if any(map(is_variable, (found.target, *found.other_options.values()))):
             found, is_known = replace(found, asked=""), False
         asked = self._asked.setdefault((part, looks), [])
         if found.asked not in asked:

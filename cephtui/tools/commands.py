@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 
 from cephtui.frozen import dataclass
-from cephtui.tools.logs import Log, command_pattern, host_of, whole_command
+from cephtui.tools.logs import Log, LogLine, command_end, command_pattern, host_of, whole_command
 
 _REDIRECTION = re.compile(r"\s(?:\d|&)?>{1,2}\s*(?:&\d|[^\s&]\S*)")
+_QUOTING = re.compile(r"[\"'\\#|&;<>()]")
 _OPERATORS = frozenset("|&;<>()")
+_BEFORE_MOST = 600
+"""Characters before the program."""
+_IN_LOOP = re.compile(r"(?:^|[\s;])do\s+(?:sudo\s+)?(?:\S*/)?$")
+_BY_ANOTHER = re.compile(r"\s(?:--|exec|run|sudo|ssh)\s")
+"""What runs a program on another host or in a container."""
+_LOOP_BEGUN = re.compile(r"(?:.{0,80}[#$%>]\s+)?(?:for\s+\w+\s+in\s|for\s*\(\(|while\s|until\s).*")
+_LOOP_WITHIN = 6
+"""Lines from the begin of a loop to a command in it."""
+_WAITING_MOST = 100
+"""Commands of which no output was found that one is looked for among."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +37,10 @@ class CommandLine:
     """Those behind the program's name, up to the next command."""
     node: str = ""
     """By the prompt."""
+    repeats: bool = False
+    """Whether a loop runs it more than once."""
+    typed: str = ""
+    """Its text with the commands that follow on the line."""
 
 
 def command_lines(log: Log, program: str) -> list[CommandLine]:
@@ -32,26 +49,73 @@ def command_lines(log: Log, program: str) -> list[CommandLine]:
 
 
 def _command_lines(log: Log, program: str) -> Iterator[CommandLine]:
-    pattern = command_pattern(program)
-    for at, line in enumerate(log.lines):
-        match = pattern.fullmatch(line.text) if program in line.text else None
-        if match is None:
-            continue
-        text = whole_command(log.lines, at, match["words"])
-        try:
-            words = _words(text)
-        except ValueError:
-            continue
-        begin = next((n for n, word in enumerate(words) if word.rpartition("/")[2] == program), len(words))
-        last = at
-        while last + 1 < len(log.lines) and log.lines[last].text.rstrip().endswith(("\\", " -")):
-            last += 1
-        yield CommandLine(line.number, log.lines[last].number, text, words[begin + 1 :], host_of(match["prompt"]))
+    for at in command_places(log.lines, program):
+        if found := command_at(log.lines, at, program):
+            yield found
 
 
-def _words(text: str) -> tuple[str, ...]:
+def command_places(lines: Sequence[LogLine], program: str) -> Iterator[int]:
+    """Those of the lines that may begin a command of a program."""
+    end = -1
+    for at, line in enumerate(lines):
+        if at > end and program in line.text:
+            yield at
+            end = command_end(lines, at)
+
+
+def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine | None:
+    """The command that a line begins, at a prompt, in a loop, or given to another program; None for another line."""
+    line = lines[at]
+    found = _program(program).search(line.text, 0, _BEFORE_MOST)
+    if not found:
+        return None
+    match = command_pattern(program).fullmatch(line.text)
+    before, first = (match["prompt"], match["words"]) if match else _parted(line.text, found.start())
+    is_loop = bool(_IN_LOOP.search(before))
+    typed = whole_command(lines, at, first)
+    text = re.split(r"\s*(?:;|&$)", typed)[0] if is_loop else typed
+    try:
+        words = command_words(text)
+    except ValueError:
+        return None
+    begin = next((n for n, word in enumerate(words) if word.rpartition("/")[2] == program), None)
+    if begin is None:
+        return None
+    last = lines[command_end(lines, at)].number
+    repeats = is_loop or _is_in_loop(lines, at)
+    return CommandLine(line.number, last, text, words[begin + 1 :], host_of(before), repeats, typed)
+
+
+def _parted(text: str, at: int) -> tuple[str, str]:
+    """What stands before a program that a loop or another program runs, and the rest; both empty for another line."""
+    before = text[:at]
+    return (before, text[at:]) if _IN_LOOP.search(before) or _BY_ANOTHER.search(before) else ("", "")
+
+
+@cache
+def _program(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\s/]){name}\s+(?=\S)")
+
+
+def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
+    """Whether the lines above begin a loop that does not end before."""
+    does = False
+    for line in reversed(lines[max(0, at - _LOOP_WITHIN) : at]):
+        words = line.text.split()
+        if not words or words[0] == "done":
+            return False
+        does = does or words[0] == "do"
+        if _LOOP_BEGUN.fullmatch(line.text):
+            return does or words[-1] == "do"
+    return False
+
+
+def command_words(text: str) -> tuple[str, ...]:
     """Of the first command, without where its output goes. Raises ValueError."""
-    split = shlex.shlex(_REDIRECTION.sub(" ", text), posix=True, punctuation_chars=True)
+    plain = _REDIRECTION.sub(" ", text)
+    if not _QUOTING.search(plain):
+        return tuple(plain.split())
+    split = shlex.shlex(plain, posix=True, punctuation_chars=True)
     split.whitespace_split = True
     found: list[str] = []
     for word in split:
@@ -97,17 +161,19 @@ def given_options(
 def begun_by(
     commands: Sequence[CommandLine], spans: Sequence[tuple[int, int]], fits: Callable[[int, CommandLine], bool]
 ) -> list[CommandLine | None]:
-    """For each run, by its first and last line, the nearest command above it that was no other's and that fits.
+    """For each run, by its first and last line, the nearest command above it that fits, and that was no other's or is
+    in a loop.
 
     Where commands stand one below the other and several fit, it is not known which it was.
     """
     found: list[CommandLine | None] = []
     waiting: list[CommandLine] = []
+    lines = [each.line for each in commands]
     ended = 0
     for number, (first, last) in enumerate(spans):
-        waiting = [each for each in commands if ended < each.line < first] or waiting
+        waiting = [*commands[bisect_right(lines, ended) : bisect_left(lines, first)]][-_WAITING_MOST:] or waiting
         own = _nearest([each for each in waiting if fits(number, each)])
-        waiting = [each for each in waiting if each is not own]
+        waiting = [each for each in waiting if each is not own or each.repeats]
         found.append(own)
         ended = last
     return found

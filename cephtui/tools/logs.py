@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from html import unescape
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,6 +24,15 @@ LINE_MOST = 8192
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
 _INVISIBLE = {"\xa0": " ", "\u200b": "", "\ufeff": "", "\t": " ", "\r\n": "\n"}
 """What web pages, editors and terminals put in place of blanks and line ends, or between."""
+_HTML = re.compile(r"</(?:pre|code|span|td|div|p)>|<br ?/?>", re.IGNORECASE)
+"""Of these a page has one, unless it is the source of it that is shown."""
+_BREAK = re.compile(r"(?:<br\s{0,9}/?>|</(?:p|div|li|tr|pre)>)(?!\n)", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:pre|code|span|div|p|br|table|tbody|thead|tr|td|th|ul|ol|li|strong|b|em|i|a|font|tt|samp|kbd|blockquote)"
+    r"(?:\s[^<>]{0,400})?/?>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:gt|lt|amp|quot|nbsp|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 _LED = frozenset(">-*+•`0123456789")
 _LEAD = re.compile(r"(?:\s{0,99}(?:>(?!=)|[-*+•](?:\s|$)|(?P<item>\d{1,5}[.)])(?:\s|$))){0,12}\s*")
 _LEAD_MOST = 400
@@ -121,6 +131,7 @@ def read_log(text: str) -> Log:
     _check_number("lines", text.count("\n"), LINES_MOST)
     _check_number("values of JSON", sum(map(text.count, ",{[")), VALUES_MOST)
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
+    plain = _without_markup(plain)
     for found, meant in _INVISIBLE.items():
         plain = plain.replace(found, meant)
     lines, is_led = list(_lines(plain)), False
@@ -135,6 +146,13 @@ def read_log(text: str) -> Log:
         lines, is_led = plainly, plainly != lines
     own = _joined(lines) if is_led else plain
     return Log(own, [line if len(line.text) <= LINE_MOST else _cut(line) for line in lines])
+
+
+def _without_markup(text: str) -> str:
+    """A page of HTML as a browser shows it, each line where it is; other text is given as it is."""
+    if "<" in text and _HTML.search(text):
+        text = _TAG.sub("", _BREAK.sub("\r", text))
+    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
 
 
 def _check_number(what: str, number: int, most: int) -> None:
@@ -256,7 +274,7 @@ def _continued(line: LogLine, text: str) -> LogLine:
     return LogLine(line.number, f"{line.text}{space}{text}" if len(line.text) < LINE_MOST else line.text)
 
 
-_PROMPT = r"(?:\S*[#$%>❯»]\s+|.{0,80}[#$]\s+|\++\s+|[$#]\s*)?"
+_PROMPT = r"(?:\S*[#$%>❯»]\s+|(?:[Rr]unning|[Ee]xecuting)(?: command)?:\s+|.{0,80}[#$]\s+|\++\s+|[$#]\s*)?"
 _BEFORE = r"(?:(?:sudo|time|nice|env|exec|numactl|taskset|timeout)(?:\s+-\S+|\s+\d\S*)*\s+)*"
 _BEFORE += r"""(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"]*)\s+)*"""
 
@@ -288,6 +306,13 @@ def whole_command(lines: Sequence[LogLine], at: int, first: str) -> str:
         if len(text) > LINE_MOST:
             break
     return text
+
+
+def command_end(lines: Sequence[LogLine], at: int) -> int:
+    """The place of the last line that is joined to a command: those between begin none."""
+    while at + 1 < len(lines) and lines[at].text.rstrip().endswith(("\\", " -")):
+        at += 1
+    return at
 
 
 _OUTPUT = re.compile(r"\s--?(?:output|write_\w+_log|log_\w+|run-name)(?:=|\s+)\S+|\s*(?:\||>|\d>|&>).*", re.DOTALL)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui.frozen import dataclass
+from cephtui.tools.commands import command_places
 from cephtui.tools.fio.asked import Asked, asked_of
 from cephtui.tools.fio.given import Section, one_way, plain_size, read_command, stored
 from cephtui.tools.logs import Log, LogLine, command_pattern, host_of, is_variable, whole_command, without_output
@@ -100,8 +101,9 @@ def find_commands(log: Log) -> Commands:
 
 
 def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
-    for at, line in enumerate(lines):
-        if "fio " not in line.text or "-" not in line.text or not (match := COMMAND.fullmatch(line.text)):
+    for at in command_places(lines, "fio "):
+        line = lines[at]
+        if "-" not in line.text or not (match := COMMAND.fullmatch(line.text)):
             continue
         text = whole_command(lines, at, match["words"])
         try:

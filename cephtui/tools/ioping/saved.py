@@ -12,7 +12,7 @@ from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.ioping.options import check
 from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
-from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
@@ -90,7 +90,8 @@ def _given(command: CommandLine | None) -> tuple[dict[str, str], str]:
 def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
     """Whether a command names the path of this output, where that has one."""
     head = next((found for line in lines if (found := _HEAD.fullmatch(line.text.strip()))), None)
-    return head is None or _given(command)[1].rstrip("/") in (head[1].rstrip("/"), ".")
+    path = _given(command)[1]
+    return head is None or is_variable(path) or path.rstrip("/") in (head[1].rstrip("/"), ".")
 
 
 def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | None:

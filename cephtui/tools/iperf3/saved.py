@@ -21,7 +21,7 @@ from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_o
 from cephtui.tools.documents import json_documents
 from cephtui.tools.iperf3.options import check
 from cephtui.tools.iperf3.output import Iperf3Parser, read_row
-from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
@@ -283,14 +283,17 @@ def _fits(command: CommandLine, found: _Found) -> bool:
         return False
     if found.is_server:
         return True
-    if found.host and given.get("client") not in (None, found.host):
+    client = given.get("client", "")
+    if found.host and client and client != found.host and not is_variable(client):
         return False
     wanted = {"parallel": found.streams, **({"time": found.known["runtime"]} if "runtime" in found.known else {})}
     said = {"parallel": "1", "time": "10", **given}
     if "bytes" in given or "blockcount" in given:
         wanted.pop("time", None)
     direction = _direction("reverse" in given, "bidir" in given, is_server=False)
-    return direction == found.direction and all(said[name] == str(value) for name, value in wanted.items())
+    return direction == found.direction and all(
+        said[name] == str(value) or is_variable(said[name]) for name, value in wanted.items()
+    )
 
 
 def _run(found: _Found, command: CommandLine | None) -> FoundRun | None:

@@ -13,7 +13,7 @@ from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.documents import json_documents
-from cephtui.tools.logs import FoundRun, Log
+from cephtui.tools.logs import FoundRun, Log, is_variable
 from cephtui.tools.osd_bench.options import check
 from cephtui.tools.osd_bench.output import OsdBenchParser, read_text
 from cephtui.tools.signs import Sign
@@ -25,7 +25,7 @@ _OF_SEVERAL = re.compile(r"osd\.\d{1,6}:")
 _COUNTS = ("count", "size", "object_size", "object_num")
 """What stands behind ``bench``, in this order."""
 _DEFAULTS = {"count": "1073741824", "size": "4194304"}
-_NUMBERED = re.compile(r"osd\.(\d{1,6}|\*)")
+_NUMBERED = re.compile(r"osd\.(\d{1,6}|\*|\$\S+)")
 SIGNS: Sequence[Sign] = (Sign("output", r'(?:osd\.\d+: *)?\{?\s*"bytes_written"|bench: wrote \d'),)
 COMMAND = ("ceph", r"\stell\s.*\sbench")
 
@@ -75,7 +75,7 @@ def _answer(found: Mapping[str, object], before: str, line: int, last_line: int)
 
 
 def _told(command: CommandLine) -> str | None:
-    """The OSD of a command, ``*`` for all; None for another command."""
+    """The OSD of a command, ``*`` for all, or the variable of a shell; None for another command."""
     words = command.words
     if "tell" in words[:-2]:
         at = words.index("tell")
@@ -87,7 +87,7 @@ def _told(command: CommandLine) -> str | None:
 def _fits(command: CommandLine, answer: _Answer) -> bool:
     """Whether a command can have this answer."""
     told, asked = _told(command), {**_DEFAULTS, **_given(command)}
-    if answer.osd is not None and told not in ("*", str(answer.osd)):
+    if answer.osd is not None and told not in ("*", str(answer.osd)) and not is_variable(str(told)):
         return False
     wanted = {"count": answer.found.get("bytes_written"), "size": answer.found.get("blocksize")}
     return all(
@@ -114,7 +114,7 @@ def _repeated(found: Sequence[_Answer], begun: Sequence[CommandLine | None]) -> 
 def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
     """None for an answer without figures."""
     told = _told(command) if command else None
-    osd = answer.osd if answer.osd is not None or told in (None, "*") else int(str(told))
+    osd = int(told) if answer.osd is None and told and told.isdecimal() else answer.osd
     portion = _portion(answer.found)
     parser = OsdBenchParser(together=False)
     parser.feed("stdout", f"{json.dumps({**portion, 'osd': osd or 0})}\n".encode(), 0.0)
@@ -123,6 +123,8 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
         return None
     flow = flows["write"]
     options, other = _options(portion, command)
+    if osd is None and told:
+        other["osd"] = told
     return FoundRun(
         line=answer.line,
         last_line=answer.last_line,

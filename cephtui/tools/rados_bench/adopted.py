@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from cephtui.frozen import dataclass
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
+from cephtui.tools.commands import command_places
 from cephtui.tools.logs import Log, is_variable
-from cephtui.tools.rados_bench.given import PRESET, read_asked
+from cephtui.tools.rados_bench.given import MODES, PRESET, read_asked
 from cephtui.tools.rados_bench.options import check, reason_against
 from cephtui.units import parse_size, short_size
 
@@ -31,13 +32,14 @@ class Given:
     @property
     def name(self) -> str:
         """``rados-bench-write``."""
-        return f"rados-bench-{self.options['mode'] or 'unknown'}"
+        mode = self.options["mode"]
+        return f"rados-bench-{mode if mode in MODES else 'unknown'}"
 
 
 def find_given(log: Log) -> list[Given]:
     """Each command in a text, in its order; raises ValueError for too many."""
     found: list[Given] = []
-    for at in range(len(log.lines)):
+    for at in command_places(log.lines, "rados"):
         found += [Given(*each) for each in read_asked(log.lines, at)]
         if len(found) > GIVEN_MOST:
             raise ValueError(f"too many commands of rados bench, expected at most {GIVEN_MOST}")

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from cephtui.frozen import dataclass
-from cephtui.tools.logs import (
-    LogLine,
-    command_pattern,
-    host_of,
-    is_variable,
-    whole_command,
-    without_output,
-    without_redirections,
-)
+from cephtui.tools.commands import command_at, command_words
+from cephtui.tools.logs import LogLine, is_variable, without_output
 from cephtui.tools.rados_bench.lines import Announced
 from cephtui.units import parse_size
 
-_COMMAND = command_pattern("rados")
-_LOOP = re.compile(r"(?P<prompt>[^|]{0,200}?)\bdo\s+(?P<words>(?:sudo\s+)?(?:\S*/)?rados\s.*)")
-_EXEC = re.compile(r"(?P<prompt>.{0,400}?\s(?:--|exec|run|sudo|ssh)\s.{0,200}?)(?P<words>\brados\s+\S.*)")
-_LOOP_BEGUN = re.compile(r".*\b(?:for|while|until)\s.*")
-_LOOP_WITHIN = 6
-_END = re.compile(r"\s*(?:;|&&|\|\|)\s.*|\s*[;&]\s*$|\s*;\s*done\b.*", re.DOTALL)
 _NEXT = re.compile(r"\s*(?:;|&&|\|\|?|(?<![>&])&(?![>&]))\s*|\s+done\b")
 """Between the commands of one line."""
-_QUOTING = re.compile(r"[\"'\\#]")
 _LONGEST = 1000
 """Characters of a command; a longer one is none of this tool."""
 _SHORT = {"p": "pool", "t": "concurrent-ios", "b": "block-size", "O": "object-size", "N": "namespace", "f": "format"}
@@ -94,19 +79,26 @@ class Command:
         return {name: self.given[name] for name in self.given if name in left}
 
     @property
+    def variables(self) -> dict[str, str]:
+        """What a preset can have and a shell has put in, so that only what was printed can say it."""
+        return {name: self.given[name] for name in PRESET if is_variable(self.given.get(name, ""))}
+
+    @property
     def block_bytes(self) -> int:
-        """Of a write; 0 of a read, whose data decide."""
-        return 0 if self.given["mode"] != "write" else _size(self.given.get("block-size", str(_BLOCK)))
+        """Of a write; 0 of a read, whose data decide, and where it is not known."""
+        return 0 if self.given["mode"] in ("seq", "rand") else _size(self.given.get("block-size", str(_BLOCK)))
 
     def agrees(self, printed: Printed) -> bool:
         """Whether nothing that a run has printed speaks against it."""
-        writes = self.given["mode"] == "write"
-        if printed.writes is not None and printed.writes != writes:
+        mode = self.given["mode"]
+        if printed.writes is not None and not is_variable(mode) and printed.writes != (mode == "write"):
             return False
         return self._agrees_in_size(printed) and self._agrees_in_depth(printed) and self._agrees_in_time(printed)
 
     def _agrees_in_size(self, printed: Printed) -> bool:
         start, block = printed.announced, self.block_bytes
+        if any(is_variable(self.given.get(name, "")) for name in ("block-size", "object-size", "max-objects")):
+            return True
         if block and printed.block_bytes and block != printed.block_bytes and "reuse-bench" not in self.given:
             return False
         if start is None or "reuse-bench" in self.given:
@@ -118,7 +110,7 @@ class Command:
         """What is in flight comes near to what is wanted, and never above it."""
         given = self.given.get("concurrent-ios", str(_DEPTH))
         if not given.isdecimal():
-            return False
+            return is_variable(given)
         depth = int(given)
         if printed.announced:
             return depth == printed.announced.in_flight
@@ -127,10 +119,10 @@ class Command:
     def _agrees_in_time(self, printed: Printed) -> bool:
         runtime = self.given["runtime"]
         if not runtime.isdecimal():
-            return False
+            return is_variable(runtime)
         if printed.announced and printed.announced.seconds:
             return int(runtime) == printed.announced.seconds
-        ends_early = self.given["mode"] == "seq" or "max-objects" in self.given
+        ends_early = self.given["mode"] not in ("write", "rand") or "max-objects" in self.given
         return printed.seconds is None or ends_early or printed.seconds >= int(runtime) - 0.5
 
 
@@ -144,69 +136,40 @@ def _size(text: str) -> int:
 
 def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     """The command that a line begins; None for another line."""
-    match = _match(lines[at].text)
-    if not match:
+    found = command_at(lines, at, "rados") if "rados" in lines[at].text else None
+    if not found or len(found.text) > _LONGEST:
         return None
-    text = whole_command(lines, at, match["words"])
-    if len(text) > _LONGEST or "bench" not in text:
-        return None
-    is_loop = match.re is _LOOP
-    text = _END.sub("", text, count=1) if is_loop else text
-    try:
-        words = without_output(_END.sub("", text, count=1))
-        given = _given(shlex.split(words, comments=True) if _QUOTING.search(words) else words.split())
-    except ValueError:
-        return None
+    given = _given(found.words)
     if "mode" not in given:
         return None
-    last = at
-    while last + 1 < len(lines) and lines[last].text.endswith(("\\", " -")):
-        last += 1
-    repeats = is_loop or _is_in_loop(lines, at)
-    return Command(lines[at].number, lines[last].number, text, host_of(match["prompt"]), given, repeats)
+    return Command(found.line, found.last_line, found.text, found.node, given, found.repeats)
 
 
 def read_asked(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
     """Of each command in a line its options, and what is none; a mode is empty where a variable stands for it."""
-    match = _match(lines[at].text)
-    text = whole_command(lines, at, match["words"]) if match else ""
-    if not match or len(text) > _LONGEST or "bench" not in text:
+    line = command_at(lines, at, "rados")
+    if line is None or len(line.typed) > _LONGEST:
         return []
     found = []
-    for part in _NEXT.split(text):
-        if "rados" not in part:
+    for part in _NEXT.split(line.typed):
+        _, program, rest = part.partition("rados ")
+        if not program:
             continue
         try:
-            words = without_redirections(shlex.split(part[part.index("rados") :], comments=True))
+            words: Sequence[str] = command_words(rest)
         except ValueError:
-            words = part.split()
+            words = rest.split()
         given, others = _parts(words)
         if given.get("mode") or any(map(is_variable, others)):
             found.append(({"mode": "", **given}, others))
     return found
 
 
-def _match(line: str) -> re.Match[str] | None:
-    if "rados" not in line:
-        return None
-    return next((found for form in (_COMMAND, _LOOP, _EXEC) if (found := form.fullmatch(line))), None)
-
-
-def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
-    """Whether the lines above begin a loop that does not end before."""
-    for line in reversed(lines[max(0, at - _LOOP_WITHIN) : at]):
-        if not line.text or line.text.startswith("done"):
-            return False
-        if _LOOP_BEGUN.fullmatch(line.text):
-            return "done" not in line.text
-    return False
-
-
-def _given(words: Sequence[str]) -> dict[str, str]:
+def _given(words: Iterable[str]) -> dict[str, str]:
     return _parts(words)[0]
 
 
-def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """The options, and the words that are neither one nor what rados is asked to do."""
     found: dict[str, str] = {}
     plain: list[str] = []
@@ -221,8 +184,10 @@ def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
         else:
             found[name] = next(left, "") if name in _WITH_VALUE else "true"
     begin = plain.index("bench") if "bench" in plain else len(plain)
-    before, after = plain[1:begin], plain[begin + 1 :]
-    if len(after) > 1 and after[1] in MODES:
-        found.update(runtime=after[0], mode=after[1])
-        after = after[2:]
+    before, after = plain[:begin], plain[begin + 1 :]
+    for at, (runtime, mode) in enumerate(pairwise(after)):
+        if mode in MODES or (is_variable(mode) and len(after) == 2):
+            found.update(runtime=runtime, mode=mode)
+            after = [*after[:at], *after[at + 2 :]]
+            break
     return found, [*before, *after] if begin < len(plain) else []

@@ -17,6 +17,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.commands import command_places
 from cephtui.tools.logs import LINE_MOST, FoundRun, Log, LogLine
 from cephtui.tools.rados_bench.given import PRESET, Command, Printed, read_command
 from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced, read_clock, read_row, read_total
@@ -54,7 +55,7 @@ _SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
 _TIME = rf"(?:{DATE} +)?"
 SIGNS: Sequence[Sign] = (
     Sign("output", _TIME + r"(?:Total time run|Total (?:writes|reads) made|Average IOPS|Bandwidth \(MB/sec\)) *: *\d"),
-    Sign("output", _TIME + r"\d+ +\d+ +\d+ +\d+ +\d[\d.]* +\d[\d.]* +(?:-|\d\S*) +\d\S*$"),
+    Sign("output", _TIME + r"\d+ +\d+ +\d+ +\d+ +\d[\d.]* +\d[\d.]* +(?:- +\d\S*|\d\S* +\d*\.\d\S*)$"),
     Sign("output", r"\{?\"(?:sec|cur_ops|total_time_run)\""),
     Sign("begun", _TIME + r"Maintaining \d+ concurrent \w+ of \d+ bytes"),
     Sign("error", r"error during benchmark|Must write data before"),
@@ -177,10 +178,11 @@ def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
     lines, documents = as_lines(log)
     finder = _Finder()
+    commands = {at: command for at in command_places(lines, "rados") if (command := read_command(lines, at))}
     for at, line in enumerate(lines):
         if finder.is_full:
             break
-        finder.take(lines, at, is_document=line.number in documents)
+        finder.take(lines, at, commands.get(at), is_document=line.number in documents)
     return [*finder.finish()]
 
 
@@ -197,10 +199,10 @@ class _Finder:
         """Lines with a time of day that are not within a run."""
         self._found: list[FoundRun] = []
 
-    def take(self, lines: Sequence[LogLine], at: int, *, is_document: bool) -> None:
-        """The next line."""
+    def take(self, lines: Sequence[LogLine], at: int, command: Command | None, *, is_document: bool) -> None:
+        """The next line, and the command that it begins."""
         line = lines[at]
-        if command := read_command(lines, at):
+        if command:
             self._begin(command)
         elif _is_own(line.text):
             line = _unbroken(lines, at)
@@ -307,6 +309,7 @@ def _run(part: _Part, command: Command | None) -> FoundRun | None:
     flows = result.flows or _flows(part, block, mode)
     if not flows and not result.error:
         return None
+    unknown = {k: v for k, v in command.variables.items() if k not in options} if command else {}
     is_cut = bool(part.rows) and "total time run" not in part.totals and not result.error
     lines = [*part.lines, *part.errors]
     return FoundRun(
@@ -314,8 +317,8 @@ def _run(part: _Part, command: Command | None) -> FoundRun | None:
         last_line=max(line.number for line in lines),
         name=f"rados-{mode}" if mode else "rados",
         options=options,
-        other_options=command.other_options if command else {},
-        has_all_options=command is not None and command.is_whole and "block-size" in options,
+        other_options={**command.other_options, **unknown} if command else {},
+        has_all_options=command is not None and command.is_whole and not unknown and "block-size" in options,
         command=command.text if command else "",
         asked=command.asked if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
@@ -370,10 +373,11 @@ def _flows(part: _Part, block: int, mode: str) -> dict[str, stats.Flow]:
 
 def _options(part: _Part, command: Command | None) -> dict[str, OptionValue]:
     """Those that are known, from the command, and else from what was printed."""
-    given, start = command.given if command else {}, part.announced
+    given = {k: v for k, v in command.given.items() if k not in command.variables} if command else {}
+    start = part.announced
     block = part.block_bytes or (command.block_bytes if command else 0)
     known: dict[str, object] = {
-        **({"concurrent-ios": 16} if command else {}),  # what rados takes where nothing is said
+        **({"concurrent-ios": 16} if command and "concurrent-ios" not in command.given else {}),  # rados' default
         **({"runtime": start.seconds, "concurrent-ios": start.in_flight} if start else {}),
         **({"mode": "write"} if part.writes else {}),
         **{name: given[name] for name in PRESET if name in given and name not in ("block-size", "object-size")},

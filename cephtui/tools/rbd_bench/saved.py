@@ -14,7 +14,7 @@ from cephtui.models import OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
-from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
+from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.rbd_bench.options import check
 from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of
 from cephtui.tools.signs import Sign
@@ -93,7 +93,7 @@ def _fits(command: CommandLine, start: Announced) -> bool:
 
 
 def _alike(given: str, printed: str) -> bool:
-    if given == printed or (given in ("readwrite", "rw") and printed == "rw"):
+    if is_variable(given) or given == printed or (given in ("readwrite", "rw") and printed == "rw"):
         return True
     try:
         return parse_size(given) == parse_size(printed)
@@ -164,6 +164,8 @@ def _options(
     cache = given.get("rbd-cache", "true").lower()
     if has_command and cache in (*_FALSE, *_TRUE):
         known["rbd-cache"] = cache in _TRUE  # Ceph's default
+    if is_variable(cache):
+        other["rbd-cache"] = given["rbd-cache"]
     taken = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
     return known, {**other, **{name: value for name, value in given.items() if name not in taken}}
 
