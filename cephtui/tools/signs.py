@@ -46,6 +46,7 @@ OTHERS: Sequence[tuple[str, str]] = (
     ("bonnie++", r"Version +\d\S* +-+Sequential"),
     ("CrystalDiskMark", r"CrystalDiskMark \d"),
     ("IOR", r"IOR-[\d.]+|access +bw\(MiB/s\)"),
+    ("iozone", r"(?:kB|KB) +reclen +write"),
     ("smallfile", r"hosts in test :"),
     ("s3-benchmark", r"Wasabi benchmark program"),
 )

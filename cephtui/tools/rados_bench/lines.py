@@ -10,7 +10,9 @@ from cephtui.frozen import dataclass
 DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[+-]\d{4})?"
 """As Ceph writes it: until 14 with a blank, and without the time zone."""
 _TIME = rf"(?:({DATE}) )?"
-_ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +\d{1,12} +(\d{1,12}) +(\S+) +\S+ +\S+ +(\S+) *", re.ASCII)
+_ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +(\d{1,12}) +(\d{1,12}) +(\S+) +\S+ +\S+ +(\S+) *", re.ASCII)
+_FULL = re.compile(r"(?<=\d)(?=0\.00)")
+"""Ceph before 10 puts no blank before a latency of ten characters, which begins so."""
 _WRITES = re.compile(_TIME + r"Maintaining (\d{1,9}) concurrent writes of (\d{1,12}) bytes(.*)", re.ASCII)
 _OBJECT_SIZE, _SECONDS, _OBJECTS = (
     re.compile(form, re.ASCII)
@@ -88,12 +90,15 @@ def read_clock(line: str) -> tuple[float, int] | None:
 
 
 def read_row(line: str) -> Row | None:
-    """A row of the table; None for another line."""
-    match = _ROW.fullmatch(line)
-    mean = _number(match[6]) if match else None
+    """A row of the table; None for another line, such as one of another program's table with as many columns."""
+    match = _ROW.fullmatch(line) or (_ROW.fullmatch(_FULL.sub(" ", line)) if "0.00" in line else None)
+    mean = _number(match[7]) if match else None
     if match is None or mean is None:
         return None
-    return Row(int(match[2]), int(match[3]), int(match[4]), mean, _clock(match[1]), _number(match[5]) or 0.0)
+    in_flight, started, finished = (int(match[at]) for at in (3, 4, 5))
+    if in_flight != started - finished:
+        return None
+    return Row(int(match[2]), in_flight, finished, mean, _clock(match[1]), _number(match[6]) or 0.0)
 
 
 def read_announced(line: str) -> Announced | None:
