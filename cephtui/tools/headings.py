@@ -45,7 +45,7 @@ _CHANGE = re.compile(
 )
 _PROMPT = re.compile(r"\s*(?:\[?[\w.-]+@\S.*?[#$%>](?:\s|$)|[$%>❯»]\s|[\w.-]+[:~]\S*[#$]\s)")
 _PROGRAM = re.compile(
-    r"\s*(?:#\s*)?(?:sudo|ceph|cephadm|rados|rbd|radosgw-admin|fio|iperf3?|dd|hdparm|lsblk|for|while|do|done|if|fi|time"
+    r"\s*(?:\\?[#$]\s*)?(?:/\S*/)?(?:sudo|ceph|cephadm|rados|rbd|radosgw-admin|fio|iperf3?|dd|hdparm|lsblk|for|while|do|done|if|fi|time"
     r"|echo|cat|tee|sleep|sync|cd|ls|df|mount|umount|mkdir|rm|cp|mv|export|set|source|apt|apt-get|yum|dnf|ssh|watch|date"
     r"|exit|clear|grep|awk|sed|mkfs\S*|systemctl|sysctl|modprobe|docker|podman|kubectl|python3?|bash|sh)(?:[\s;|]|$)"
 )

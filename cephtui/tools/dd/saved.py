@@ -17,7 +17,7 @@ from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
-_RECORDS = re.compile(r"\d+\+\d+ records (in|out)")
+_RECORDS = re.compile(r"(\d{1,15})\+(\d{1,15}) records (in|out)")
 _ERROR = re.compile(r"dd: .+")
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 _SYNCED = frozenset(("fsync", "fdatasync", "sync", "dsync"))
@@ -37,7 +37,7 @@ def find_runs(log: Log) -> list[FoundRun]:
         return []
     blocks = list(_blocks(log.lines))
     spans = [(lines[0].number, lines[-1].number) for lines in blocks]
-    begun = begun_by(command_lines(log, "dd"), spans, lambda *_: True)
+    begun = begun_by(command_lines(log, "dd"), spans, lambda number, command: _fits(command, blocks[number]))
     return [run for lines, command in zip(blocks, begun, strict=True) if command and (run := _run(lines, command))]
 
 
@@ -61,6 +61,27 @@ def _given(command: CommandLine) -> dict[str, str]:
     return {name: value for name, _, value in parts}
 
 
+def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
+    """Whether a command can have copied so many records: fewer than it was to only from a file, or with an error."""
+    given, records = _given(command), _records(lines)
+    count = given.get("count", "")
+    if records is None or not count.isdecimal() or "count_bytes" in given.get("iflag", ""):
+        return True
+    is_short = _mode(given) != "write" or any(_ERROR.fullmatch(line.text.strip()) for line in lines)
+    return records == int(count) or (records < int(count) and is_short)
+
+
+def _records(lines: Sequence[LogLine]) -> int | None:
+    """How many were read, in part ones, too; None where that is not printed."""
+    found = [match for line in lines if (match := _RECORDS.fullmatch(line.text.strip()))]
+    return next((int(each[1]) + int(each[2]) for each in found), None)
+
+
+def _is_in_part(lines: Sequence[LogLine]) -> bool:
+    """Whether a record was not whole, so that blocks do not tell how many I/Os there were."""
+    return any(int(found[2]) for line in lines if (found := _RECORDS.fullmatch(line.text.strip())))
+
+
 def _mode(given: Mapping[str, str]) -> str:
     """Empty for a copy from one file to another."""
     source, sink = given.get("if", ""), given.get("of", "")
@@ -77,7 +98,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
         return None
     output = "\n".join(line.text.strip() for line in lines).encode()
     options, other = _options(given, mode, block)
-    parser = _parser(options, mode, block)
+    parser = _parser(options, mode, 0 if _is_in_part(lines) else block)
     readings = [*parser.feed("stderr", output, 0.0), *parser.finish()]
     result = parser.result()
     if not result.flows and not result.error:
@@ -106,7 +127,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
 
 
 def _parser(options: Mapping[str, OptionValue], mode: str, block: int) -> Parser:
-    if "mode" in options and "bs" in options:
+    if block and "mode" in options and "bs" in options:
         return DdWorkload(dict(options)).parser(ramp=False, seconds=None)
     return CopyParser(writes=mode == "write", block_bytes=block)
 
