@@ -176,6 +176,41 @@ def test_of_a_record_in_part_it_is_not_known_how_many_writes_there_were() -> Non
     assert (flow.ios, flow.iops, flow.bandwidth_bytes) == (None, None, 2147479552 / 4)
 
 
+@pytest.mark.parametrize(
+    ("records", "copied"),
+    [
+        ("2000+0 Datensätze ein", "2097152000 Bytes (2,1 GB, 2,0 GiB) kopiert, 4,25 s, 493 MB/s"),
+        ("2000+0 enregistrements lus", "2097152000 octets (2,1 GB, 2,0 GiB) copiés, 4,25 s, 493 MB/s"),
+        ("2000+0 records in", "2097152000 bytes (2,1 GB, 2,0 GiB) copied, 4,25 s, 493 MB/s"),
+    ],
+)
+def test_dd_is_read_in_other_languages(tmp_path: Path, records: str, copied: str) -> None:
+    text = f"$ dd if=/dev/zero of=a bs=1M count=2000\n{records}\n{copied}\n"
+    (run,) = found_in(text, "dd")
+    number, seconds = copied.split()[0], re.findall(r"(\S+) s,", copied)[0]
+    assert run.error is None
+    assert run.summary.flows["write"].bandwidth_bytes == pytest.approx(int(number) / float(seconds.replace(",", ".")))
+    (tmp_path / "a.txt").write_text(copied)
+    assert [each.tool for each in read_log_file(tmp_path / "a.txt").unread] == ["dd"]
+
+
+@pytest.mark.parametrize("form", ["[B]{0}[/B]", "<b>{0}</b>", "<h3>{0}</h3>", "[SIZE=5]{0}[/SIZE]"])
+def test_titles_of_posts_part_runs(tmp_path: Path, form: str) -> None:
+    named = {"before": written(16), "after": written(16, 2100)}
+    text = "".join(f"{form.format(name)}\n[CODE]\n{output}[/CODE]\n" for name, output in named.items())
+    runs = import_texts(tmp_path, "a", {"a.txt": text})
+    assert [(run.heading, run.repeat) for run in runs] == [("before", 1), ("after", 1)]
+    assert len({run.batch for run in runs}) == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["ssh pve7", "docker exec -it mon1", "cephadm shell --", "$ kubectl exec deploy/a --"]
+)
+def test_what_runs_a_command_elsewhere_does_not_hide_it(words: str) -> None:
+    (run,) = found_in(f"{words} rados -p fast bench 10 write\n{written(16)}", "rados-bench")
+    assert run.target == "pool:fast"
+
+
 def test_a_page_of_html_is_read_as_a_browser_shows_it() -> None:
     text = f"$ rados bench -p fast 10 write -t 32 2>&1 | tee a.log\n{written(32)}"
     shown = html.escape(text)
@@ -220,3 +255,14 @@ def test_lines_that_go_on_are_read_in_a_time_that_grows_with_their_number(line: 
 
     assert cost(2000) < 3 * cost(1000)
     assert cost(2000) < 400_000
+
+
+def test_a_log_of_hsbench_that_is_cut_has_not_failed() -> None:
+    row = "Loop: 0, Int: {0}, Dur(s): 1.0, Mode: PUT, Ops: 500, MB/s: 1.95, IO/s: 500, Lat(ms): [ min: 1.2, avg: 2.0, "
+    row += "99%: 3.5, max: 4.5 ], Slowdowns: 0\n"
+    text = "2020/01/02 10:00:00 Hotsauce S3 Benchmark Version 0.1\n2020/01/02 10:00:01 Running Loop 0 OBJECT PUT TEST\n"
+    text += "".join(f"2020/01/02 10:00:0{second} {row.format(second - 2)}" for second in (2, 3, 4))
+    whole = len(text) - len(row.format(2))
+    for end in range(whole + 1, len(text)):
+        (run,) = found_in(text[:end], "hsbench")
+        assert run.error is None

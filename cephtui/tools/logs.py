@@ -24,13 +24,17 @@ LINE_MOST = 8192
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
 _INVISIBLE = {"\xa0": " ", "\u200b": "", "\ufeff": "", "\t": " ", "\r\n": "\n"}
 """What web pages, editors and terminals put in place of blanks and line ends, or between."""
-_HTML = re.compile(r"</(?:pre|code|span|td|div|p)>|<br ?/?>", re.IGNORECASE)
+_HTML = re.compile(r"</(?:pre|code|span|td|div|p|b|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 """Of these a page has one, unless it is the source of it that is shown."""
 _BREAK = re.compile(r"(?:<br\s{0,9}/?>|</(?:p|div|li|tr|pre)>)(?!\n)", re.IGNORECASE)
 _TAG = re.compile(
     r"</?(?:pre|code|span|div|p|br|table|tbody|thead|tr|td|th|ul|ol|li|strong|b|em|i|a|font|tt|samp|kbd|blockquote)"
     r"(?:\s[^<>]{0,400})?/?>",
     re.IGNORECASE,
+)
+_FORUM = re.compile(r"\[/(?:code|icode|b|i|u|quote|spoiler|size|color|font|heading|list)\]", re.IGNORECASE)
+_FORUM_TAG = re.compile(
+    r"\[/?(?:code|icode|b|i|u|quote|spoiler|size|color|font|heading|list|\*)(?:=[^\]\n]{0,200})?\]", re.IGNORECASE
 )
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|nbsp|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 _LED = frozenset(">-*+•`0123456789")
@@ -149,9 +153,11 @@ def read_log(text: str) -> Log:
 
 
 def _without_markup(text: str) -> str:
-    """A page of HTML as a browser shows it, each line where it is; other text is given as it is."""
+    """A page of HTML, or a post of a forum, as it is shown, each line where it is; other text is given as it is."""
     if "<" in text and _HTML.search(text):
         text = _TAG.sub("", _BREAK.sub("\r", text))
+    if "[/" in text and _FORUM.search(text):
+        text = _FORUM_TAG.sub("", text)
     return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
 
 

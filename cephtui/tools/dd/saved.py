@@ -17,7 +17,9 @@ from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
-_RECORDS = re.compile(r"(\d{1,15})\+(\d{1,15}) records (in|out)")
+_RECORDS = re.compile(r"(\d{1,15})\+(\d{1,15}) [^\W\d][\w ]{2,40}")
+_COPIED = re.compile(r"(\d{1,18}) [^\W\d]\w{0,20} (?:\([^)]{1,40}\) )?[^\W\d][\w ]{2,40}, ([\d.,e+-]{1,20}) s(?:, .*)?")
+"""Both in the words of any language, with its decimal point."""
 _ERROR = re.compile(r"dd: .+")
 _SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 _SYNCED = frozenset(("fsync", "fdatasync", "sync", "dsync"))
@@ -27,18 +29,28 @@ _BLOCK = "512"
 _FACTORS = {"c": 1, "w": 2, "b": 512, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 SIGNS: Sequence[Sign] = (
     Sign("begun", r"\d+\+\d+ records (?:in|out)"),
-    Sign("output", r"\d+ bytes.*\bcopied, ", "dd without its command, or of a copy"),
+    Sign(
+        "output",
+        r"\d+ bytes.*\bcopied, |\d+ [A-Za-z]+ \([^)]{1,40}\) [^\s,]+, [\d.,]+ s, ",
+        "dd without its command, or of a copy",
+    ),
 )
 
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing. A copy from one file to another is no run."""
-    if "copied" not in log.text:
+    if "copied" not in log.text and "+0 " not in log.text:
         return []
-    blocks = list(_blocks(log.lines))
+    blocks = list(_blocks([line._replace(text=_in_english(line.text)) for line in log.lines]))
     spans = [(lines[0].number, lines[-1].number) for lines in blocks]
     begun = begun_by(command_lines(log, "dd"), spans, lambda number, command: _fits(command, blocks[number]))
     return [run for lines, command in zip(blocks, begun, strict=True) if command and (run := _run(lines, command))]
+
+
+def _in_english(text: str) -> str:
+    """A line that says how much was copied as dd prints it in the locale C; another as it is."""
+    found = _COPIED.fullmatch(text.strip()) if ", " in text and text.lstrip()[:1].isdecimal() else None
+    return f"{found[1]} bytes copied, {found[2].replace(',', '.')} s" if found else text
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
@@ -96,7 +108,8 @@ def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
     mode, block = _mode(given), _bytes(given.get("bs") or given.get("ibs") or _BLOCK)
     if not mode or not block:
         return None
-    output = "\n".join(line.text.strip() for line in lines).encode()
+    texts = [line.text.strip() for line in lines]
+    output = "\n".join(text for text in texts if not _RECORDS.fullmatch(text)).encode()
     options, other = _options(given, mode, block)
     parser = _parser(options, mode, 0 if _is_in_part(lines) else block)
     readings = [*parser.feed("stderr", output, 0.0), *parser.finish()]

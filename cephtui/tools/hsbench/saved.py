@@ -23,6 +23,7 @@ from cephtui.units import parse_size, short_size
 _STAMP = re.compile(r"(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (.*)")
 _TITLE = re.compile(r"Hotsauce S3 Benchmark Version (\S+)")
 _PARAMETER = re.compile(r"([a-z_]{3,20})=(.*)")
+_ENDS = re.compile(r"Slowdowns: \d+$")
 _LOOP = re.compile(r"(?:Running Loop |Loop: )(\d{1,9})\b")
 _INTERVAL = re.compile(r"Loop: \d{1,9}, Int: .*, Mode: \w+, Ops: .*")
 _LIST = re.compile(r"\[(?=\s*\{\s*\"Loop\"\s*:\s*\d+\s*,\s*\"IntervalName\")")
@@ -185,12 +186,17 @@ def _whole(nbytes: float) -> int:
 # ---------------------------------------------------------------------------------------------- both
 
 
+def _is_cut(text: str) -> bool:
+    """Whether a line of figures, the last of a log, ends before its end."""
+    return "Loop: ".startswith(_STAMP.sub(r"\2", text)[:6]) and not _ENDS.search(text)
+
+
 def _run(part: _Part) -> FoundRun | None:
     """None where nothing was measured."""
     threads = part.parameters.get("threads", "")
     parser = HsbenchParser(part.size, int(threads) if threads.isdecimal() else None)
     readings: list[Reading] = []
-    for text, at in part.pieces:
+    for text, at in part.pieces[:-1] if _is_cut(part.pieces[-1][0]) else part.pieces:
         readings += parser.feed("stderr", f"{text}\n".encode(), at)
     readings += parser.finish()
     result = parser.result()
