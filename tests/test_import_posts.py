@@ -266,3 +266,24 @@ def test_a_log_of_hsbench_that_is_cut_has_not_failed() -> None:
     for end in range(whole + 1, len(text)):
         (run,) = found_in(text[:end], "hsbench")
         assert run.error is None
+
+
+def test_a_few_rows_tell_a_block_size_only_where_it_is_a_usual_one() -> None:
+    """A second of the table is a bit more than one."""
+
+    def table(nbytes: int) -> str:
+        rows = [(at, 40 * at, 40 * at * nbytes / (at * 1.0004) / 2**20) for at in (1, 2, 3)]
+        return "".join(f"{at} 16 {done + 16} {done} {speed:.6g} {speed:.6g} 0.25 0.25\n" for at, done, speed in rows)
+
+    (usual,), (other,) = found_in(table(4 << 20), "rados-bench"), found_in(table(3 << 20), "rados-bench")
+    assert (usual.options["block-size"], other.options.get("block-size")) == ("4M", None)
+    totals = "Total time run: 20\nTotal reads made: 1000\nBandwidth (MB/sec): 150\n"
+    assert found_in(totals, "rados-bench")[0].options["block-size"] == "3M"
+
+
+def test_rows_far_below_a_run_of_iperf3_are_not_its_own() -> None:
+    far = "".join(f"step {number} of another thing\n" for number in range(40))
+    text = IPERF.format(host="a").removesuffix("\niperf Done.\n") + far + IPERF.splitlines()[2] + "\n"
+    (run,) = found_in(text, "iperf3")
+    assert run.last_line == 7
+    assert [unread.line for unread in find_unread(read_log(text), [("iperf3", run)])] == [len(text.splitlines())]

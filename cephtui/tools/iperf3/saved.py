@@ -47,6 +47,8 @@ _OF_OUTPUT = frozenset(
 )
 """Who talks to whom, and what is printed: no part of what is measured."""
 _OWN = frozenset(("time", "parallel", "reverse", "bidir", "omit", "window", "length", "zerocopy", "no-delay"))
+_GAP_LINES = 30
+"""Lines of one run are not further apart."""
 _BLOCK_BYTES = 131072
 """Of one write to a socket, by default."""
 _CONNECTS = re.compile(r"Connecting to host (?P<host>[^\s,]+), port \d+")
@@ -205,7 +207,8 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
         text = line.text.strip()
         row = read_row(text)
         begins = bool(_CONNECTS.match(text) or _ACCEPTS.match(text))
-        if begun and (begins or _VERSION.fullmatch(text) or (over and _HEADING.match(text) and not row)):
+        is_far = bool(own) and line.number - own[-1].number > _GAP_LINES
+        if begun and (is_far or begins or _VERSION.fullmatch(text) or (over and _HEADING.match(text) and not row)):
             yield own
             own, begun, over = [], False, False
         if begins or (not begun and _HEADING.match(text)):

@@ -38,6 +38,10 @@ _SECOND = 0.9
 _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
 _LINE_MOST = 4096
+_BLOCKS = 0.02
+"""By how much a block size that follows from rounded figures may be off."""
+_ROUNDED = 5e-6
+"""How far off a figure with six digits may be."""
 
 _WRONG = re.compile(r"\S+ is not correct!")
 _REASONS = (
@@ -54,6 +58,15 @@ _REASONS = (
 def _half_digit(value: float) -> float:
     """How far off a figure with six digits may be."""
     return 0.5 * 10.0 ** (math.floor(math.log10(value)) - 5) if value > 0 else 0.0
+
+
+def block_of(nbytes: float, *, is_exact: bool) -> int:
+    """A power of two, or as many KiB as only one number of is near enough; 0 for another."""
+    power = 1 << max(0, round(math.log2(max(nbytes, 1.0))))
+    if abs(nbytes - power) <= _BLOCKS * power:
+        return power
+    whole = round(nbytes / 1024) * 1024
+    return whole if is_exact and abs(nbytes - whole) + _ROUNDED * nbytes < 512 else 0
 
 
 def _mean_between(now: Row, before: Row, step: float) -> float | None:

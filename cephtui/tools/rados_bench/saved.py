@@ -22,7 +22,7 @@ from cephtui.tools.logs import LINE_MOST, FoundRun, Log, LogLine
 from cephtui.tools.rados_bench.given import PRESET, Command, Printed, read_command
 from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced, read_clock, read_row, read_total
 from cephtui.tools.rados_bench.options import check
-from cephtui.tools.rados_bench.output import RadosBenchParser
+from cephtui.tools.rados_bench.output import RadosBenchParser, block_of
 from cephtui.tools.rados_bench.saved_json import LATENCY_STEP, as_lines
 from cephtui.tools.signs import Sign
 from cephtui.units import short_size
@@ -48,8 +48,6 @@ _MIB = 1 << 20
 _RUNS_MOST, _COMMANDS_MOST = 5000, 100
 _NEAR_LINES = 20
 """What stands further above a run's first row, or below its last line, is not of the run."""
-_BLOCKS = 0.02
-"""By how much a block size that follows from rounded figures may be off."""
 _SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
 """More blanks for writes, so that it ends with their longer lines."""
 _TIME = rf"(?:{DATE} +)?"
@@ -108,16 +106,12 @@ class _Part:
         return round(printed) if printed else self._block_by_speed()
 
     def _block_by_speed(self) -> int:
-        """By the mean speed, which has six digits; 0 where it fits no whole KiB."""
+        """By the mean speed, which has six digits; 0 where that tells no size from the next."""
         made = next((self.totals[name] for name in _MADE if self.totals.get(name)), 0.0)
-        found = [(self.totals.get("bandwidth (mb/sec)", 0.0), self.totals.get("total time run", 0.0), made)]
-        found += [(row.speed, float(row.second), float(row.finished)) for row in reversed(self.rows)]
-        for speed, seconds, number in found:
-            if speed and seconds and number:
-                value = speed * _MIB * seconds / number
-                whole = max(1, round(value / 1024)) * 1024
-                return whole if abs(value - whole) <= _BLOCKS * whole else 0
-        return 0
+        totals = (self.totals.get("bandwidth (mb/sec)", 0.0), self.totals.get("total time run", 0.0), made)
+        rows = ((row.speed, float(row.second), float(row.finished)) for row in reversed(self.rows))
+        speed, seconds, number = next(filter(all, (totals, *rows)), (0.0, 0.0, 0.0))
+        return block_of(speed * _MIB * seconds / number, is_exact=all(totals)) if number else 0
 
     def printed(self) -> Printed:
         """What a command has to agree with."""
