@@ -287,3 +287,11 @@ def test_rows_far_below_a_run_of_iperf3_are_not_its_own() -> None:
     (run,) = found_in(text, "iperf3")
     assert run.last_line == 7
     assert [unread.line for unread in find_unread(read_log(text), [("iperf3", run)])] == [len(text.splitlines())]
+
+
+def test_runs_in_one_line_of_a_page_are_no_repeats(tmp_path: Path) -> None:
+    output = "".join(f"{line}<br>" for line in written(16).splitlines())
+    page = f"<h2>Before</h2><pre>{output}</pre><h2>After</h2><pre>{output}</pre>"
+    runs = import_texts(tmp_path, "a", {"a.html": f"{page}\n"})
+    assert [run.repeat for run in runs] == [1, 1]
+    assert len({run.batch for run in runs}) == 2

@@ -96,7 +96,8 @@ def places(log: Log, spans: Sequence[tuple[int, int]]) -> list[Place]:
         while at < len(dividers) and dividers[at].line < first:
             stack = _below(stack, dividers[at])
             at += 1
-        part += bool(number and at > begun)
+        in_one_line = spans[number - 1][0] == first  # of a page: what is between them is not known
+        part += bool(number and (at > begun or in_one_line))
         parts.append(part)
         paths.append(tuple(each.text for each in stack))
     common = _common(paths)
