@@ -300,11 +300,12 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         return flows[0] if flows else None
     seconds = max(f.runtime_seconds for f in flows)
     ios, nbytes = known_sum(f.ios for f in flows), sum(f.bytes for f in flows)
+    done = known_sum(_done(f) for f in flows)
     return Flow(
         ios=ios,
         bytes=nbytes,
         runtime_seconds=seconds,
-        iops=None if ios is None else ios / seconds if seconds else 0.0,
+        iops=None if done is None else done / seconds if seconds else 0.0,
         bandwidth_bytes=None if _none_moves(flows) else nbytes / seconds if seconds else 0.0,
         buckets=add_buckets(f.buckets for f in flows),
         moments=pool_moments([f.moments for f in flows if f.moments]),
@@ -314,6 +315,13 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         retransmits=known_sum(f.retransmits for f in flows),
         rtt_seconds=mean_of_known(f.rtt_seconds for f in flows),
     )
+
+
+def _done(flow: Flow) -> float | None:
+    """I/Os, by their rate where they were not counted."""
+    if flow.ios is not None:
+        return flow.ios
+    return None if flow.iops is None else flow.iops * flow.runtime_seconds
 
 
 def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
