@@ -72,7 +72,7 @@ def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine |
     match = command_pattern(program).fullmatch(line.text)
     before, first = (match["prompt"], match["words"]) if match else _parted(line.text, found.start())
     is_loop = bool(_IN_LOOP.search(before))
-    typed = whole_command(lines, at, first)
+    typed, last, _ = whole_command(lines, at, first)
     text = re.split(r"\s*(?:;|&$)", typed)[0] if is_loop else typed
     try:
         words = command_words(text)
@@ -81,9 +81,8 @@ def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine |
     begin = next((n for n, word in enumerate(words) if word.rpartition("/")[2] == program), None)
     if begin is None:
         return None
-    last = lines[command_end(lines, at)].number
     repeats = is_loop or _is_in_loop(lines, at)
-    return CommandLine(line.number, last, text, words[begin + 1 :], host_of(before), repeats, typed)
+    return CommandLine(line.number, lines[last].number, text, words[begin + 1 :], host_of(before), repeats, typed)
 
 
 def _parted(text: str, at: int) -> tuple[str, str]:

@@ -299,19 +299,40 @@ def host_of(prompt: str) -> str:
     return found[1] if found else ""
 
 
-def whole_command(lines: Sequence[LogLine], at: int, first: str) -> str:
-    """A command with the lines that a backslash or a hyphen at the end of each joins to it."""
+_OPTION = re.compile(r"(?!-[r-][w-][xsS-])--?[A-Za-z][\w-]*(?:[=\s]|$)")
+_REST = re.compile(r"(?:\S*=\S*|(?!\S*bin/)/\S+|\d\S*)\s+--[a-z][\w-]*=\S")
+"""How a line begins that seems to be the rest of a command: a value with the next option."""
+
+
+class WholeCommand(NamedTuple):
+    """A command in one piece."""
+
+    text: str
+    last: int
+    """The place of its last line."""
+    is_whole: bool
+    """False where more of it seems to follow, which can't be told from what is not its own."""
+
+
+def whole_command(lines: Sequence[LogLine], at: int, first: str) -> WholeCommand:
+    """A command with the lines that a backslash or hyphens at the end of each join to it, and with those that begin
+    with an option: a page or a mail has broken it there.
+    """
     text = first.strip()
-    for line in (lines[place] for place in range(at + 1, min(len(lines), at + 1 + _JOINED_MOST))):
+    for place in range(at + 1, min(len(lines), at + 1 + _JOINED_MOST)):
+        line = lines[place].text.strip()
         if text.endswith("\\"):
-            text = f"{text[:-1].rstrip()} {line.text.strip()}"
-        elif text.endswith(" -"):
-            text += line.text.strip()
+            text = f"{text[:-1].rstrip()} {line}"
+        elif text.endswith((" -", " --")):
+            text += line
+        elif _OPTION.match(line):
+            text = f"{text} {line}"
         else:
-            break
+            return WholeCommand(text, place - 1, not (_REST.match(line) or (line and text.endswith("="))))
         if len(text) > LINE_MOST:
-            break
-    return text
+            return WholeCommand(text, place, is_whole=False)
+    last = min(len(lines) - 1, at + _JOINED_MOST)
+    return WholeCommand(text, last, is_whole=last + 1 == len(lines))
 
 
 def command_end(lines: Sequence[LogLine], at: int) -> int:

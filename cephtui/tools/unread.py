@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from cephtui.frozen import dataclass
 from cephtui.tools import TOOLS
-from cephtui.tools.logs import FoundRun, Log, LogLine, command_end, command_pattern, whole_command
+from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, whole_command
 from cephtui.tools.saved import SAVED
 from cephtui.tools.signs import OTHERS, PROGRAMS, Kind, Sign
 
@@ -197,15 +197,12 @@ def _is_between(numbers: Sequence[int], low: int, high: int) -> bool:
 
 def _commands(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[_Command]:
     """Those that run a benchmark whose output can be imported."""
-    end = -1
+    last = -1
     for place in outside:
-        if place <= end:
-            continue
-        text = lines[place].text
+        text = lines[place].text if place > last else ""
         for tool, (program, pattern, benchmark) in _COMMANDS.items():
             if program in text and (match := pattern.fullmatch(text)):
-                end = command_end(lines, place)
-                whole = whole_command(lines, place, match["words"])
+                whole, last, _ = whole_command(lines, place, match["words"])
                 if benchmark.search(whole):
                     yield _Command(tool, lines[place].number, whole)
                 break

@@ -35,8 +35,6 @@ _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?
 """Of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
 """A line of a job file below its heading: an option, a flag, another file, a comment, or empty."""
-_BROKEN = re.compile(r"--?[a-z]\w+(?:[=\s`]|$)")
-"""A line of options, which goes on with the command above it even where no mark at its end says so."""
 _WORDS = re.compile(r"[^a-z0-9_-]")
 _MISSPELT = re.compile(r"\s*([a-z]\w*)[\s:]\s*\S+\s*")
 """A line of a job file that lacks only its ``=``."""
@@ -71,18 +69,13 @@ def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
             found += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
         elif words := _words_of(lines[at].text):
-            end, text = _goes_to(lines, at), whole_command(lines, at, words)
-            while end < len(lines) and _BROKEN.match(lines[end].text):
-                end, text = _goes_to(lines, end), f"{text} {whole_command(lines, end, lines[end].text)}"
-            found += _commands_in(_unquoted(text, lines[at].text.removesuffix(words)))
+            text, last, is_whole = whole_command(lines, at, words)
+            end = last + 1
+            text = _unquoted(text, lines[at].text.removesuffix(words))
+            found += _commands_in(text) if is_whole else [Given((), unread=text)]
         at = end
         _check_number(found)
     return found
-
-
-def _goes_to(lines: Sequence[LogLine], at: int) -> int:
-    """Behind the lines that are joined to one."""
-    return next((n + 1 for n in range(at, len(lines)) if not lines[n].text.endswith(("\\", " -"))), len(lines))
 
 
 def _check_number(found: Sequence[Given]) -> None:

@@ -101,17 +101,18 @@ def find_commands(log: Log) -> Commands:
 
 
 def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
+    last = -1
     for at in command_places(lines, "fio "):
         line = lines[at]
-        if "-" not in line.text or not (match := COMMAND.fullmatch(line.text)):
+        if at <= last or "-" not in line.text or not (match := COMMAND.fullmatch(line.text)):
             continue
-        text = whole_command(lines, at, match["words"])
+        text, last, is_whole = whole_command(lines, at, match["words"])
         try:
             given = read_command(text)
         except ValueError:
             continue
         sections = {section.name: section for section in given.sections}
-        is_all = not given.files and len(sections) == len(given.sections)
+        is_all = is_whole and not given.files and len(sections) == len(given.sections)
         yield Command(line.number, text, host_of(match["prompt"]), sections, is_all)
 
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse
 from cephtui.tools.fio.asked import asked_of, same_of
+from cephtui.tools.fio.broken import in_one_piece
 from cephtui.tools.fio.clients import ALL, HOST, SAID, together
 from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
@@ -37,7 +38,7 @@ from cephtui.tools.fio.saved_figures import depths_of, disk_use, read_job
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 
 _HEADER = re.compile(
-    r"\s*(?P<name>\S.{0,199}?): \(groupid=(?P<group>\d{1,9}), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<error>\d{1,9})"
+    r"\s*(?P<name>\S.{0,199}?): \(groupid=(?P<group>\d{1,9}), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<error>-?\d{1,9})"
     r"(?: \((?P<why>.{0,500}?)\))?: pid=(?P<pid>\d+)(?:: (?P<date>.*))?"
 )
 _START = re.compile(r"\s*(?P<name>\S.{0,199}?): \(g=(?P<group>\d{1,9})\): rw=(?P<rw>\w+), (?P<rest>.*)")
@@ -48,6 +49,7 @@ _STARTING = re.compile(r"\s*Starting (?:\d+ |thread|process)")
 _STATUS = re.compile(r"\s*Run status group \d+")
 _SUM = re.compile(r"\s*(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
 _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): (?P<pairs>ios=.*)\butil=\s*(?P<util>[\d.]+)%")
+_REPORTED = re.compile(r"\s*(?:(?:read|write|trim|mixed|cpu|IO depths|issued.{0,9}?) *:|[sc]?lat \()")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
 _ASKED = ("options", "other_options", "has_all_options", "command", "asked", "target", "version")
 """What is the same of all clients."""
@@ -67,6 +69,11 @@ class _Part:
     def key(self) -> tuple[str, str, str]:
         """The same again where fio prints its state more than once."""
         return self.head["name"], self.head["group"], self.head["pid"]
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any of its other lines is there."""
+        return any(_REPORTED.match(line.text) for line in self.body)
 
     @property
     def date(self) -> datetime | None:
@@ -143,6 +150,14 @@ class _Start:
         return any(name == ALL and pid == "0" for name, _, pid in self.parts)
 
     @property
+    def is_cut(self) -> bool:
+        """Whether only the first lines of its reports are there, as grep finds them, and no error is in them."""
+        return not any(
+            int(part.head["error"]) or any(_REPORTED.match(line.text) for line in part.body)
+            for part in self.parts.values()
+        )
+
+    @property
     def host(self) -> str:
         """Of its report, where one client alone has spoken before it, or there is only one name."""
         names = set(self.hosts) if len(set(self.hosts)) == 1 else set(self.said)
@@ -179,7 +194,7 @@ class _Session(NamedTuple):
 
 def find_text(log: Log) -> list[FoundRun]:
     """Every run that fio has printed for people; raises nothing."""
-    commands, sessions = find_commands(log), list(_sessions(_starts(log.lines)))
+    commands, sessions = find_commands(log), list(_sessions(_starts(in_one_piece(log.lines))))
     lines = [session.starts[0].first_line for session in sessions]
     return [
         replace(run, others=session.spans)
@@ -201,7 +216,7 @@ def _sessions(starts: Iterable[_Start]) -> Iterator[_Session]:
 
 
 def _session(starts: Sequence[_Start]) -> Iterator[_Session]:
-    found = [start for start in starts if not start.is_sum]
+    found = [start for start in starts if not start.is_sum and not start.is_cut]
     if found:
         yield _Session(found, tuple((start.line, start.last_line) for start in starts))
 
