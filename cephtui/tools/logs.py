@@ -300,7 +300,7 @@ def host_of(prompt: str) -> str:
 
 
 _OPTION = re.compile(r"(?!-[r-][w-][xsS-])--?[A-Za-z][\w-]*(?:[=\s]|$)")
-_REST = re.compile(r"(?:\S*=\S*|(?!\S*bin/)/\S+|\d\S*)\s+--[a-z][\w-]*=\S")
+_REST = re.compile(r"(?:[^\s$()]*=[^\s$()]*|(?!\S*bin/)/\S+|\d\S*)\s+--[a-z][\w-]*=\S")
 """How a line begins that seems to be the rest of a command: a value with the next option."""
 
 
