@@ -28,7 +28,7 @@ _BLOCK = "512"
 """Bytes, where ``bs`` is not given."""
 _FACTORS = {"c": 1, "w": 2, "b": 512, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 SIGNS: Sequence[Sign] = (
-    Sign("begun", r"\d+\+\d+ records (?:in|out)"),
+    Sign("begun", r"\d+\+\d+ records in"),
     Sign(
         "output",
         r"\d+ bytes.*\bcopied, |\d+ [A-Za-z]+ \([^)]{1,40}\) [^\s,]+, [\d.,]+ s, ",
