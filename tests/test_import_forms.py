@@ -143,6 +143,38 @@ def test_rbd_bench_without_its_totals_was_stopped() -> None:
     assert (found.summary.write.ios, found.duration_seconds) == (3776, 5)
 
 
+TOTALS = "elapsed: {} ops: 1310720 ops/sec: {} bytes/sec: 31 MiB/s\n"
+THREE = "".join(TOTALS.format(*each) for each in ((162, 8063.03), (185, 7064.55), (181, 7226.28)))
+
+
+def test_totals_of_rbd_bench_are_runs_where_their_command_says_of_what() -> None:
+    found = found_in(f"# rbd bench --io-type write volumes/disk --io-total 5G\nthree times:\n{THREE}")
+    assert [run.target for run in found] == ["rbd:volumes/disk"] * 3
+    for run, line in zip(found, THREE.splitlines(), strict=True):
+        _, ops, rate, *_ = numbers(line)
+        write = run.summary.write
+        assert write
+        assert (write.ios, write.bytes) == (ops, 5 << 30)
+        assert write.iops == pytest.approx(rate)
+        assert run.readings == ()
+        assert {each.code for each in run.findings} == {"librbd-cache"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "# rbd bench --io-type write volumes/disk\n",
+        "# rbd bench --io-type write volumes/disk --io-total 5G --io-size 8K\n",
+        "# rbd bench --io-type write volumes/disk --io-total $SIZE\n",
+        "# rbd bench volumes/disk --io-total 5G\n",
+    ],
+)
+def test_totals_of_rbd_bench_are_named_where_no_command_can_have_made_them(command: str) -> None:
+    assert found_in(f"{command}{THREE}") == []
+    assert "output" in {unread.kind for unread in find_unread(read_log(f"{command}{THREE}"), [])}
+
+
 def test_runs_of_rbd_bench_whose_command_is_not_known_are_no_repeats(tmp_path: Path) -> None:
     assert [run.repeat for run in import_texts(tmp_path, "bare", {"a.txt": WRITTEN + WRITTEN})] == [1, 1]
     assert [run.repeat for run in import_texts(tmp_path, "same", {"a.txt": (WRITE + WRITTEN) * 2})] == [1, 2]
@@ -684,7 +716,7 @@ OTHERS = {
     "iperf3 over UDP": "[ ID] Interval           Transfer     Bitrate         Total Datagrams\n",
     "ceph df": "GLOBAL:\n    SIZE     AVAIL     RAW USED\n    28 TiB   20 TiB\n",
     "sar": "Linux 6.1.0-13-amd64 (pve1) \t11/25/2025 \t_x86_64_\n\n10:00:01        CPU     %user\n",
-    "rbd bench without its first line": "elapsed: 6   ops: 4500   ops/sec: 750.25   bytes/sec: 2.9 MiB/s\n",
+    "rbd bench without its first line or its command": "elapsed: 6 ops: 4500 ops/sec: 750.25 bytes/sec: 2.9 MiB/s\n",
 }
 
 

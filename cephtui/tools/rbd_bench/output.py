@@ -92,6 +92,12 @@ def second_of(line: str) -> int | None:
     return int(line.split(maxsplit=1)[0]) if _ROW.fullmatch(line) else None
 
 
+def totalled(line: str) -> int | None:
+    """Of the line of totals, how many operations there were; None for any other line."""
+    found = _TOTAL.fullmatch(line)
+    return int(found[1]) if found else None
+
+
 def is_last(line: str) -> bool:
     """Whether a line is one of the totals."""
     return bool(_TOTAL.fullmatch(line) or _PART.fullmatch(line))

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import OptionValue
-from cephtui.models.findings.measurement import INCOMPLETE
+from cephtui.models import Finding, OptionValue
+from cephtui.models.findings.measurement import INCOMPLETE, NO_SECONDS
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.rbd_bench.options import check
-from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of
+from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of, totalled
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
@@ -29,10 +29,14 @@ _OF_TARGET = frozenset(("pool", "namespace", "image"))
 _OF_CLIENT = frozenset(("id", "name", "cluster", "conf", "keyring", "mon-host", "user", "no-progress"))
 """Who asks, and what is printed: no part of what is measured."""
 _DEFAULTS = {"io-size": "4096", "io-threads": "16", "io-total": "1G", "io-pattern": "seq", "rw-mix-read": "50"}
+_NEAR_LINES = 3
+"""From the totals of a run to those of the next of the same command."""
+_SAME = 0.01
+"""By how much operations may differ from what was asked for, as every thread has whole ones."""
 _FALSE, _TRUE = ("false", "0", "no", "off"), ("true", "1", "yes", "on")
 SIGNS: Sequence[Sign] = (
     Sign("output", r"bench(?:-write|-read)? +(?:type|io_size) |SEC +OPS +OPS/SEC"),
-    Sign("output", r"elapsed: +\d+ +ops: ", "rbd bench without its first line"),
+    Sign("output", r"elapsed: +\d+ +ops: ", "rbd bench without its first line or its command"),
 )
 COMMAND = ("rbd", r"\sbench")
 
@@ -41,19 +45,36 @@ COMMAND = ("rbd", r"\sbench")
 class _Block:
     """The lines of one run."""
 
-    start: Announced
+    start: Announced | None
+    """None of totals alone: what was done, only the command says."""
     lines: Sequence[LogLine]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its first and last line."""
+        return self.lines[0].number, self.lines[-1].number
 
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    blocks = list(_blocks(log.lines)) if "io_threads" in log.text else []
+    blocks = list(_blocks(log.lines)) if "io_threads" in log.text or "ops/sec" in log.text else []
     if not blocks:
         return []
-    spans = [(block.lines[0].number, block.lines[-1].number) for block in blocks]
     commands = [each for each in command_lines(log, "rbd") if any(word in _VERBS for word in each.words)]
-    begun = begun_by(commands, spans, lambda number, command: _fits(command, blocks[number].start))
-    return [run for block, command in zip(blocks, begun, strict=True) if (run := _run(block, command))]
+    begun = begun_by(commands, [each.span for each in blocks], lambda number, command: _fits(command, blocks[number]))
+    runs = (_run(*each) for each in zip(blocks, _again(blocks, begun), strict=True))
+    return [run for run in runs if run]
+
+
+def _again(blocks: Sequence[_Block], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
+    """Totals right below others are of the same command once more."""
+    found: list[CommandLine | None] = []
+    for number, command in enumerate(begun):
+        before = found[-1] if found else None
+        near = number and blocks[number].span[0] - blocks[number - 1].span[1] <= _NEAR_LINES
+        is_again = not command and before and near and not blocks[number].start and _fits(before, blocks[number])
+        found.append(before if is_again else command)
+    return found
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
@@ -68,6 +89,11 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
             start = None
         if begins:
             start, own, last, over = begins, [line], -1, False
+        elif totalled(text) and (start is None or over):
+            if start:
+                yield _Block(start, own)
+            start = None
+            yield _Block(None, [line])
         elif start and (second is not None or is_last(text)):
             own.append(line)
             last, over = last if second is None else second, over or second is None
@@ -83,13 +109,41 @@ def _given(command: CommandLine) -> dict[str, str]:
     return given if "image" in given or not spec else {**given, "image": spec}
 
 
-def _fits(command: CommandLine, start: Announced) -> bool:
+def _asked(command: CommandLine) -> dict[str, str]:
+    """All options, those with their defaults that were not given."""
+    own = {"io-type": "write"} if "bench-write" in command.words else {}
+    return {**_DEFAULTS, **_given(command), **own}
+
+
+def _announced(command: CommandLine) -> str:
+    """What a run of a command would have said of itself; raises ValueError for what is no size, and for a variable."""
+    given = _asked(command)
+    size, total = parse_size(given["io-size"]), parse_size(given["io-total"])
+    patterns = {short: printed for printed, short in _PATTERNS.items() if printed != short}
+    kind = given.get("io-type", "")
+    mix = f" read:write={given['rw-mix-read']}:{100 - int(given['rw-mix-read'])}" if kind in ("readwrite", "rw") else ""
+    name = "readwrite" if mix else kind
+    pattern = patterns.get(given["io-pattern"], given["io-pattern"])
+    return f"bench  type {name}{mix} io_size {size} io_threads {given['io-threads']} bytes {total} pattern {pattern}"
+
+
+def _fits(command: CommandLine, block: _Block) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
-    given = {**_DEFAULTS, **_given(command)}
-    if "bench-write" in command.words:
-        given["io-type"] = "write"
+    start, given = block.start, _asked(command)
+    if start is None:
+        return _is_total_of(command, block.lines[0].text)
     said = {**_stated(start), **({} if start.total_bytes is None else {"io-total": str(start.total_bytes)})}
     return all(_alike(given[name], str(value)) for name, value in said.items() if name in given)
+
+
+def _is_total_of(command: CommandLine, text: str) -> bool:
+    """Whether so many operations are all that a command asks for."""
+    try:
+        start = read_announced(_announced(command))
+    except ValueError:
+        return False
+    ops = totalled(text)
+    return bool(start and start.total_bytes and ops and abs(ops * start.block_bytes / start.total_bytes - 1) <= _SAME)
 
 
 def _alike(given: str, printed: str) -> bool:
@@ -113,10 +167,15 @@ def _stated(start: Announced) -> dict[str, OptionValue]:
 
 
 def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
-    """None where nothing was finished."""
+    """None where nothing was finished, or it is not known what."""
+    head = "" if block.start or command is None else _announced(command)
+    start = block.start or read_announced(head)
+    if start is None:
+        return None
     given = _given(command) if command else {}
-    options, other = _options(block.start, given, has_command=command is not None)
+    options, other = _options(start, given, has_command=command is not None)
     parser = RbdBenchParser(None, cached=options.get("rbd-cache") is True)
+    parser.feed("stdout", f"{head}\n".encode(), 0.0)
     readings = _feed(parser, block.lines)
     result = parser.result()
     if not result.flows:
@@ -125,7 +184,7 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
     return FoundRun(
         line=block.lines[0].number,
         last_line=block.lines[-1].number,
-        name=f"rbd-{_TYPES[block.start.type]}",
+        name=f"rbd-{_TYPES[start.type]}",
         options=options,
         other_options=other,
         has_all_options=command is not None,
@@ -136,9 +195,14 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
         duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
         stopped=not whole,
         summary=stats.summarise([result.flows]),
-        findings=result.findings if whole else (*result.findings, INCOMPLETE.found(log=True)),
-        readings=tuple(readings),
+        findings=(*_findings(block, result.findings), *[INCOMPLETE.found(log=True)] * (not whole)),
+        readings=tuple(readings) if block.start else (),
     )
+
+
+def _findings(block: _Block, found: Sequence[Finding]) -> list[Finding]:
+    """Totals alone do not say that nothing was printed before them."""
+    return [each for each in found if block.start or each.code != NO_SECONDS.code]
 
 
 def _feed(parser: RbdBenchParser, lines: Sequence[LogLine]) -> list[Reading]:
