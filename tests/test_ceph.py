@@ -1148,19 +1148,19 @@ def stand_in(folder: Path, images: int, pause: float = 0, status: int = 0, asked
 def test_the_osds_tell_of_all_watchers(programs: Path, status: int, asked: str) -> None:
     """6 where one of them is down."""
     stand_in(programs, 5, status=status, asked=asked)
-    done = run(in_use.in_use_argv("rbd"))
+    done = run(in_use.in_use_argv("rbd", seconds=300))
     assert in_use.parse_in_use(done.stdout) == ImagesInUse(2, 5, 5)
 
 
 def test_without_the_osds_every_image_is_asked(programs: Path) -> None:
     stand_in(programs, 9, status=13)
-    done = run(in_use.in_use_argv("rbd"))
+    done = run(in_use.in_use_argv("rbd", seconds=300))
     assert in_use.parse_in_use(done.stdout) == ImagesInUse(2, 9, 9)
 
 
 def test_not_more_images_are_asked_than_allowed(programs: Path, golden: Golden) -> None:
     stand_in(programs, 9, status=13)
-    found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", most=4)).stdout)
+    found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", most=4, seconds=300)).stdout)
     assert found == ImagesInUse(2, 4, 9)
     golden.same(found.text)
 
@@ -1175,7 +1175,9 @@ def test_no_longer_than_allowed(programs: Path) -> None:
 @pytest.mark.parametrize("images", [0, 1])
 def test_few_images(programs: Path, images: int) -> None:
     stand_in(programs, images)
-    assert in_use.parse_in_use(run(in_use.in_use_argv("rbd")).stdout) == ImagesInUse(images, images, images)
+    assert in_use.parse_in_use(run(in_use.in_use_argv("rbd", seconds=300)).stdout) == ImagesInUse(
+        images, images, images
+    )
 
 
 def test_a_pool_that_never_had_an_image(programs: Path) -> None:
