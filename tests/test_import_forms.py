@@ -20,7 +20,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.sessions.log_files import read_log_file
-from cephtui.tools.logs import FoundRun, read_log
+from cephtui.tools.logs import LINE_MOST, FoundRun, read_log
 from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import find_unread, problem_of
 from tests.imported import assert_cuts_are_read_or_named, import_texts
@@ -797,3 +797,10 @@ def test_a_damaged_log_raises_nothing_and_all_figures_are_some(seed: int) -> Non
 @pytest.mark.parametrize("base", BASES)
 def test_a_log_that_was_cut_anywhere_is_read_or_named(base: str) -> None:
     assert_cuts_are_read_or_named(base)
+
+
+@pytest.mark.parametrize("name", ["iperf3-3.12.json", "hsbench/64k.json"])
+def test_json_in_one_line_of_any_length_is_whole(name: str) -> None:
+    text = (FORMS / name).read_text()
+    one_line = f"{'.' * LINE_MOST} {json.dumps(json.loads(text))}"
+    assert [run.summary for run in found_in(one_line)] == [run.summary for run in found_in(text)] != []

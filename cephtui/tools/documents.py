@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any
 
 from cephtui.frozen import dataclass
@@ -23,33 +21,32 @@ class JsonDocument:
     """An object or a list."""
 
     content: Any
+    text: str
     line: int
     last_line: int
     before: str
     """What stands before it on its first line."""
 
 
-def json_documents(log: Log, start: re.Pattern[str], word: str) -> Iterator[JsonDocument]:
+def json_documents(log: Log, start: re.Pattern[str], word: str = "") -> Iterator[JsonDocument]:
     """Each document that begins where ``start`` matches, in the order of the log; what is no JSON is left out.
 
     Without ``word`` in the log there is none.
     """
-    if word not in log.text:
+    text, decoder = log.text, json.JSONDecoder()
+    if word not in text:
         return
-    text = "\n".join(line.text for line in log.lines)
-    begins = list(accumulate((len(line.text) + 1 for line in log.lines), initial=0))
-    decoder = json.JSONDecoder()
-    at = broken = again = 0
+    line, at, counted, broken, again = 1, 0, 0, 0, 0
     while broken < _BROKEN_MOST and again <= _AGAIN_MOST and (found := start.search(text, at)):
-        first = bisect_right(begins, found.start()) - 1
+        first = found.start()
+        line += text.count("\n", counted, first)
+        counted = first
         try:
-            content, end = decoder.raw_decode(text, found.start())
-        except (RecursionError, ValueError) as error:
+            content, end = decoder.raw_decode(text, first)
+        except (RecursionError, ValueError) as error:  # what was cut off may have swallowed the start of the next
             at, broken = found.end(), broken + 1
-            again += getattr(error, "pos", at) - found.start()
+            again += getattr(error, "pos", at) - first
             continue
-        last = bisect_right(begins, end - 1) - 1
         at = end
-        yield JsonDocument(
-            content, log.lines[first].number, log.lines[last].number, text[begins[first] : found.start()].strip()
-        )
+        before = text[text.rfind("\n", 0, first) + 1 : first].strip()
+        yield JsonDocument(content, text[first:end], line, line + text.count("\n", first, end), before)

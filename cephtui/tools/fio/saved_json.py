@@ -6,7 +6,6 @@ Format (fio 2.0.10 to 3.42, ``--output-format=json`` and ``json+``; what differs
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS
 from cephtui.models.metrics import FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.base import Reading
+from cephtui.tools.documents import json_documents
 from cephtui.tools.fio.asked import Asked, asked_of, same_of
 from cephtui.tools.fio.clients import ALL, together, with_percentiles
 from cephtui.tools.fio.document import BROKEN, figure_or_none, flows_of_job, newest_form, result_of
@@ -32,10 +32,6 @@ _SLACK_SECONDS = 1.5
 """By how much two clocks of a run may go apart from one document to the next: one counts whole seconds."""
 _LAST_YEAR_SECONDS = 32_000_000_000
 """The year 2984."""
-_BROKEN_MOST = 1000
-"""Documents of a log that were cut off; what comes after so many is not looked for."""
-_AGAIN_MOST = 64 << 20
-"""Characters that are read in vain."""
 _LEAST_SECONDS = 3
 """So many documents of a run, at least, are its seconds."""
 
@@ -72,26 +68,14 @@ class _Document:
 
 def find_documents(log: Log) -> list[FoundRun]:
     """Every run that fio has printed as JSON; raises nothing."""
-    return [run for documents in _by_start(_documents(log.text)) for run in _runs(documents)]
+    return [run for documents in _by_start(_documents(log)) for run in _runs(documents)]
 
 
-def _documents(text: str) -> Iterator[_Document]:
-    decoder = json.JSONDecoder()
-    at, line, counted, broken, again = 0, 1, 0, 0, 0
-    while broken < _BROKEN_MOST and again <= _AGAIN_MOST and (found := DOCUMENT_START.search(text, at)):
-        line += text.count("\n", counted, found.start())
-        counted = found.start()
-        try:
-            content, end = decoder.raw_decode(text, found.start())
-        except (RecursionError, ValueError) as error:  # what was cut off may have swallowed the start of the next
-            at, broken = found.end(), broken + 1
-            again += getattr(error, "pos", at) - found.start()
-            continue
-        at = end
-        jobs = content.get("jobs", content.get("client_stats"))
+def _documents(log: Log) -> Iterator[_Document]:
+    for found in json_documents(log, DOCUMENT_START):
+        jobs = found.content.get("jobs", found.content.get("client_stats"))
         if isinstance(jobs, list) and jobs and all(isinstance(job, dict) for job in jobs):
-            last_line = line + text.count("\n", found.start(), end)
-            yield _Document({**content, "jobs": jobs}, text[found.start() : end], line, last_line)
+            yield _Document({**found.content, "jobs": jobs}, found.text, found.line, found.last_line)
 
 
 def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
