@@ -21,7 +21,7 @@ from cephtui.sessions.store import StoreError, cannot_write, check_name
 from cephtui.sessions.trees import UNKNOWN_COMMAND
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
-from cephtui.tools.logs import FoundRun, is_variable
+from cephtui.tools.logs import FoundRun, is_variable, node_result
 
 RUNS_MOST = 5_000
 """Of one session."""
@@ -110,21 +110,8 @@ class Numbering:
 
 
 def _result(found: FoundRun, node: str) -> NodeResult:
-    outcome, error = _outcome(found)
-    return NodeResult(
-        node=node,
-        outcome=outcome,
-        error=error,
-        command=found.command or UNKNOWN_COMMAND,
-        summary=found.summary,
-        cpu_user_percent=found.cpu_user_percent,
-        cpu_system_percent=found.cpu_system_percent,
-        context_switches=found.context_switches,
-        depths=dict(found.depths),
-        latency_shares=found.latency_shares,
-        disks=found.disks,
-        jobs=found.jobs,
-    )
+    known = found if found.command else replace(found, command=UNKNOWN_COMMAND)
+    return node_result(known, node, *_outcome(found))
 
 
 class Importer:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, NodeResult, OptionValue, Summary
+from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, NodeResult, OptionValue, Outcome, Summary
 from cephtui.tools.base import Reading
 
 LINES_MOST = 2_000_000
@@ -121,6 +121,24 @@ class FoundRun:
     """What its part stands under."""
     others: tuple[tuple[int, int], ...] = ()
     """First and last lines of what else is of it, and was read: what announces it, sums, the same in another form."""
+
+
+def node_result(run: FoundRun, node: str, outcome: Outcome, error: str | None) -> NodeResult:
+    """What a node did in a run."""
+    return NodeResult(
+        node=node,
+        outcome=outcome,
+        error=error,
+        command=run.command,
+        summary=run.summary,
+        cpu_user_percent=run.cpu_user_percent,
+        cpu_system_percent=run.cpu_system_percent,
+        context_switches=run.context_switches,
+        depths=dict(run.depths),
+        latency_shares=run.latency_shares,
+        disks=run.disks,
+        jobs=run.jobs,
+    )
 
 
 Finder = Callable[[Log], list[FoundRun]]

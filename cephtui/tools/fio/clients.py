@@ -19,7 +19,7 @@ from dataclasses import replace
 from cephtui.models import NodeResult, Outcome
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.found import is_shown
-from cephtui.tools.logs import FoundRun
+from cephtui.tools.logs import FoundRun, node_result
 
 ALL = "All clients"
 HOST = re.compile(r"\s*hostname=(?P<host>\S{1,253}), be=\d, \d\d-bit, os=.*?(?:fio=(?P<version>fio-[\w.-]{1,40}).*)?")
@@ -46,20 +46,7 @@ def unique(names: Sequence[str]) -> list[str]:
 
 def _node(name: str, run: FoundRun) -> NodeResult:
     outcome: Outcome = "failed" if run.error or not run.summary.flows else "stopped" if run.stopped else "ok"
-    return NodeResult(
-        node=name,
-        outcome=outcome,
-        error=run.error,
-        command=run.command,
-        summary=run.summary,
-        cpu_user_percent=run.cpu_user_percent,
-        cpu_system_percent=run.cpu_system_percent,
-        context_switches=run.context_switches,
-        depths=dict(run.depths),
-        latency_shares=run.latency_shares,
-        disks=run.disks,
-        jobs=run.jobs,
-    )
+    return node_result(run, name, outcome, run.error)
 
 
 def with_percentiles(run: FoundRun, known: Mapping[str, Mapping[float, float]]) -> FoundRun:
