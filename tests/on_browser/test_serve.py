@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WATCHED = "watching session demo"
 """On its screen."""
+STATE = re.compile(r"(playing|paused|finished) +[\d.]+x")
 WRITE = "230,159,0"
 """The colour of writes, as pixels of a picture have it."""
 PRESET = f"""
@@ -57,11 +60,25 @@ async def page(browser: Browser, demo: Serving) -> AsyncIterator[Tab]:
     """The demo in the middle of its run, paused."""
     tab = await browser.tab()
     await tab.open(demo.url)
-    await tab.reads("osd.1 frozen")
-    is_over = "plays again" in await tab.text()  # on a machine that took so long to show it
-    await tab.press("  " if is_over else " ")
-    await tab.reads("paused")
+    while (state := await _state(tab)) != "paused":  # the key may come when the replay is over, and play it again
+        await tab.reads("osd.1 frozen")
+        await tab.press(" ")
+        await tab.until(partial(_is_no_longer, state, tab))
     yield tab
+
+
+async def _state(page: Tab) -> str:
+    """Of the replay."""
+    return str(await page.until(partial(_state_or_none, page)))
+
+
+async def _state_or_none(page: Tab) -> str:
+    shown = STATE.search(await page.text())
+    return shown[1] if shown else ""
+
+
+async def _is_no_longer(state: str, page: Tab) -> bool:
+    return await _state_or_none(page) not in ("", state)
 
 
 async def test_the_demo_is_drawn(browser: Browser, demo: Serving, page: Tab) -> None:
