@@ -18,6 +18,7 @@ from tests import settled
 settings.register_profile(
     "cephtui", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("thorough", settings.get_profile("cephtui"), max_examples=600)  # of make test-all
 settings.load_profile("cephtui")
 
 # pilot.press() and pilot.pause() return when all is done, however long that takes on a busy machine

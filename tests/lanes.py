@@ -16,9 +16,11 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +41,7 @@ AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.outcomes")
 PYTEST = (*AGAIN, "--durations=25")
 LANES = {
     "types": ("mypy",),
-    "lab": (*PYTEST, *LAB, "-v", "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "lab": (*PYTEST, *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, *PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": (*PYTEST, "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
 }
@@ -54,6 +56,10 @@ PRIORITIES = {"lab": -5, **dict.fromkeys(RELEASED, -5), "soak": -5, "types": 10,
 
 The last wait for nothing. They come after all others until the first have ended, and from then on after none.
 """
+IN_MEMORY = ("units",)
+"""Lanes whose temporary files need no disk, which may take milliseconds to free each of tens of thousands."""
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 << 30
+"""Where these are, if that has so much room."""
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -72,6 +78,8 @@ class Lane:
     process: subprocess.Popen[bytes]
     began: float
     group: Group | None
+    folder: Path | None
+    """Of its temporary files, if that is not where others are."""
 
     @property
     def log(self) -> Path:
@@ -121,6 +129,7 @@ def start(name: str, words: Sequence[str]) -> Lane:
     LOGS.mkdir(parents=True, exist_ok=True)
     records = _records(name)
     records.unlink(missing_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=MEMORY, prefix="t")) if name in IN_MEMORY and _has_memory() else None
     command = ["nice", "-n", str(PRIORITIES.get(name, 0)), sys.executable, "-m", *words]
     group = Group.make(name)
     with (LOGS / f"{name}.log").open("wb") as log:
@@ -129,10 +138,18 @@ def start(name: str, words: Sequence[str]) -> Lane:
             group.command(command) if group else command,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**_environment(), outcomes.VARIABLE: str(records.resolve())},
+            env={
+                **_environment(),
+                **({"TMPDIR": str(folder)} if folder else {}),
+                outcomes.VARIABLE: str(records.resolve()),
+            },
             process_group=0,
         )
-    return Lane(name, process, time.monotonic(), group)
+    return Lane(name, process, time.monotonic(), group, folder)
+
+
+def _has_memory() -> bool:
+    return MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= MEMORY_BYTES
 
 
 def _records(name: str) -> Path:
@@ -151,6 +168,8 @@ def end(lane: Lane) -> Ended:
         left = tuple(_left(lane.group))
         cpu = lane.group.cpu_seconds()
         lane.group.remove()
+    if lane.folder:
+        shutil.rmtree(lane.folder, ignore_errors=True)
     seconds = time.monotonic() - lane.began
     return Ended(lane.name, lane.process.returncode, lane.text, outcomes.read(_records(lane.name)), seconds, cpu, left)
 
@@ -328,6 +347,8 @@ def _lanes(options: Sequence[str], *, everything: bool) -> tuple[dict[str, Seque
         name: (*words, "-m", f"not timing{not_all}", *options) if words[0] == "pytest" else words
         for name, words in LANES.items()
     }
+    if everything:
+        beside["units"] = (*beside["units"], "--hypothesis-profile", "thorough")  # of conftest.py
     return beside, {name: (*words, "-m", f"timing{not_all}", *options) for name, words in LAST.items()}
 
 

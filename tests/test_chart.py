@@ -15,7 +15,7 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.color import Color
@@ -86,7 +86,6 @@ def _seconds(label: str) -> float:
 # What reaches plotext
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     lines_of_anything,
     st.integers(-1, 200),
@@ -248,7 +247,6 @@ def test_a_format_too_coarse_leaves_two_labels() -> None:
     assert sum("┤" in row for row in chart) == 1
 
 
-@settings(deadline=None)
 @given(st.floats(0.5, 1e6), st.integers(20, 200))
 def test_x_labels_are_evenly_spaced_and_never_touch(x_end: float, width: int) -> None:
     ticks = x_ticks(rows(line([1.0]), x_end=x_end, width=width)[-1])
@@ -315,7 +313,6 @@ def test_a_value_holds_for_its_whole_interval() -> None:
 
 
 @given(st.integers(0, 29), st.integers(30, 130), st.floats(0, 0.99))
-@settings(deadline=None)
 def test_nothing_begins_before_the_mark_of_its_cause(second: int, width: int, later: float) -> None:
     values = [10.0] * 31
     values[second + 1] = 0.0
@@ -571,7 +568,6 @@ def test_spark_in_several_rows() -> None:
     assert spark_rows([0.0, 8.0, 15.0, None], 4, 2) == [" ▁█ ", "▁██ "]
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats()), max_size=100), st.integers(-1, 60), st.integers(1, 4))
 def test_spark_takes_any_numbers(values: Values, width: int, height: int) -> None:
     out = spark_rows(values, width, height)
@@ -580,7 +576,6 @@ def test_spark_takes_any_numbers(values: Values, width: int, height: int) -> Non
     assert set("".join(out)) <= {" ", "▲", *BLOCKS}
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats()), max_size=100), st.integers(-1, 60), st.integers(1, 4), st.booleans())
 def test_spark_of_dots_fills_its_width(values: Values, width: int, height: int, fitted: bool) -> None:
     out = spark_rows(values, width, height, dots=True, fills=True, fitted=fitted)

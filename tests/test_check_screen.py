@@ -87,7 +87,12 @@ async def decided(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "profile"), [((80, 24), FULL), ((120, 36), Profile("8", ascii_only=True)), ((200, 50), FULL)]
+    ("size", "profile"),
+    [
+        ((80, 24), FULL),
+        pytest.param((120, 36), Profile("8", ascii_only=True), marks=pytest.mark.matrix),
+        pytest.param((200, 50), FULL, marks=pytest.mark.matrix),
+    ],
 )
 async def test_before_the_change_after_and_the_verdict(
     tmp_path: Path, size: tuple[int, int], profile: Profile, golden: Golden

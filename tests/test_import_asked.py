@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.analysis.batches import group
@@ -137,7 +137,6 @@ def test_runs_that_differ_in_any_option_never_differ_in_nothing(option: str) -> 
         assert option in conditions(other)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.from_regex(r"[a-z]{3,8}_[a-z]{3,8}", fullmatch=True),
     st.text("abcdefghij0123456789/:,.%", min_size=1, max_size=12),

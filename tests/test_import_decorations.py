@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.tools.fio.saved import find_runs as find_fio
@@ -74,7 +74,6 @@ def test_one_decoration(base: str, name: str) -> None:
     assert runs({**DECORATIONS, **NUMBERS}[name](base)) == runs(base)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(BASES),
     st.lists(st.sampled_from(list(DECORATIONS)), max_size=3, unique=True),
@@ -109,7 +108,6 @@ def test_a_json_line_of_any_length_is_whole() -> None:
     assert runs("".join(f"> {line}\n" for line in ("text", one_line))) == runs(text)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.permutations(range(len(BASES))))
 def test_the_order_of_the_runs_in_a_file_changes_no_figure(order: Sequence[int]) -> None:
     def figures(found: Sequence[FoundRun]) -> list[str]:
@@ -124,7 +122,7 @@ def test_a_log_that_was_cut_anywhere_is_read_or_named(base: str) -> None:
     assert_cuts_are_read_or_named(base)
 
 
-SIZE = 1 << 20
+SIZE = 1 << 19
 NEAR = [
     ">" * SIZE,
     "- " * (SIZE // 2),
@@ -154,7 +152,7 @@ def test_near_matches_take_bounded_time_and_memory(text: str) -> None:
     log = read_log(text)
     find_rados(log)
     find_fio(log)
-    assert time.process_time() - begun < 30
+    assert time.process_time() - begun < 15
     assert isinstance(log, Log)
 
 

@@ -127,7 +127,7 @@ ONCE = {
     ("names", "options"),
     [
         (("call", "import", "setup"), WORKERS),
-        (("leak",), ()),
+        pytest.param(("leak",), (), marks=pytest.mark.matrix),
         pytest.param(("call", "import", "setup"), (), marks=pytest.mark.matrix),
         pytest.param(("teardown",), WORKERS, marks=pytest.mark.matrix),
         pytest.param(("end",), (), marks=pytest.mark.matrix),

@@ -518,10 +518,11 @@ ALLOWED: dict[Colors, set[str]] = {"none": {"0", "1", "4", "7"}, "8": EIGHT, "16
 @pytest.mark.parametrize(
     ("colors", "ascii_only"),
     [
-        ("truecolor", False),
         ("8", True),
-        *(pytest.param(*each, marks=pytest.mark.matrix) for each in (("256", True), ("16", False), ("8", False))),
-        ("none", True),
+        *(
+            pytest.param(*each, marks=pytest.mark.matrix)
+            for each in (("truecolor", False), ("256", True), ("16", False), ("8", False), ("none", True))
+        ),
     ],
 )
 async def test_only_what_the_terminal_has_is_sent_and_it_can_be_read(

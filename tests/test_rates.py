@@ -153,7 +153,7 @@ def compared(spread: float, seed: int) -> Iterator[Judgement]:
         yield conclude_versus(found, Asked(lambda _: IOPS), STARTED)
 
 
-@pytest.mark.parametrize("spread", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("spread", [0.1, *(pytest.param(spread, marks=pytest.mark.matrix) for spread in (0.05, 0.2))])
 def test_between_two_sessions_alike_nothing_is_faster_or_slower(spread: float) -> None:
     found = list(compared(spread, seed=round(1000 * spread)))
     shown = [{each.differs for each in judged.deciding} - {None} for judged in found]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.analysis import history
@@ -310,7 +310,6 @@ def test_a_run_that_had_not_begun_is_none(root: Path) -> None:
     session.close()
 
 
-@settings(max_examples=300)
 @given(st.integers(0, 4000))
 def test_any_prefix_of_the_samples_reads_as_its_complete_lines(cut: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -363,7 +362,6 @@ def test_a_damaged_file_is_named_and_the_other_sessions_are_listed(root: Path) -
     sound = {name: (directory / name).read_bytes() for name in READ}
     pieces = st.binary(max_size=30) | st.sampled_from([b"", b"[]", b"null", b"1e999", b"-1", b'"\\ud800"', b"[" * 5000])
 
-    @settings(max_examples=150)
     @given(data=st.data())
     def is_named(data: st.DataObject) -> None:
         for each, text in sound.items():

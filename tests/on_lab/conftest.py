@@ -28,7 +28,10 @@ NewBench = Callable[[], Bench]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the modules that take the most time."""
+    """Begin with the modules that take the most time; what is not essential is of the matrix."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and not item.get_closest_marker("essential"):
+            item.add_marker("matrix")
     order = {f"test_{name}": place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 

@@ -53,6 +53,7 @@ def begun(bench: Bench, runtime: int) -> Console:
     return console
 
 
+@pytest.mark.essential
 def test_fio_on_the_node_has_the_key_for_the_run_only_and_nobody_sees_it(behind: Bench) -> None:
     key = key_of(behind)
     console = begun(behind, 15)  # seconds, in which it is looked at
@@ -89,6 +90,7 @@ def test_nothing_of_it_stays_after_a_kill(behind: Bench, fault: str) -> None:
     assert all(noted(behind).values())
 
 
+@pytest.mark.essential
 def test_without_the_right_to_it_the_reason_is_in_one_line(behind: Bench) -> None:
     behind.configure(lab1={"ceph_prefix": ["env"], "ceph_conf": None, "ceph_keyring": None, "ceph_id": None})
     console = behind.run("read-iops", words=SHARED, size="4M", runtime=2)

@@ -78,6 +78,7 @@ def test_a_limit_is_found_and_gone_afterwards(limits: Bench) -> None:
     assert limit_set(lab) == []
 
 
+@pytest.mark.essential
 def test_what_a_killed_check_has_limited_is_undone_by_its_name(limits: Bench) -> None:
     lab, sandbox = limits.lab, limits.sandbox
     console = start(limits, *there_and_back(lab, 40), "--runs", "3", runtime=30)

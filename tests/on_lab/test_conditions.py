@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.lab import Lab
 
 from .others import in_all_stores
@@ -46,6 +48,7 @@ def test_an_option_that_was_set_between_two_runs_is_named(bench: Bench) -> None:
     assert f"osd {OPTION} default 8" in " ".join(bench.cephtui("compare", "before/1", "after/1").stdout.split())
 
 
+@pytest.mark.essential
 def test_the_queue_of_the_disk_under_a_file_is_kept(bench: Bench) -> None:
     console = bench.run("read-iops", target="file:/var/tmp/cephtui-conditions", size="4M", numjobs=1, runtime=2)
     assert console.process.returncode == 0, console.describe()

@@ -118,6 +118,7 @@ async def runtime_typed(app: ConsoleApp, pilot: Pilot[None]) -> None:
 # ---------------------------------------------------------------------------------------------- measured and seen
 
 
+@pytest.mark.essential
 async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench, pool: str) -> None:
     async with console(bench, pool) as (app, pilot, directory):
         screen = app._console_screen

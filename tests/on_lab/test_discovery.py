@@ -21,6 +21,7 @@ from tests.lab import Lab
 from .others import erasure_profile, opened, pool_on
 from .runs import Bench
 
+pytestmark = pytest.mark.essential
 MIB = 1 << 20
 
 

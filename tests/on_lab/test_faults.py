@@ -68,6 +68,7 @@ def other_ssh(bench: Bench, **changes: Path) -> None:
     bench.config.write_text(bench.lab.config.read_text().replace('ssh_config = "ssh_config"', f'ssh_config = "{own}"'))
 
 
+@pytest.mark.essential
 def test_a_wrong_key_is_told(bench: Bench) -> None:
     key = bench.sandbox.root / "other_key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
@@ -76,6 +77,7 @@ def test_a_wrong_key_is_told(bench: Bench) -> None:
     assert "publickey" in said
 
 
+@pytest.mark.essential
 def test_a_changed_host_key_is_refused_and_nothing_is_asked(bench: Bench) -> None:
     known = bench.sandbox.root / "known_hosts"
     lines = bench.lab.known_hosts.read_text().splitlines()
@@ -89,6 +91,7 @@ def test_a_changed_host_key_is_refused_and_nothing_is_asked(bench: Bench) -> Non
     assert known.read_text() == before
 
 
+@pytest.mark.essential
 def test_an_unknown_host_key_is_not_accepted_without_a_terminal(bench: Bench) -> None:
     known = bench.sandbox.root / "known_hosts"
     known.touch()
@@ -98,6 +101,7 @@ def test_an_unknown_host_key_is_not_accepted_without_a_terminal(bench: Bench) ->
     assert known.read_text() == ""
 
 
+@pytest.mark.essential
 def test_a_node_that_is_down_is_told(bench: Bench) -> None:
     bench.lab.end_sshd("lab1")
     try:
@@ -106,11 +110,13 @@ def test_a_node_that_is_down_is_told(bench: Bench) -> None:
         bench.lab.start_sshd("lab1")
 
 
+@pytest.mark.essential
 def test_no_fio_is_told_with_what_installs_it(bench: Bench) -> None:
     bench.configure(lab1={"prefix": bench.without("lab1", "fio"), "ceph_prefix": []})
     assert "apt-get install fio" in refused(bench)
 
 
+@pytest.mark.essential
 def test_no_ceph_is_told(bench: Bench) -> None:
     bench.configure(lab1={"ceph_prefix": bench.without("lab1", "ceph", "rbd", "rados")})
     said = refused(bench)
@@ -118,6 +124,7 @@ def test_no_ceph_is_told(bench: Bench) -> None:
     assert "apt-get install ceph-common" in said
 
 
+@pytest.mark.essential
 def test_a_wrong_key_for_ceph_is_told(bench: Bench) -> None:
     text = bench.lab.ceph_keyring.read_text()
     other = re.search(r"key = (\S+)", bench.lab.restricted_keyring.read_text())
@@ -138,6 +145,7 @@ def reader(lab: Lab) -> Iterator[str]:
         lab.ceph("auth", "rm", "client.reader")
 
 
+@pytest.mark.essential
 def test_no_permission_to_make_an_image_is_told(bench: Bench, reader: str) -> None:
     keyring = bench.file("lab1", f"[client.reader]\nkey = {reader}\n")
     bench.configure(lab1={"ceph_keyring": keyring, "ceph_id": "reader"})
@@ -173,6 +181,7 @@ def wait_until_healthy(lab: Lab) -> None:
     wait_for(holds, 90, "a healthy cluster", lambda: str(lab.ceph("health", "detail")))
 
 
+@pytest.mark.essential
 def test_a_quota_that_is_too_small_is_told_before(bench: Bench, quota: Callable[[int], None]) -> None:
     quota(20 << 20)
     said = refused(bench)
@@ -215,6 +224,7 @@ def test_lost_nodes_are_told_apart_and_the_others_go_on(bench: Bench) -> None:
     bench.clean_up()
 
 
+@pytest.mark.essential
 def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -> None:
     lab = bench.lab
     ours, theirs = os.openpty()
@@ -300,6 +310,7 @@ def stopped(console: Console, seconds: float = 60) -> str:
     return str(run["error"])
 
 
+@pytest.mark.essential
 def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quota: Callable[[int], None]) -> None:
     """On a pool over its quota rados bench never ends by itself, and what it has written is removed all the same."""
     # slowly, or all the objects that it may write are there before the quota is

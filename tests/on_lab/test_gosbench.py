@@ -136,6 +136,7 @@ def test_a_server_that_is_killed_ends_its_node_with_the_reason(bench: Bench) -> 
     assert own_at(bench.lab) == []
 
 
+@pytest.mark.essential
 def test_a_node_without_it_says_how_to_get_it(bench: Bench) -> None:
     endpoint = configure(bench)
     text = bench.config.read_text()

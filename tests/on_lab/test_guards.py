@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.lab import Lab
 
 from .others import (
@@ -132,6 +134,7 @@ def test_what_is_only_read_is_not_written(bench: Bench, pool: str, others: Other
         allowed(bench, "read-iops", f"rbd:{pool}/data")
 
 
+@pytest.mark.essential
 def test_what_no_image_can_be_is_refused_at_once(bench: Bench, pool: str) -> None:
     asked = {
         (f"rbd:{pool}/tenant/data", "write-iops"): "RBD namespace",
@@ -265,6 +268,7 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
         assert {kind: checksum(device) for kind, device in devices.items() if kind in before} == before
 
 
+@pytest.mark.essential
 def test_a_device_of_nobody_asks_for_its_name_is_used_and_survives(bench: Bench) -> None:
     pattern = bytes(range(256)) * (BYTES // 256)
     with bench.lab.loop_device(BYTES) as device:

@@ -23,6 +23,7 @@ from tests.waiting import comes_true, wait_for
 
 from .conftest import NewLab
 
+pytestmark = pytest.mark.essential
 CHECKOUT = Path(__file__).parents[2]
 
 

@@ -26,6 +26,7 @@ from .runs import RUN, WATCHDOG, Bench, Console, Event, images, noted, objects, 
 from .s3 import own_at, programs
 from .tools import ROWS, Row
 
+pytestmark = pytest.mark.essential
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
 NODES = {
     "link down": "lab3",
@@ -51,14 +52,16 @@ Key = tuple[str, str]
 KEYS: list[Key] = [
     (tool, way) for tool, row in ROWS.items() for way in NODES if row.in_container or way not in IN_CONTAINER
 ]
-ALWAYS = {"fio": set(NODES), "rados-bench": {"console of a container killed", "prefix killed", "tool killed"}}
-OF_EACH_TOOL = {"console killed", "tool killed"}
-"""What becomes of a run is the same for all tools but for what it has made and how its own end looks."""
+ALWAYS = {
+    "fio": {"link down", "session killed", "console killed", "terminal closed"},
+    "rados-bench": {"console of a container killed", "tool killed"},
+    "iperf3": {"console killed"},
+}
 
 
 def params(keys: Sequence[Key]) -> list[Any]:
-    """Every tool in some way, every way with some tool; the others in the matrix."""
-    marks = [() if way in ALWAYS.get(tool, OF_EACH_TOOL) else pytest.mark.matrix for tool, way in keys]
+    """The ways, each with some tool; the others in the matrix."""
+    marks = [() if way in ALWAYS.get(tool, ()) else pytest.mark.matrix for tool, way in keys]
     return [pytest.param(key, marks=mark, id="-".join(key)) for key, mark in zip(keys, marks, strict=True)]
 
 

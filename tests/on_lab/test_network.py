@@ -67,6 +67,7 @@ def measured(shaped: Lab, new_bench: NewBench) -> tuple[Bench, Console]:
     return bench, console
 
 
+@pytest.mark.essential
 def test_each_pair_is_a_run_of_its_own(measured: tuple[Bench, Console]) -> None:
     bench, console = measured
     pairs = [(run["nodes"][0]["node"], run["target"]) for run in console.runs]
@@ -81,6 +82,7 @@ def test_each_pair_is_a_run_of_its_own(measured: tuple[Bench, Console]) -> None:
         assert run["summary"]["write"]["latency_mean_seconds"] is None
 
 
+@pytest.mark.essential
 def test_the_rate_follows_the_shape_and_the_shaped_link_is_the_one_that_is_marked(
     measured: tuple[Bench, Console],
 ) -> None:
@@ -102,6 +104,7 @@ def test_the_rate_follows_the_shape_and_the_shaped_link_is_the_one_that_is_marke
     assert re.search(rf"^{SHAPED} .* Mbit/s (▼|v)", shown, re.MULTILINE)
 
 
+@pytest.mark.essential
 def test_the_totals_are_those_of_the_tool_and_its_seconds_add_up(measured: tuple[Bench, Console]) -> None:
     _, console = measured
     for directory in run_directories(console):
@@ -116,6 +119,7 @@ def test_the_totals_are_those_of_the_tool_and_its_seconds_add_up(measured: tuple
         assert sum(s["write"]["retransmits"] for s in seconds) == total["retransmits"]
 
 
+@pytest.mark.essential
 def test_the_server_was_one_for_one_test_on_one_address_and_nothing_is_left(measured: tuple[Bench, Console]) -> None:
     bench, console = measured
     (plan, *_) = [event for event in console.events if event["event"] == "plan"]
@@ -174,6 +178,7 @@ def test_the_public_and_the_cluster_network_are_measured_at_their_own_addresses(
     assert_nothing_is_left(bench)
 
 
+@pytest.mark.essential
 def test_a_network_that_a_node_is_not_in_is_refused(lab: Lab, bench: Bench) -> None:
     console = bench.run("network", on=["lab3"], target="host:lab1", network="cluster")
     assert console.process.returncode == 2, console.describe()
@@ -181,6 +186,7 @@ def test_a_network_that_a_node_is_not_in_is_refused(lab: Lab, bench: Bench) -> N
     assert "(10.77.0.1)" in console.complaints[-1]
 
 
+@pytest.mark.essential
 def test_a_node_without_it_is_told(lab: Lab, bench: Bench) -> None:
     bench.configure(lab3={"prefix": bench.without("lab3", "iperf3"), "ceph_prefix": []})
     console = bench.run("network", on=["lab1"], target="host:lab3", runtime=2)
@@ -213,6 +219,7 @@ class Case:
         return found
 
 
+@pytest.mark.essential
 def test_the_console_is_killed(lab: Lab, bench: Bench) -> None:
     case = Case(bench)
     case.console.process.kill()
@@ -260,6 +267,7 @@ def test_the_link_to_the_server_is_cut(lab: Lab, bench: Bench) -> None:
     assert_nothing_is_left(bench)
 
 
+@pytest.mark.essential
 def test_nothing_is_noted_to_be_undone(measured: tuple[Bench, Console]) -> None:
     _, console = measured
     assert not Path(run_directories(console)[0].parent / "undo.jsonl").exists()

@@ -104,6 +104,7 @@ def run_directories_of(bench: Bench) -> list[Any]:
     return sorted(path for path in bench.sandbox.session().iterdir() if path.name.isdecimal())
 
 
+@pytest.mark.essential
 def test_objects_that_osds_do_not_take_are_refused_before_a_pool_is_made(bench: Bench, before: list[object]) -> None:
     sizes: dict[str, Any] = {"num-objects": 1, "min-object-size": "1G", "max-object-size": "1G", "runtime": 2}
     console = bench.run("load-gen", target="new-pool:pg=8,size=1", **sizes)
@@ -134,6 +135,7 @@ def test_a_stop_ends_it_and_a_kill_leaves_what_cleanup_removes(bench: Bench, bef
     assert state(lab) == before
 
 
+@pytest.mark.essential
 def test_an_image_of_a_killed_rbd_bench_is_removed_by_cleanup(bench: Bench) -> None:
     lab = bench.lab
     console = bench.start("rbd-bench-write", words=["--shared-pool"], runtime=ENDLESS, size="16M")

@@ -59,6 +59,7 @@ def measured(lab: Lab, new_bench: NewBench) -> dict[str, Console]:
 # ---------------------------------------------------------------------------------------------- added up
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", CASES)
 def test_the_totals_are_those_of_all_nodes(measured: dict[str, Console], case: str) -> None:
     for directory in run_directories(measured[case]):
@@ -67,12 +68,14 @@ def test_the_totals_are_those_of_all_nodes(measured: dict[str, Console], case: s
         assert [node["outcome"] for node in run["nodes"]] == ["ok"] * len(NODES[case])
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", CASES)
 def test_the_seconds_of_all_nodes_add_up_to_the_totals(measured: dict[str, Console], case: str) -> None:
     for directory in run_directories(measured[case]):
         assert_samples_add_up(directory)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", CASES)
 def test_every_node_has_a_part_of_its_own(measured: dict[str, Console], case: str) -> None:
     """No two nodes work on the same image, file or objects."""
@@ -86,6 +89,7 @@ def test_every_node_has_a_part_of_its_own(measured: dict[str, Console], case: st
 # ---------------------------------------------------------------------------------------------- released at once
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", CASES)
 def test_the_spread_of_the_starts_is_measured_and_kept(measured: dict[str, Console], case: str) -> None:
     for run in measured[case].runs:
@@ -97,6 +101,7 @@ def test_the_spread_of_the_starts_is_measured_and_kept(measured: dict[str, Conso
             assert node["ended_seconds"] - node["started_seconds"] >= run["options"]["runtime"]
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", ["two on files", "three on images"])
 def test_no_node_begins_before_all_are_prepared(measured: dict[str, Console], case: str) -> None:
     """The slow one needs several seconds longer to fill its file, and is waited for."""
@@ -114,6 +119,7 @@ def test_no_node_begins_before_all_are_prepared(measured: dict[str, Console], ca
         )
 
 
+@pytest.mark.essential
 def test_the_node_that_filled_slowly_took_longer(measured: dict[str, Console]) -> None:
     """Else the test before this one would show nothing."""
     first = run_directories(measured["two on files"])[0]
@@ -124,6 +130,7 @@ def test_the_node_that_filled_slowly_took_longer(measured: dict[str, Console]) -
 # ---------------------------------------------------------------------------------------------- told apart
 
 
+@pytest.mark.essential
 def test_a_slow_node_is_visible_and_does_not_hold_the_others(measured: dict[str, Console]) -> None:
     (run,) = measured["three on images"].runs
     iops = {node["node"]: sum(total["iops"] for total in node["summary"].values()) for node in run["nodes"]}
@@ -134,12 +141,14 @@ def test_a_slow_node_is_visible_and_does_not_hold_the_others(measured: dict[str,
         assert sum(sample["interval_seconds"] for sample in own) == pytest.approx(5, abs=1)
 
 
+@pytest.mark.essential
 def test_the_command_of_each_node_is_shown_with_its_prefix(measured: dict[str, Console]) -> None:
     (step,) = measured["three on images"].events[0]["steps"]
     prefixed = {node["node"]: "PATH=/tmp/programs-" in node["command"] for node in step["nodes"]}
     assert prefixed == {"lab1": False, "lab2": False, "lab3": True}
 
 
+@pytest.mark.essential
 def test_a_run_keeps_the_conditions_of_every_node(measured: dict[str, Console]) -> None:
     for case, nodes in NODES.items():
         for run in measured[case].runs:
@@ -196,6 +205,7 @@ def secrets_of(lab: Lab) -> set[str]:
     return keys | {line for line in lines if line and not line.startswith("-----")}
 
 
+@pytest.mark.essential
 def test_no_secret_is_in_a_command_an_environment_a_session_or_a_log(bench: Bench) -> None:
     secrets = secrets_of(bench.lab)
     assert len(secrets) > 3

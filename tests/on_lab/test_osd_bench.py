@@ -87,6 +87,7 @@ def test_the_figures_are_the_osds_own_and_the_slow_one_is_marked(bench: Bench, s
     assert (directory / "cluster.jsonl").read_text()
 
 
+@pytest.mark.essential
 def test_it_asks_first_with_the_names_of_the_pools(bench: Bench) -> None:
     console = bench.run("osd-write", target="osd:0,1", runtime=2)
     assert console.process.returncode == 3, console.describe()
@@ -96,6 +97,7 @@ def test_it_asks_first_with_the_names_of_the_pools(bench: Bench) -> None:
     assert "allow it with --shared-pool" in console.stderr
 
 
+@pytest.mark.essential
 def test_caps_that_do_not_allow_it_are_told_before(bench: Bench) -> None:
     lab = bench.lab
     bench.configure(lab1={"ceph_keyring": str(lab.restricted_keyring), "ceph_id": lab.restricted_id})
@@ -128,6 +130,7 @@ def begun(bench: Bench) -> Console:
     return console
 
 
+@pytest.mark.essential
 def test_a_stop_leaves_at_most_the_portion_in_flight(bench: Bench) -> None:
     console = begun(bench)
     console.process.send_signal(signal.SIGINT)

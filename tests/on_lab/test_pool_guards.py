@@ -8,6 +8,8 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from tests.lab import Lab
 
 from .others import (
@@ -66,6 +68,7 @@ def test_a_quota_leaves_a_fifth_of_what_is_left(bench: Bench, pool: str) -> None
     assert "needs 81.0 MiB" in said(three)
 
 
+@pytest.mark.essential
 def test_a_run_neither_fills_a_pool_nor_makes_an_osd_nearly_full(bench: Bench, pool: str) -> None:
     lab = bench.lab
     (found,) = [one for one in lab.ceph("df", "detail")["pools"] if one["name"] == pool]
@@ -179,6 +182,7 @@ def undersized(lab: Lab, pools: Sequence[str]) -> bool:
     return all("undersized" in text and "stale" not in text and "peering" not in text for text in seen)
 
 
+@pytest.mark.essential
 def test_a_paused_cluster_is_refused(bench: Bench, pool: str) -> None:
     lab = bench.lab
     lab.rbd("create", "--size", "16", f"{pool}/data")
@@ -192,6 +196,7 @@ def test_a_paused_cluster_is_refused(bench: Bench, pool: str) -> None:
     wait_clean(lab)
 
 
+@pytest.mark.essential
 def test_recovery_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
     lab = bench.lab
     lab.rbd("create", "--size", "64", f"{pool}/data")

@@ -29,6 +29,7 @@ from .runs import (
     run_directories,
 )
 
+pytestmark = pytest.mark.essential
 MIB = 1 << 20
 PRESETS = {
     "write-throughput": ["write"],
@@ -45,14 +46,12 @@ CASES = [*FIO_CASES, *(("pool", preset) for preset in RADOS)]
 ALWAYS = {
     ("rbd", "write-iops"),
     ("rbd", "latency"),
-    ("file", "write-throughput"),
     ("file", "mixed-75-25"),
-    ("device", "write-iops"),
     ("device", "read-iops"),
     ("pool", "rados-write"),
     ("pool", "rados-seq"),
 }
-"""Every kind of target, with presets that write, read and do both, and two of one console: the first fills for both."""
+"""Presets that write, read and do both, and two of one console: the first fills for both."""
 THROUGHPUT = [preset for preset in PRESETS if "throughput" in preset]
 """Held back: 512 MiB in flight take longer than a short run."""
 OTHERS = [preset for preset in PRESETS if preset not in THROUGHPUT]

@@ -51,6 +51,7 @@ def ended(console: Console) -> Event:
     return run
 
 
+@pytest.mark.essential
 def test_figures_are_those_of_the_gateways_log_and_its_users_are_removed(bench: Bench) -> None:
     endpoint = configure(bench)
     before = requests(bench.lab, "cephtui-*")
@@ -170,6 +171,7 @@ def test_no_bucket_is_left_after_the_kill_of_the_console(bench: Bench, somebody:
     assert [name for name in before if not name.startswith("cephtui-")] == admin(bench.lab, "bucket", "list")
 
 
+@pytest.mark.essential
 def test_wrong_keys_are_refused_before_anything_is_made(bench: Bench, somebody: tuple[str, str]) -> None:
     endpoint = configure(bench, *section(bench.lab.gateway(), (somebody[0], "x" * 40)))
     console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)

@@ -83,6 +83,7 @@ def gates_folder(bench: Bench) -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.essential
 def test_what_is_to_be_made_is_on_the_list_before_it_is_there(
     bench: Bench, pool: str, others: Others, gates_folder: Path
 ) -> None:
@@ -169,6 +170,7 @@ def test_cleanup_waits_for_the_watch_of_a_dead_client(bench: Bench, pool: str, o
     assert shown["outcomes"] == {"lost": 1}
 
 
+@pytest.mark.essential
 def test_cleanup_right_after_a_kill_removes_objects_and_files(bench: Bench, pool: str, others: Others) -> None:
     lab = bench.lab
     mine, path = lab.outside("lab2", "/var/tmp/cephtui-not-mine"), "/var/tmp/cephtui-target"
