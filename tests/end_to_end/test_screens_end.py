@@ -15,9 +15,10 @@ import signal
 import struct
 import termios
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,12 +53,19 @@ SCREENS: dict[str, tuple[Step, ...]] = {
 }
 KILLED = ("console", "sessions", "replay")
 """Where it is also killed: that leaves the same behind on every screen, but what goes on beside these differs."""
+ALWAYS = (*KILLED, "presenter")
+"""What goes on beside the others goes on beside one of these: they are of the matrix."""
 IN_A_RUN: dict[str, tuple[Step, ...]] = {
     "console": (),
     "presenter": (("f", "-q quit"),),
     "full-screen chart": (("z", "-Write IOPS"),),
     "log": (("l", "write-iops on local"),),
 }
+
+
+def of_screens(screens: Iterable[str]) -> list[Any]:
+    """Parameters."""
+    return [pytest.param(screen, marks=() if screen in ALWAYS else pytest.mark.matrix) for screen in screens]
 
 
 def preset(runtime: int = ENDLESS, key: int = 2, rw: str = "randwrite") -> str:
@@ -265,7 +273,7 @@ def assert_next_start_tidies(sandbox: Sandbox, terminal: NewTerminal) -> None:
     sandbox.assert_clean()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", of_screens(SCREENS))
 def test_an_idle_cephtui_ends_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
     terminals = {how: terminal() for how in ENDINGS if how != "KILL" or screen in KILLED}
@@ -286,7 +294,7 @@ def has_lines(samples: Path) -> bool:
     return samples.exists() and samples.read_bytes().count(b"\n") > 3
 
 
-@pytest.mark.parametrize("screen", IN_A_RUN)
+@pytest.mark.parametrize("screen", of_screens(IN_A_RUN))
 def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
     terminals = {how: terminal("--session", how) for how in ENDINGS}
