@@ -21,6 +21,7 @@ _UNSEEN = frozenset(
 """What Python calls printable and no terminal shows."""
 _BYTES = range(0xDC80, 0xDD00)
 """What stands for the bytes of a file's name that are not UTF-8."""
+_TEXT_MOST = 2000
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -43,6 +44,14 @@ def _escaped(char: str) -> str:
 def one_line(text: str) -> str:
     """Text of any origin in one line, its words with single blanks between them."""
     return printable(" ".join(text.split()))
+
+
+def shortened(text: str, most: int = _TEXT_MOST) -> str:
+    """A readable text: its head and its tail where it is long."""
+    half = most // 2
+    if len(text) <= most:
+        return text
+    return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
 
 
 def lines(text: str) -> str:

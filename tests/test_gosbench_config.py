@@ -270,6 +270,15 @@ def test_a_file_that_is_none_is_wrong_usage_in_one_line(own: Path, tmp_path: Pat
     assert "\n" not in raised.value.message
 
 
+def test_a_file_is_named_in_full_however_long_that_is(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / ("long-" * 40) / "x.yaml"
+    path.parent.mkdir()
+    path.write_text("tests: 5\n")
+    with pytest.raises(click.UsageError) as raised:
+        run(str(path))
+    assert raised.value.message.startswith(f"{path}: ")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "is_one"),
     [

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.nodes import local, watched
-from cephtui.nodes.answers import shortened
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.replay import ReplayProcess, _Piece
 from cephtui.nodes.transport import Chunk, Command, TransportError
 from cephtui.nodes.watched import WatchedProcess, until_ready
+from cephtui.printable import shortened
 from cephtui.tools.base import Stream
 from tests.golden import Golden
 from tests.lab.processes import all_pids, command_of

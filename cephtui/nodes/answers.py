@@ -7,11 +7,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Protocol
 
-from cephtui.printable import one_line
+from cephtui.printable import one_line, shortened
 
 ANSWER_MOST_BYTES = 64 << 20
 """Of a short command: the PGs of the largest clusters are a quarter of it."""
-_TEXT_MOST = 2000
 
 
 class EndlessAnswer(Exception):
@@ -52,14 +51,6 @@ async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
         return b"".join(pieces)
 
     return await asyncio.gather(all_of(stdout), all_of(stderr))
-
-
-def shortened(text: str, most: int = _TEXT_MOST) -> str:
-    """A readable text: its head and its tail where it is long."""
-    half = most // 2
-    if len(text) <= most:
-        return text
-    return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
 
 
 def decoded(output: bytes) -> str:

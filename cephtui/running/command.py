@@ -9,10 +9,11 @@ from pathlib import Path
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.nodes.answers import decoded, shortened
+from cephtui.nodes.answers import decoded
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import UNLOCKED, Command, Lock, Process, TransportError
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, stood_still
+from cephtui.printable import shortened
 
 TIME_LIMIT_SECONDS = 600.0
 _TIMED_OUT = (124, 137)

@@ -13,8 +13,8 @@ from cephtui.analysis.jobs import slow_jobs
 from cephtui.ceph.qos import Limits, options_of
 from cephtui.cluster.reader import ClusterReader, image_limits
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
-from cephtui.nodes.answers import shortened
 from cephtui.nodes.transport import Process, TransportError
+from cephtui.printable import shortened
 from cephtui.running.caches import drop_page_cache
 from cephtui.running.follow import CONNECTION_LOST, Follow, NodeTask
 from cephtui.running.inspection import inspect

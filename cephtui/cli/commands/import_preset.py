@@ -21,7 +21,7 @@ from cephtui.cli.errors import Refused
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.models import OptionValue
 from cephtui.presets import STEPS_MOST, Preset, PresetFile, combinations
-from cephtui.printable import one_line
+from cephtui.printable import one_line, shortened
 from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
@@ -38,6 +38,7 @@ Jobs = Sequence[tuple[str, Callable[[], Adopted]]]
 """Each job of a command line or file, and what makes a preset of it, which raises OptionError where none can be."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MOST = 60
+_COMMAND_MOST = 80
 _INCLUDE = re.compile(r"^[ \t]*include[ \t]+(?P<file>\S+)[ \t]*$", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\[", re.MULTILINE)
 _COMMAND = re.compile(r"(?<![\w.-])(?:fio|rados)(?![\w.-])")
@@ -82,6 +83,7 @@ def _text_of(source: str) -> tuple[str, str]:
 
 def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
     """Those of each command line and file in a text."""
+    where = one_line(source) if file_name else shortened(one_line(source), _COMMAND_MOST)
     what = "no job file, no fio command with --name and no rados bench command found"
     if is_config(file_name, text):
         try:
@@ -94,7 +96,7 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
         given = find_given(log, is_job_file=Path(file_name).suffix == ".fio")
         asked = rados.find_given(log)
     except ValueError as error:
-        raise click.UsageError(f"{one_line(source):.80}: {error}") from None
+        raise click.UsageError(f"{where}: {error}") from None
     found: list[Jobs] = [
         [(section.name, partial(adopt, section, part.files)) for section in part.sections]
         for part in given
@@ -102,7 +104,7 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
     ]
     found += [[(each.name, partial(rados.adopt, each))] for each in asked]
     if not found:
-        raise click.UsageError(f"{one_line(source):.80}: {what}")
+        raise click.UsageError(f"{where}: {what}")
     return found + [
         [(one_line(part.unread)[:_NAME_MOST], partial(refuse, part.unread))] for part in given if part.unread
     ]
@@ -114,7 +116,7 @@ def _with_included(text: str, path: Path, within: Sequence[Path] = ()) -> str:
     Raises UsageError for files that include each other.
     """
     if path in within or len(within) > _INCLUDED_MOST:
-        raise click.UsageError(f"{one_line(str(path)):.80}: include: it includes itself, or too many files")
+        raise click.UsageError(f"{one_line(str(path))}: include: it includes itself, or too many files")
 
     def content(line: re.Match[str]) -> str:
         file = path.parent / line["file"]

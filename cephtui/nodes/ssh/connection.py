@@ -13,12 +13,12 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named, shortened
+from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named
 from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.nodes.ssh.route import Route
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, Question, TransportError
 from cephtui.nodes.watched import READY_SECONDS, WatchedProcess, until_ready, watchdog_argv
-from cephtui.printable import one_line
+from cephtui.printable import one_line, shortened
 
 COMMANDS_AT_ONCE = 4
 """Short commands on one connection; an sshd allows ten sessions (MaxSessions), and a benchmark needs one."""
