@@ -603,6 +603,7 @@ def test_a_check_in_any_phase_is_touched_by_no_other_console(desk: Desk, phase: 
     desk.sandbox.assert_clean()
 
 
+@pytest.mark.matrix
 def test_a_change_and_an_undo_of_another_check_meanwhile_are_findings(desk: Desk) -> None:
     """They may have been the same: then a part of what is measured after the change is measured without it."""
     held = desk.root / "held-change"
@@ -828,6 +829,7 @@ def test_a_stop_while_it_asks_can_be_continued(desk: Desk, terminal: OnTerminal)
 _KEEPS_MODULES = "import atexit, sys\natexit.register(lambda: open({path!r}, 'w').write(' '.join(sys.modules)))\n"
 
 
+@pytest.mark.matrix
 def test_only_a_verdict_imports_its_libraries(desk: Desk, terminal: OnTerminal) -> None:
     found = desk.root / "modules"
     env = desk.before(_KEEPS_MODULES.format(path=str(found)))

@@ -296,19 +296,19 @@ def test_each_second_is_the_difference_of_two_documents(write_iops: Console) -> 
     # fio measures no latency in the ramp, and counts anew after it
     after = [write for write in writes if write["clat_ns"]["N"]]
     before: Event = {"io_bytes": 0, "runtime": 0, "at": 0, "clat_ns": {"N": 0, "mean": 0.0, "bins": {}}}
-    ios = nbytes = 0
+    counted: tuple[int, ...] = (0, 0, 0)
     for sample in write_iops.samples("run"):
         write, seconds = sample["write"], sample["interval_seconds"]
-        # fio counts an operation when it begins, and its bytes when it ends: either may stand still in a document
-        ios, nbytes = ios + write["ios"], nbytes + write["bytes"]
-        later = [each for each in after if each["at"] > before["at"]]
-        ends = [each for each in later if (each["total_ios"], each["io_bytes"]) == (ios, nbytes)]
-        printed = [(each["total_ios"], each["io_bytes"]) for each in later]
-        assert ends, f"no document was printed after {ios} operations and {nbytes} bytes, but after {printed}"
+        # fio counts an operation when it begins, and its bytes and latency when it ends: each alone may stand still
+        more = (write["ios"], write["bytes"], sum(write["latency_buckets"].values()))
+        counted = tuple(map(sum, zip(counted, more, strict=True)))
+        later = {each["at"]: (each["total_ios"], each["io_bytes"], each["clat_ns"]["N"]) for each in after}
+        ends = [each for each in after if each["at"] > before["at"] and later[each["at"]] == counted]
+        assert ends, f"no document was printed after operations, bytes and latencies {counted}, but after {later}"
         # jobs that have ended count no time any more while the rest is still at work; documents may be joined
         taken = [((each["runtime"] - before["runtime"]) / 1000, clocked(writes, before, each)) for each in ends]
         fits = [least - 0.001 <= seconds <= most + 0.002 for least, most in taken]
-        assert any(fits), f"{seconds} s up to {ios} operations, but at least and at most {taken}"
+        assert any(fits), f"{seconds} s up to {counted}, but at least and at most {taken}"
         now = ends[fits.index(True)]
         bins = Counter({int(k): n for k, n in now["clat_ns"]["bins"].items()})
         bins.subtract({int(k): n for k, n in before["clat_ns"]["bins"].items()})
@@ -319,9 +319,9 @@ def test_each_second_is_the_difference_of_two_documents(write_iops: Console) -> 
         assert write["latency_p99_seconds"] == (percentile(bins, 99.0) if number else None)
         mean = (sums[0] - sums[1]) / number / 1e9 if number else None  # a machine that stalled has done nothing
         assert write["latency_mean_seconds"] == (mean and pytest.approx(mean, abs=1e-9))
-        assert sum(write["latency_buckets"].values()) == bins.total()
+        assert number == bins.total()
         before = now
-    assert ios == writes[-1]["total_ios"]
+    assert counted[0] == writes[-1]["total_ios"]
 
 
 # ---------------------------------------------------------------------------------------------- what is kept
