@@ -222,10 +222,8 @@ def gated(bench: Bench, gate: Path, what: str) -> None:
 # ---------------------------------------------------------------------------------------------- what is measured
 
 
-@pytest.mark.parametrize(
-    "file_systems", [("xfs",), pytest.param((None, "ext4", "xfs"), marks=pytest.mark.matrix)], ids=str
-)
-def test_devices_and_file_systems_are_measured(bench: Bench, gate: Path, file_systems: tuple[str | None, ...]) -> None:
+def test_devices_and_file_systems_are_measured(bench: Bench, gate: Path) -> None:
+    file_systems = (None, "ext4", "xfs")
     targets = [f"krbd:bench+{name}" if name else "krbd:bench" for name in file_systems]
     runs = measured(bench, gate, ["write-iops"], targets, FEW)
 
@@ -291,8 +289,6 @@ STEPS = (
     Step("", "rbd rm"),
 )
 """The first alone: what it asks is known to the others."""
-FEW_STEPS = tuple(step for step in STEPS if step.held in ("rbd map --options", "cephtui-create", ""))
-"""As it is mapped, as it gets a file system, and as it is filled."""
 AT_ONCE = 2
 
 
@@ -329,20 +325,17 @@ def release_users(lab: Lab, cleanup: Console, number: int) -> None:
     in_kernel(lab, f"kill {' '.join(pid for _, pid in named())} 2>/dev/null; true")
 
 
-@pytest.mark.parametrize("steps", [FEW_STEPS, pytest.param(STEPS, marks=pytest.mark.matrix)], ids=len)
-def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(
-    bench: Bench, gate: Path, steps: Sequence[Step]
-) -> None:
+def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(bench: Bench, gate: Path) -> None:
     """A file system and a device that are still in use are waited for, and who uses them is named."""
     lab = bench.lab
-    kill_at(bench, gate, steps[0])
-    for first in range(1, len(steps), AT_ONCE):
-        kill_at(bench, gate, *steps[first : first + AT_ONCE])
+    kill_at(bench, gate, STEPS[0])
+    for first in range(1, len(STEPS), AT_ONCE):
+        kill_at(bench, gate, *STEPS[first : first + AT_ONCE])
     in_kernel(lab, "touch /run/open; while pgrep -f '[c]ephtui-|/[g]ate '; do sleep 0.2; done")
     wait_nothing_runs(lab)
 
     made = images(lab)
-    assert len(made) == len(steps)
+    assert len(made) == len(STEPS)
     assert noted(bench.sandbox) == {f"krbd:bench/{image}" for image in made}
     assert set(in_kernel(lab, _IMAGES).split()) < set(made)
 
@@ -458,7 +451,6 @@ def removes(bench: Bench) -> bool:
     return console.process.returncode == 0
 
 
-@pytest.mark.matrix
 def test_runs_on_cephfs_that_are_stopped_killed_or_cut_off_leave_nothing(
     bench: Bench, new_bench: NewBench, gate: Path, mounted: str
 ) -> None:
@@ -488,7 +480,6 @@ def test_runs_on_cephfs_that_are_stopped_killed_or_cut_off_leave_nothing(
     assert in_kernel(lab, f"ls {mounted}") == ""
 
 
-@pytest.mark.matrix
 def test_a_node_that_reboots_while_it_measures_is_lost_and_what_it_made_stays_known(
     lab: Lab, bench: Bench, gate: Path
 ) -> None:
@@ -516,7 +507,6 @@ def test_a_node_that_reboots_while_it_measures_is_lost_and_what_it_made_stays_kn
     assert_nothing_left(bench)
 
 
-@pytest.mark.matrix
 def test_what_is_lost_while_it_measures_is_removed(bench: Bench, new_bench: NewBench, gate: Path) -> None:
     """By the console where it lives and reaches the node, else by cleanup: once the link is back, or after a reboot."""
     lab, other = bench.lab, new_bench()

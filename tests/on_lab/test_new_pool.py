@@ -115,7 +115,7 @@ def test_objects_that_osds_do_not_take_are_refused_before_a_pool_is_made(bench: 
     assert state(bench.lab) == before
 
 
-@pytest.mark.parametrize("preset", ["load-gen", pytest.param("rbd-bench-write", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("preset", ["load-gen", "rbd-bench-write"])
 def test_a_stop_ends_it_and_a_kill_leaves_what_cleanup_removes(bench: Bench, before: list[object], preset: str) -> None:
     lab = bench.lab
     options = LOAD if preset == "load-gen" else {"size": "16M"}
@@ -159,10 +159,10 @@ def kills(bench: Bench, after: str) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        pytest.param(f"config set mon.a {OPTION} true", marks=pytest.mark.matrix),
+        f"config set mon.a {OPTION} true",
         "osd pool rm",
         f"config rm mon.a {OPTION}",
-        pytest.param("crush rule rm", marks=pytest.mark.matrix),
+        "crush rule rm",
     ],
 )
 def test_a_removal_that_is_killed_is_finished_by_cleanup(bench: Bench, before: list[object], after: str) -> None:
@@ -177,9 +177,9 @@ def test_a_removal_that_is_killed_is_finished_by_cleanup(bench: Bench, before: l
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param("osd erasure-code-profile set", marks=pytest.mark.matrix),
+        "osd erasure-code-profile set",
         "osd pool create",
-        pytest.param("application set", marks=pytest.mark.matrix),
+        "application set",
         "pool rename",
     ],
 )

@@ -149,13 +149,7 @@ def test_a_stop_leaves_at_most_the_portion_in_flight(bench: Bench) -> None:
 
 PHASES = ("before it begins", "in its first portion", "in a later portion")
 WAYS = ("console killed", "console terminated", "session killed", "tool killed")
-ALWAYS = {("before it begins", "console killed"), ("in a later portion", "console killed")}
-ENDS = [
-    pytest.param(phase, way, marks=() if (phase, way) in ALWAYS else pytest.mark.matrix)
-    for phase in PHASES
-    for way in WAYS
-    if (phase, way) != ("before it begins", "tool killed")
-]
+ENDS = [(phase, way) for phase in PHASES for way in WAYS if (phase, way) != ("before it begins", "tool killed")]
 
 
 def in_phase(bench: Bench, phase: str, folder: Path) -> Console:
