@@ -296,15 +296,16 @@ def test_each_second_is_the_difference_of_two_documents(write_iops: Console) -> 
     # fio measures no latency in the ramp, and counts anew after it
     after = [write for write in writes if write["clat_ns"]["N"]]
     before: Event = {"io_bytes": 0, "runtime": 0, "at": 0, "clat_ns": {"N": 0, "mean": 0.0, "bins": {}}}
+    counts = [(each["total_ios"], each["io_bytes"], each["clat_ns"]["N"]) for each in after]
     counted: tuple[int, ...] = (0, 0, 0)
     for sample in write_iops.samples("run"):
         write, seconds = sample["write"], sample["interval_seconds"]
         # fio counts an operation when it begins, and its bytes and latency when it ends: each alone may stand still
         more = (write["ios"], write["bytes"], sum(write["latency_buckets"].values()))
         counted = tuple(map(sum, zip(counted, more, strict=True)))
-        later = {each["at"]: (each["total_ios"], each["io_bytes"], each["clat_ns"]["N"]) for each in after}
-        ends = [each for each in after if each["at"] > before["at"] and later[each["at"]] == counted]
-        assert ends, f"no document was printed after operations, bytes and latencies {counted}, but after {later}"
+        same = [each for each, its in zip(after, counts, strict=True) if its == counted]
+        ends = [each for each in same if each["at"] > before["at"]]
+        assert ends, f"no document was printed after operations, bytes and latencies {counted}, but after {counts}"
         # jobs that have ended count no time any more while the rest is still at work; documents may be joined
         taken = [((each["runtime"] - before["runtime"]) / 1000, clocked(writes, before, each)) for each in ends]
         fits = [least - 0.001 <= seconds <= most + 0.002 for least, most in taken]
@@ -314,6 +315,7 @@ def test_each_second_is_the_difference_of_two_documents(write_iops: Console) -> 
         bins.subtract({int(k): n for k, n in before["clat_ns"]["bins"].items()})
         number = now["clat_ns"]["N"] - before["clat_ns"]["N"]
         sums = [part["clat_ns"]["N"] * part["clat_ns"]["mean"] for part in (now, before)]
+        assert write["bytes"] == now["io_bytes"] - before["io_bytes"]
         assert write["iops"] == pytest.approx(write["ios"] / seconds, rel=0.001)
         assert write["bandwidth_bytes"] == pytest.approx(write["bytes"] / seconds, rel=0.001)
         assert write["latency_p99_seconds"] == (percentile(bins, 99.0) if number else None)
