@@ -67,6 +67,7 @@ from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.output import FioParser
 from tests.golden import Golden
+from tests.matrix import cases
 from tests.test_store import run_of, sample_of
 
 HUGE = 10**400
@@ -341,10 +342,7 @@ ALWAYS = ("session.json", "001/run.json", "001/samples.jsonl")
 NO_FIGURE = re.compile(r"(?i)\b(nan|-?inf(inity)?)\b")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.matrix) for name in (*DOCUMENTS, *LINES)],
-)
+@pytest.mark.parametrize("name", cases((*DOCUMENTS, *LINES), ALWAYS))
 def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_is(tmp_path: Path, name: str) -> None:
     directory = write_session(tmp_path)
     path = directory / name

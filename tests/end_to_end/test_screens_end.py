@@ -15,14 +15,14 @@ import signal
 import struct
 import termios
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cephtui.sessions import demo, store
+from tests.matrix import cases
 
 from .forks import Forked
 from .sandbox import ENDLESS, Console, Sandbox, on_terminal, wait_for
@@ -61,11 +61,6 @@ IN_A_RUN: dict[str, tuple[Step, ...]] = {
     "full-screen chart": (("z", "-Write IOPS"),),
     "log": (("l", "write-iops on local"),),
 }
-
-
-def of_screens(screens: Iterable[str]) -> list[Any]:
-    """Parameters."""
-    return [pytest.param(screen, marks=() if screen in ALWAYS else pytest.mark.matrix) for screen in screens]
 
 
 def preset(runtime: int = ENDLESS, key: int = 2, rw: str = "randwrite") -> str:
@@ -273,7 +268,7 @@ def assert_next_start_tidies(sandbox: Sandbox, terminal: NewTerminal) -> None:
     sandbox.assert_clean()
 
 
-@pytest.mark.parametrize("screen", of_screens(SCREENS))
+@pytest.mark.parametrize("screen", cases(SCREENS, ALWAYS))
 def test_an_idle_cephtui_ends_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
     terminals = {how: terminal() for how in ENDINGS if how != "KILL" or screen in KILLED}
@@ -294,7 +289,7 @@ def has_lines(samples: Path) -> bool:
     return samples.exists() and samples.read_bytes().count(b"\n") > 3
 
 
-@pytest.mark.parametrize("screen", of_screens(IN_A_RUN))
+@pytest.mark.parametrize("screen", cases(IN_A_RUN, ALWAYS))
 def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
     terminals = {how: terminal("--session", how) for how in ENDINGS}

@@ -6,7 +6,6 @@ All of them in the matrix.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
+from tests.matrix import cases
 
 from .conftest import NewBench
 from .runs import (
@@ -63,11 +63,6 @@ RATE = 20
 Measured = dict[tuple[str, str], Console]
 
 
-def of_cases(cases: Sequence[tuple[str, str]]) -> list[Any]:
-    """Parameters: those that are not always measured are of the matrix."""
-    return [pytest.param(*case, marks=() if case in ALWAYS else pytest.mark.matrix) for case in cases]
-
-
 @pytest.fixture(scope="module")
 def measured(request: pytest.FixtureRequest, lab: Lab, new_bench: NewBench) -> Measured:
     """Presets on targets, side by side; by target and preset."""
@@ -106,7 +101,7 @@ def seen_of_cluster(directory: Path) -> list[Event]:
     return [json.loads(line) for line in (directory / "cluster.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
+@pytest.mark.parametrize(("target", "preset"), cases(CASES, ALWAYS))
 def test_a_preset_measures_its_directions(measured: Measured, target: str, preset: str) -> None:
     runs = of_preset(measured, target, preset)
     assert [run["outcome"] for run, _ in runs] == ["ok"] * (2 if preset == "latency" else 1)
@@ -119,19 +114,19 @@ def test_a_preset_measures_its_directions(measured: Measured, target: str, prese
             assert total["latency_mean_seconds"] > 0
 
 
-@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
+@pytest.mark.parametrize(("target", "preset"), cases(CASES, ALWAYS))
 def test_the_totals_are_the_tools_own(measured: Measured, target: str, preset: str) -> None:
     for run, directory in of_preset(measured, target, preset):
         assert assert_agrees_with_the_tool(directory) == run
 
 
-@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
+@pytest.mark.parametrize(("target", "preset"), cases(CASES, ALWAYS))
 def test_the_samples_add_up_to_the_totals(measured: Measured, target: str, preset: str) -> None:
     for _, directory in of_preset(measured, target, preset):
         assert_samples_add_up(directory)
 
 
-@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
+@pytest.mark.parametrize(("target", "preset"), cases(CASES, ALWAYS))
 def test_the_command_that_was_shown_was_run(measured: Measured, lab: Lab, target: str, preset: str) -> None:
     steps = measured[target, preset].events[0]["steps"]
     planned = [step for step in steps if step["preset"] == preset]
@@ -147,7 +142,7 @@ def test_the_command_that_was_shown_was_run(measured: Measured, lab: Lab, target
         assert [word for word in words if word not in run["command"]] == []
 
 
-@pytest.mark.parametrize(("target", "first"), of_cases(list(product(FIO_TARGETS, ["write-throughput", "write-iops"]))))
+@pytest.mark.parametrize(("target", "first"), cases(product(FIO_TARGETS, ["write-throughput", "write-iops"]), ALWAYS))
 def test_all_that_is_used_is_written_first_and_once(measured: Measured, target: str, first: str) -> None:
     """By the first preset that uses it, and by no later one: each of the 8 jobs has its own part."""
     console = measured[target, first]
@@ -168,7 +163,7 @@ def test_objects_are_written_before_they_are_read(measured: Measured, preset: st
     assert run["summary"]["read"]["ios"] > 0
 
 
-@pytest.mark.parametrize(("target", "preset"), of_cases([case for case in CASES if case[0] in ("rbd", "pool")]))
+@pytest.mark.parametrize(("target", "preset"), cases([case for case in CASES if case[0] in ("rbd", "pool")], ALWAYS))
 def test_a_run_keeps_the_conditions_of_the_cluster(measured: Measured, lab: Lab, target: str, preset: str) -> None:
     for run, directory in of_preset(measured, target, preset):
         cluster = run["cluster"]
