@@ -26,9 +26,10 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 
 from cephtui.reports.sparks import extent, spark, spark_rows
-from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw, preload
+from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw
 from cephtui.tui.charts.colors import FLOW_COLORS, node_color
 from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.rasterised import preload, rasterised
 from cephtui.tui.terminal.downgrade import RGB, contrast
 from cephtui.tui.terminal.profile import GRAPHS, Graph
 from cephtui.tui.widgets.sparkline import Spark, Sparks
@@ -134,6 +135,13 @@ def test_every_size_is_kept(graph: Graph, color: bool) -> None:
             out = text.plain.split("\n")
             assert [cell_len(row) for row in out] == ([width] * height or [0])
             assert graph != "ascii" or text.plain.isascii()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e300, -1e300])
+def test_a_value_that_plotext_dies_of_does_not_reach_it(value: float) -> None:
+    for bad in ((0.5, value), (value, 0.5), (value, value)):
+        (row, *_) = rasterised([[[(0.0, 1.0), bad, (1.0, 1.0)]]], ["braille"], 20, 3)
+        assert len(re.sub(r"\x1b\[[\d;]*m", "", row)) == 20
 
 
 def test_a_point_beyond_the_axes_is_left_out() -> None:

@@ -675,7 +675,7 @@ def data(tmp_path: Path) -> Path:
 def cephtui(data: Path, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
     own = {"CEPHTUI_DATA_DIR": str(data), "XDG_STATE_HOME": str(data), "XDG_CONFIG_HOME": str(data), "COLUMNS": "80"}
     return subprocess.run(
-        [sys.executable, "-m", "cephtui.cli.main", *args],
+        [sys.executable, "-m", "cephtui", *args],
         capture_output=True,
         text=True,
         env={**os.environ, **own, **environment},

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import tomllib
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -139,3 +141,9 @@ def test_others_are_those_of_the_standard_library() -> None:
     changing = Changing(1)
     changing.x = 2
     assert changing == Changing(2)
+
+
+def test_it_is_needed_as_long_as_pythons_before_3_13_are_supported() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    oldest = tuple(int(part) for part in project["requires-python"].removeprefix(">=").split("."))
+    assert oldest < (3, 13), "cephtui.frozen goes: import dataclass from dataclasses"

@@ -302,9 +302,7 @@ def test_a_run_in_full_begins_with_the_head() -> None:
 )
 def test_piped_output_is_neither_wrapped_nor_padded(home: Path, words: list[str]) -> None:
     environ = {**os.environ, "CEPHTUI_DATA_DIR": str(home), "COLUMNS": "40", "LANG": "C.UTF-8", "TERM": "xterm"}
-    done = subprocess.run(
-        [sys.executable, "-m", "cephtui.cli.main", *words], env=environ, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "cephtui", *words], env=environ, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []

@@ -29,12 +29,12 @@ CORE = (
     ("ordering",),
     ("running",),
 )
-FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",))
+FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",), ("__main__",))
 LAYERS = CORE + FRONT_ENDS
 """Packages and the modules beside them. Each imports from layers above its own only, and from itself."""
 SCREENS = {
     "textual": {"tui"},
-    "plotext": {"tui"},
+    "plotext": {"tui.charts.rasterised"},
     "rich": {"reports", "terminal", "tui", "cli"},
     "click": {"cli"},
 }

@@ -61,7 +61,7 @@ class Terminal:
             "XDG_STATE_HOME": str(home / "state"),
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cephtui.cli.main", "--session", "s"],
+            [sys.executable, "-m", "cephtui", "--session", "s"],
             env=environment,
             **own_terminal(child),
         )

@@ -65,7 +65,3 @@ def _report_interruption(*left: str) -> NoReturn:
         for text in ("interrupted", *left):
             say(text)
     _leave()
-
-
-if __name__ == "__main__":
-    main()

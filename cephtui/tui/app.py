@@ -243,10 +243,10 @@ def _preload() -> None:
     """Import what the first run is drawn with and the first dialog, lest a key waits for it."""
     from cephtui.analysis import batches, live  # noqa: F401
     from cephtui.tui import dialogs  # noqa: F401
-    from cephtui.tui.charts import chart, heat_map  # noqa: F401
+    from cephtui.tui.charts import chart, heat_map, rasterised  # noqa: F401
     from cephtui.tui.widgets import nodes_now, now, shown  # noqa: F401
 
-    chart.preload()
+    rasterised.preload()
 
 
 def _collect_again() -> None:

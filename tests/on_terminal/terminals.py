@@ -20,7 +20,7 @@ from tests.end_to_end.sandbox import ENDLESS
 from tests.waiting import wait_for
 
 PATIENCE_SECONDS = 60.0
-CONSOLE = (sys.executable, "-m", "cephtui.cli.main", "--session", "s")
+CONSOLE = (sys.executable, "-m", "cephtui", "--session", "s")
 PRESET = f"""
 title = "Write IOPS"
 key = 2

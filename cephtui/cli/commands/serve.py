@@ -88,7 +88,7 @@ def _console(options: tuple[str, ...]) -> Served:
 def _this_program() -> tuple[str, ...]:
     """Without -P, Python would import modules of the current folder; from a checkout, it does anyway."""
     safely = () if str(Path.cwd()) in sys.path else ("-P",)
-    return (sys.executable, *safely, "-m", "cephtui.cli.main")
+    return (sys.executable, *safely, "-m", "cephtui")
 
 
 def _listen(host: str, port: int) -> socket.socket:

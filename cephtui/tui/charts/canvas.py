@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Any
 
 from rich.cells import cell_len
 from rich.text import Span, Text
@@ -14,7 +12,7 @@ from rich.text import Span, Text
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import RUNS, Area, closed, of, painted, sign
 from cephtui.tui.charts.ink import Glyphs, Look
-from cephtui.tui.charts.plotext_private import add_signal
+from cephtui.tui.charts.rasterised import rasterised
 from cephtui.tui.charts.steps import Point
 
 Stretch = tuple[int, int]
@@ -24,8 +22,6 @@ _HELD = "\0"
 _APART = 3
 """Cells between two texts of a row, of which a mark may take the one in the middle."""
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
-# plotext has one figure per process, and a call into its kernel releases the interpreter lock.
-_PLOTEXT = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -75,7 +71,7 @@ class Canvas:
         self, series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int
     ) -> None:
         """Draw the runs of each line, given as fractions of the axes; they are not connected to each other."""
-        self._columns, self._rows = columns, _raster(series, markers, columns, rows)
+        self._columns, self._rows = columns, [_row(row) for row in rasterised(series, markers, columns, rows)]
         self._areas: Sequence[Area] = ()
         self._behind = self._under = [" " * columns] * rows
 
@@ -220,35 +216,6 @@ def _merged(plain: str, behind: str) -> str:
 
 def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
-
-
-def _raster(series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int) -> list[_Row]:
-    """Have plotext draw them."""
-    import plotext
-
-    with _PLOTEXT:
-        plotext.terminal.limit(False, False)
-        figure: Any = plotext.figure.clear()
-        figure.canvas("default").axes(False).legend(False).plot_size(columns, rows)
-        for axis in ("x", "y"):
-            figure.ruler(axis).frequency(0).lim(0.0, 1.0).alignment(lim="edge")
-        for index, (runs, marker) in enumerate(zip(series, markers, strict=True)):
-            _add(figure, runs, plotext.marker(marker, pixel=index % 256))
-        drawn: str = figure.build().string()
-    return [_row(row) for row in drawn.split("\n")[:rows]]
-
-
-def _add(figure: Any, runs: Sequence[Sequence[Point]], marker: Any) -> None:
-    """Add one line to the figure, its runs not connected to each other."""
-    points = [point for run in runs for point in run]
-    if not points:
-        return
-    signal = figure.signal([x for x, _ in points], [y for _, y in points], marker=marker).lines()
-    start = 0
-    for run in runs:
-        signal.line(start, False)
-        start += len(run)
-    add_signal(figure, signal)
 
 
 def _row(drawn: str) -> _Row:

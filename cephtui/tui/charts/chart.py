@@ -105,11 +105,6 @@ class _Plot:
         ]
 
 
-def preload() -> None:
-    """Import plotext (about 0.1 s), so that the first chart does not wait for it; meant for a thread."""
-    import plotext  # noqa: F401
-
-
 def draw(picture: Picture, width: int, height: int, ink: Ink) -> Text:
     """Draw into exactly `height` rows of `width` columns."""
     if width < 1 or height < 1:
