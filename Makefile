@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format golden screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format golden pages screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -64,6 +64,9 @@ format: setup ## format the code and fix what ruff can fix
 golden: setup ## write tests/golden.txt again, which has the wording of what users read
 	rm -f tests/golden.txt
 	$(BIN)/python -m pytest -q -n 0 --golden tests/test_*.py
+
+pages: setup ## write again the parts of the documentation that are made from the code
+	@$(BIN)/python -m tests.pages
 
 screenshots: setup screenshot-tools ## draw the screenshots of the documentation again
 	@$(BIN)/python -m tests.screenshots $(ARGS)

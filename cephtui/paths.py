@@ -42,6 +42,12 @@ def packaged_suites_dir() -> Path:
     return packaged_presets_dir() / "suites"
 
 
+def packaged_docs_dir() -> Path:
+    """The pages of the documentation: in the package, or beside it in a checkout."""
+    installed = Path(__file__).parent / "doc_files"
+    return installed if installed.is_dir() else Path(__file__).parent.parent / "docs"
+
+
 def packaged_text(package: str, name: str) -> str:
     """A file of the package, such as a shell script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
     return Path(__file__).parent.joinpath(*package.split(".")[1:], name).read_text("utf-8")

@@ -36,6 +36,7 @@ from cephtui.cli.options import (
 )
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
+from cephtui.cli.topics import help_topic
 from cephtui.printable import meant
 
 _REPEATS_MOST = 1000
@@ -67,6 +68,7 @@ Examples:
   cephtui demo                             a recorded session of a real cluster
   cephtui serve                            the same in a browser
   cephtui sessions                         the saved sessions
+  cephtui help                             the documentation: tutorials, how-tos, reference
 """,
 )
 @click.version_option(__version__, message="cephtui %(version)s")
@@ -387,5 +389,5 @@ def completion(context: click.Context, shell: str) -> None:
     print_completion(context.find_root().command, shell)
 
 
-for verb in (provisioned, *SAVED_VERBS):
+for verb in (provisioned, *SAVED_VERBS, help_topic):
     cli.add_command(verb)

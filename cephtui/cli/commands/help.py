@@ -1,0 +1,71 @@
+"""``cephtui help``: the pages of the documentation, in a listing or one of them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterable
+from itertools import groupby
+
+import click
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cephtui.cli.printing import ascii_only, print_report
+from cephtui.cli.topics import Topic, topics
+from cephtui.printable import meant
+from cephtui.terminal import handling, make_console
+
+
+def show_help(name: str | None) -> None:
+    """Print all topics, a topic's page or a verb's --help; raises UsageError for any other name."""
+    pages = topics()
+    root = click.get_current_context().find_root()
+    verbs = root.command.commands if isinstance(root.command, click.Group) else {}
+    if name is None:
+        _list(pages.values())
+    elif name in pages:
+        _show(pages[name])
+    elif name in verbs:
+        click.echo(verbs[name].get_help(click.Context(verbs[name], root, name)))
+    else:
+        near = " ".join(filter(None, (meant(name, (*pages, *verbs)), "cephtui help lists the topics")))
+        raise click.UsageError(f"no topic {name!r}: {near}")
+
+
+def _list(pages: Iterable[Topic]) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for kind, found in groupby(pages, key=lambda page: page.kind):
+        table.add_row(Text(kind, "bold"), "")
+        for page in found:
+            table.add_row(Text(f"  {page.name}"), Text(page.about))
+    print_report(table)
+    print("\ncephtui help TOPIC shows one; cephtui help COMMAND, or cephtui COMMAND --help, the options of a command")
+
+
+def _show(page: Topic) -> None:
+    """As it is where no terminal reads it; else drawn, and by a pager where it is longer than the screen."""
+    if not sys.stdout.isatty():
+        click.echo(page.text, nl=False)
+        return
+    console = make_console()
+    with console.capture() as capture:
+        print_report(_drawn(page.text), console)
+    text = capture.get()
+    if text.count("\n") < console.height:
+        click.echo(text, nl=False)
+        return
+    with handling({signal.SIGINT: lambda number, frame: None}):  # it is the pager's
+        click.echo_via_pager(text)
+
+
+def _drawn(text: str) -> RenderableType:
+    """Rich draws Markdown with signs that a terminal with ASCII alone does not have."""
+    if ascii_only():
+        return Text(text)
+    from rich.markdown import Markdown
+
+    return Markdown(text, code_theme="ansi_dark", hyperlinks=False)
