@@ -16,7 +16,7 @@ KINDS = ("tutorial", "how-to", "reference", "explanation")
 _PICTURE = re.compile(r"!\[([^]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 _ADDRESS = re.compile(r"<(https?://[^>]+)>")
-_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+_COMMENT = re.compile(r"^<!--.*?-->\n\n?", re.MULTILINE)
 _SENTENCE = re.compile(r".+?(?:[.?!](?=\s)|$)")
 
 
