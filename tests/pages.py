@@ -9,6 +9,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -37,6 +38,7 @@ from cephtui.tui.keys import ANY_LETTER
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+_COLUMNS = 120
 _NOWHERE = Path("/nonexistent")
 _WHERE = ("--node", "--config", "-F", "--ceph-conf", "--ceph-id", "--ceph-keyring", "--ceph-node")
 """Options of every command that uses nodes; they are told once."""
@@ -104,6 +106,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def code(text: str) -> str:
     """Words in the font of code; a text without any stays empty."""
     return f"`{text}`" if text else ""
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def sections(parts: Iterable[str]) -> str:
@@ -176,7 +182,7 @@ def options_part() -> str:
 
 def _tool(tool: Tool) -> str:
     presets = [row.preset for row in _packaged() if row.tool == tool.name]
-    used = f"Presets: {', '.join(map(code, presets))}."
+    used = _paragraph(f"Presets: {', '.join(map(code, presets))}.")
     rows = [(code(each.name), each.allowed, code(each.default), each.about) for each in tool.fields()]
     return sections([f"## {tool.name}", used, table(("option", "values", "default", "meaning"), rows)])
 
@@ -209,7 +215,7 @@ def suites_part() -> str:
         sections(
             [
                 f"### {row.suite}",
-                f"{row.description}: {size_of(row)}, without prefill.",
+                _paragraph(f"{row.description} ({size_of(row)}, without prefill)"),
                 table(
                     ("step", "preset", "runs", "where", "targets"),
                     [

@@ -103,7 +103,7 @@ class Mark(Model):
 
 
 class NodeEnded(Model):
-    """A node's part in a run of several nodes is over, while that of others may go on."""
+    """A node's part in a run of several nodes is over; that of others may continue."""
 
     event: Literal["node-ended"] = "node-ended"
     schema_version: int = SCHEMA_VERSION

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import groupby
 
 import click
-from rich.console import RenderableType
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui.cli.printing import ascii_only, print_report
@@ -34,16 +33,15 @@ def show_help(name: str | None) -> None:
         raise click.UsageError(f"no topic {name!r}: {near}")
 
 
-def _list(pages: Iterable[Topic]) -> None:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis")
+def _list(pages: Collection[Topic]) -> None:
+    wide = max((len(page.name) for page in pages), default=0)
+    lines: list[Text] = []
     for kind, found in groupby(pages, key=lambda page: page.kind):
-        table.add_row(Text(kind, "bold"), "")
-        for page in found:
-            table.add_row(Text(f"  {page.name}"), Text(page.about))
-    print_report(table)
-    print("\ncephtui help TOPIC shows one; cephtui help COMMAND, or cephtui COMMAND --help, the options of a command")
+        lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {page.about}") for page in found)]
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    print_report(Group(*lines))
+    print("\ncephtui help TOPIC shows a page, cephtui help COMMAND the options of a command")
 
 
 def _show(page: Topic) -> None:
