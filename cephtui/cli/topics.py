@@ -1,4 +1,4 @@
-"""The verb that shows the documents: each page is a topic, named as its file.
+"""The pages of the documentation: each is a topic, named as its file.
 
 Every start of cephtui loads this module, so its functions import what they need themselves.
 """
@@ -69,19 +69,3 @@ def complete_topics(context: click.Context, parameter: click.Parameter, incomple
     root = context.find_root().command
     verbs = root.commands if isinstance(root, click.Group) else {}
     return sorted(name for name in {*topics(), *verbs} if name.startswith(incomplete))
-
-
-@click.command(
-    "help",
-    epilog="\b\nExamples:\n  cephtui help\n  cephtui help presets\n  cephtui help production | less\n"
-    "  cephtui help import-preset",
-)
-@click.argument("name", required=False, metavar="[TOPIC | COMMAND]", shell_complete=complete_topics)
-def help_topic(name: str | None) -> None:
-    """List the pages of the documentation, or show one: how-tos, reference, explanations.
-
-    A page that is longer than the screen is shown by $PAGER. Of a command that has no page it shows --help.
-    """
-    from cephtui.cli.commands.help import show_help
-
-    show_help(name)

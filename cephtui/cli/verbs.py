@@ -13,6 +13,7 @@ import click
 
 from cephtui import __version__
 from cephtui.cli.complete import complete_findings, complete_listed, complete_presets, complete_runs, complete_sessions
+from cephtui.cli.help_verb import help_topic
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -36,7 +37,6 @@ from cephtui.cli.options import (
 )
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
-from cephtui.cli.topics import help_topic
 from cephtui.printable import meant
 
 _REPEATS_MOST = 1000
