@@ -84,6 +84,14 @@ def test_a_page_is_markdown_in_a_pipe_and_its_links_are_commands(pages: Path) ->
     assert "(picture: a picture)" in text
 
 
+def test_without_pages_the_list_says_where_they_should_be(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cephtui.paths.packaged_docs_dir", lambda: pages / "none")
+    result = CliRunner().invoke(cli, ["help"], standalone_mode=False)
+    assert isinstance(result.exception, click.ClickException)
+    assert result.exception.exit_code == 1
+    assert said("schema").startswith("Usage: cephtui schema")
+
+
 def test_of_a_command_without_a_page_the_help_is_shown(pages: Path) -> None:
     assert said("import-preset").startswith("Usage: cephtui import-preset [OPTIONS]")
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from cephtui.cli.printing import ascii_only, print_report
 from cephtui.cli.topics import Topic, topics
+from cephtui.paths import packaged_docs_dir
 from cephtui.printable import meant
 from cephtui.terminal import handling, make_console
 
@@ -34,7 +35,9 @@ def show_help(name: str | None) -> None:
 
 
 def _list(pages: Collection[Topic]) -> None:
-    wide = max((len(page.name) for page in pages), default=0)
+    if not pages:
+        raise click.ClickException(f"{packaged_docs_dir()} has no pages: install cephtui again")
+    wide = max(len(page.name) for page in pages)
     lines: list[Text] = []
     for kind, found in groupby(pages, key=lambda page: page.kind):
         lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {page.about}") for page in found)]
