@@ -118,9 +118,15 @@ def test_a_page_that_is_longer_than_the_screen_is_paged(terminal: Terminal, monk
     assert "Which zebra answers" in paged[0]
 
 
-def test_a_terminal_with_ascii_alone_gets_the_text_itself(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_with_ascii_alone_a_page_has_nothing_else(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = show("zebra", terminal)
+    assert not whole.isascii(), "the rule below the heads of a table"
     monkeypatch.setattr(shown, "ascii_only", lambda: True)
-    assert show("zebra", terminal).startswith("# Zebra\n")
+    text = show("zebra", Terminal())
+    assert text.isascii()
+    assert list(map(len, text.split("\n"))) == list(map(len, whole.split("\n")))
 
 
 def test_topics_and_commands_are_completed(pages: Path) -> None:

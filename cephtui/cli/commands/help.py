@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Collection
 from itertools import groupby
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.text import Text
 
 from cephtui.cli.printing import ascii_only, print_report
@@ -52,21 +53,24 @@ def _show(page: Topic) -> None:
     if not sys.stdout.isatty():
         click.echo(page.text, nl=False)
         return
-    console = make_console()
-    with console.capture() as capture:
-        print_report(_drawn(page.text), console)
-    text = capture.get()
-    if text.count("\n") < console.height:
+    text, rows = _drawn(page)
+    if text.count("\n") < rows:
         click.echo(text, nl=False)
         return
     with handling({signal.SIGINT: lambda number, frame: None}):  # it is the pager's
         click.echo_via_pager(text)
 
 
-def _drawn(text: str) -> RenderableType:
-    """Rich draws Markdown with signs that a terminal with ASCII alone does not have."""
-    if ascii_only():
-        return Text(text)
+def _drawn(page: Topic) -> tuple[str, int]:
+    """For the terminal, with escape sequences, and how many rows that has."""
     from rich.markdown import Markdown
 
-    return Markdown(text, code_theme="ansi_dark", hyperlinks=False)
+    console = make_console()
+    with console.capture() as capture:
+        print_report(Markdown(page.text, code_theme="ansi_dark", hyperlinks=False), console)
+    text = capture.get()
+    if ascii_only():
+        from cephtui.tui.terminal.filters import in_ascii
+
+        text = re.sub(r"[^\x00-\x7f]+", lambda found: in_ascii(found[0]), text)
+    return text, console.height
