@@ -215,7 +215,7 @@ def suites_part() -> str:
         sections(
             [
                 f"### {row.suite}",
-                _paragraph(f"{row.description} ({size_of(row)}, without prefill)"),
+                _paragraph(f"{row.description} ({size_of(row)}, without prefill)."),
                 table(
                     ("step", "preset", "runs", "where", "targets"),
                     [
