@@ -149,7 +149,7 @@ def _verb(command: click.Command, context: click.Context) -> str:
     return sections(
         [
             inspect.cleandoc(command.help or ""),
-            _fenced(f"{context.command_path} {pieces}".strip()),
+            f"Usage: {code(f'{context.command_path} {pieces}'.strip())}",
             _options(own, context),
             "And the options that name nodes." if has_nodes else "",
             *_epilog(command.epilog or ""),
@@ -164,15 +164,18 @@ def _options(options: Iterable[click.Parameter], context: click.Context) -> str:
 
 
 def _epilog(text: str) -> Iterator[str]:
-    """Its sections, each a heading and lines; of one that --help folds, the text."""
-    for section in re.split(r"^\x08\n", text, flags=re.MULTILINE):
-        heading, _, lines = section.strip("\n").partition("\n")
-        if heading:
-            yield sections([heading, _fenced(inspect.cleandoc(lines))]) if lines else heading
+    """Its sections, each a heading and lines; what --help folds is a paragraph."""
+    for paragraph in re.split(r"\n\n+", text.replace("\x08", "").strip("\n")):
+        heading, _, lines = paragraph.strip("\n").partition("\n")
+        if lines:
+            yield sections([heading, _fenced(_commented(textwrap.dedent(lines)))])
+        elif heading:
+            yield _paragraph(heading)
 
 
-def _fenced(text: str) -> str:
-    return f"```\n{text}\n```"
+def _commented(lines: str) -> str:
+    """What stands behind a command is a comment."""
+    return re.sub(r"^(cephtui\b.*?\S)( {2,})(?=[a-z])", r"\1\2# ", lines, flags=re.MULTILINE)
 
 
 def options_part() -> str:
