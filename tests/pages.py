@@ -43,6 +43,8 @@ _NOWHERE = Path("/nonexistent")
 _WHERE = ("--node", "--config", "-F", "--ceph-conf", "--ceph-id", "--ceph-keyring", "--ceph-node")
 """Options of every command that uses nodes; they are told once."""
 _TARGET = "What to test, see [targets](targets.md). Default: a scratch file."
+_LANGUAGES = {".toml:": "toml", "codes:": "text"}
+"""Of the lines below a heading of --help, by the heading's end; others are a shell's."""
 _SIGNS = {
     "question_mark": "?",
     "slash": "/",
@@ -168,7 +170,8 @@ def _epilog(text: str) -> Iterator[str]:
     for paragraph in re.split(r"\n\n+", text.replace("\x08", "").strip("\n")):
         heading, _, lines = paragraph.strip("\n").partition("\n")
         if lines:
-            yield sections([heading, _fenced(_commented(textwrap.dedent(lines)))])
+            language = next((word for end, word in _LANGUAGES.items() if heading.endswith(end)), "")
+            yield sections([heading, _fenced(_commented(textwrap.dedent(lines)), language)])
         elif heading:
             yield _paragraph(heading)
 
@@ -176,6 +179,10 @@ def _epilog(text: str) -> Iterator[str]:
 def _commented(lines: str) -> str:
     """What stands behind a command is a comment."""
     return re.sub(r"^(cephtui\b.*?\S)( {2,})(?=[a-z])", r"\1\2# ", lines, flags=re.MULTILINE)
+
+
+def _fenced(text: str, language: str = "") -> str:
+    return f"```{language}\n{text}\n```"
 
 
 def options_part() -> str:
