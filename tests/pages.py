@@ -151,7 +151,7 @@ def _verb(command: click.Command, context: click.Context) -> str:
     return sections(
         [
             inspect.cleandoc(command.help or ""),
-            f"Usage: {code(f'{context.command_path} {pieces}'.strip())}",
+            "" if command is cli else f"Usage: {code(f'{context.command_path} {pieces}'.strip())}",
             _options(own, context),
             "And the options that name nodes." if has_nodes else "",
             *_epilog(command.epilog or ""),
@@ -178,7 +178,7 @@ def _epilog(text: str) -> Iterator[str]:
 
 def _commented(lines: str) -> str:
     """What stands behind a command is a comment."""
-    return re.sub(r"^(cephtui\b.*?\S)( {2,})(?=[a-z])", r"\1\2# ", lines, flags=re.MULTILINE)
+    return re.sub(r"^(cephtui\b.*?)( {2,})(?=[a-z])", r"\1\2# ", lines, flags=re.MULTILINE)
 
 
 def _fenced(text: str, language: str = "") -> str:
