@@ -63,6 +63,20 @@ def log_file() -> Path:
     return _DIRS.user_log_path / "cephtui.log"
 
 
+def make_private(directory: Path) -> None:
+    """Make a directory for its user alone, with those above it that are missing; raises OSError.
+
+    One that exists keeps its mode.
+    """
+    try:
+        directory.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        if directory.parent == directory:
+            raise
+        make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+
+
 def theme_file() -> Path:
     """The name of the theme that was chosen last."""
     return _DIRS.user_state_path / "theme"

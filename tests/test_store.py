@@ -745,3 +745,13 @@ def test_raw_output_leaves_room_for_the_samples(tmp_path: Path, golden: Golden) 
     golden.same(writer.findings()[0].text)
     session.close()
     assert len(list(store.read_samples(session.directory, 1))) == 1
+
+
+@pytest.mark.parametrize("name", [None, "mine"])
+def test_only_its_user_can_enter_a_new_session(tmp_path: Path, name: str | None) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o750)
+    root = shared / "new" / "sessions"
+    SessionWriter.open(root, name).close()
+    folders = (shared, root.parent, root, *root.iterdir())
+    assert [oct(folder.stat().st_mode & 0o777) for folder in folders] == ["0o750", "0o700", "0o700", "0o700"]

@@ -22,7 +22,7 @@ class _Formatter(logging.Formatter):
 
 def start_log() -> Path:
     """Log into cephtui's own file from now on; its path."""
-    from cephtui.paths import log_file  # not at the top: --version and --help do without it
+    from cephtui.paths import log_file, make_private  # not at the top: --version and --help do without it
 
     path = log_file()
     logging.raiseExceptions = False
@@ -32,7 +32,7 @@ def start_log() -> Path:
     root.setLevel(logging.INFO)
     root.propagate = False
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         handler: logging.Handler = logging.handlers.RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
     except OSError:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement

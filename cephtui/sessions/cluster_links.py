@@ -12,6 +12,7 @@ from pathlib import Path
 from cephtui.analysis.batches import host_name
 from cephtui.analysis.links import links_of
 from cephtui.models import ClusterLink, Run
+from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import readable_lines
@@ -37,7 +38,7 @@ def keep_links(root: Path, run: Run, fsid: str) -> None:
     path = _file(root, fsid)
     if path is None or not found:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     with open_to_append(path) as file:
         file.write("".join(f"{as_json(link)}\n" for link in found).encode())
 

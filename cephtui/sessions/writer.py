@@ -22,6 +22,7 @@ from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT
+from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
@@ -263,7 +264,7 @@ class SessionWriter:
         check_name(name)
         try:
             directory = root / name if name else _new_directory(root)
-            directory.mkdir(parents=True, exist_ok=True)
+            make_private(directory)
             name = directory.name
             lock = take_lock(directory)
             if lock is None:
@@ -359,11 +360,11 @@ class SessionWriter:
 
 def _new_directory(root: Path) -> Path:
     """A new one, named after the time; another console may start in the same second. Raises OSError."""
-    root.mkdir(parents=True, exist_ok=True)
+    make_private(root)
     base = datetime.now().strftime("%Y-%m-%d-%H%M%S")
     for name in (base, *(f"{base}-{number}" for number in range(2, 100))):
         with contextlib.suppress(FileExistsError):
-            (root / name).mkdir()
+            (root / name).mkdir(mode=0o700)
             return root / name
     raise FileExistsError(errno.EEXIST, "too many sessions in one second", str(root / base))
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.paths import cache_dir
+from cephtui.paths import cache_dir, make_private
 from cephtui.targets.file import FileKind, FileTarget
 
 _PREFIX = "scratch-"
@@ -48,7 +48,7 @@ def scratch_directory(cache: Path, earlier: Path | None = None) -> Iterator[Path
 
     It has the name of an ``earlier`` one, unless that is still in use.
     """
-    cache.mkdir(parents=True, exist_ok=True)
+    make_private(cache)
     remove_dead(cache)
     # under another name until it is locked, so that another console's start does not take it for dead
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=cache))

@@ -110,7 +110,7 @@ def _save(text: str) -> Path | None:
     """Where the text is kept until the next is; None where that is not possible."""
     file = paths.cache_dir() / "copied.md"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        paths.make_private(file.parent)
         file.write_text(text, "utf-8")
     except OSError:
         return None

@@ -92,7 +92,7 @@ def _known(graph: str) -> Graph | None:
 
 def _keep(file: Path, name: str) -> None:
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        paths.make_private(file.parent)
         write_whole(file, f"{name}\n")
 
 

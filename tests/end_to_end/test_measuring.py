@@ -343,6 +343,20 @@ def test_show_prints_what_run_printed(write_iops: Console) -> None:
     assert shown.process.returncode == 0
 
 
+def test_only_its_user_can_enter_what_it_has_made(write_iops: Console) -> None:
+    sandbox = write_iops.sandbox
+    folders = (
+        sandbox.data,
+        sandbox.data / "sessions",
+        sandbox.session(),
+        sandbox.cache / "cephtui",
+        sandbox.state / "cephtui",
+    )
+    assert {folder.name: oct(folder.stat().st_mode & 0o777) for folder in folders} == {
+        folder.name: "0o700" for folder in folders
+    }
+
+
 def test_every_node_has_samples_of_its_own(write_iops: Console) -> None:
     for phase in ("prepare", "ramp", "run"):
         merged, own = write_iops.samples(phase), write_iops.samples(phase, node="local")

@@ -222,7 +222,7 @@ def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
         print(f"# {path}\n{text}")
     else:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            paths.make_private(path.parent)
             write_whole(path, text)
         except OSError as error:
             raise click.ClickException(f"can't write {path}: {error.strerror}") from None
