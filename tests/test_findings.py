@@ -15,9 +15,10 @@ from cephtui.models import Finding, Run
 from cephtui.models.findings import KINDS, limiting
 from cephtui.models.findings.cluster import FLAG
 from cephtui.models.findings.examples import examples
+from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
 from cephtui.models.metrics import METRICS
-from cephtui.reports.quality import effect_of, finding_line, outcome_word, quality_of
+from cephtui.reports.quality import effect_of, finding_line, limited_figures, outcome_word, quality_of
 from tests.golden import Golden
 from tests.measured import run
 
@@ -145,6 +146,13 @@ def test_a_finding_limits_its_figures_alone() -> None:
     assert limiting(["in-flight", "coarse", "krbd"], "iops") == ("in-flight",)
     assert limiting(["in-flight", "coarse", "krbd"], "latency_p99_seconds") == ("coarse",)
     assert limiting(["in-flight", "coarse", "krbd"], "bandwidth_bytes") == ()
+
+
+def test_the_figures_that_are_limited_are_named() -> None:
+    assert limited_figures("limits", None) == "all figures"
+    assert limited_figures("limits", ("iops", "bandwidth_bytes")) == "IOPS, bandwidth"
+    assert limited_figures("limits", (*LATENCIES, "seconds")) == "latency, the sums by second"
+    assert limited_figures("note", ("iops",)) == ""
 
 
 def test_the_words_say_what_a_finding_means_and_what_helps() -> None:

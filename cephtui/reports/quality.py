@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from cephtui.models import Finding, Run
 from cephtui.models.findings import Level, kind_of
 from cephtui.models.findings.kind import LATENCIES
+from cephtui.models.metrics import BY_NAME
 from cephtui.models.run import Validity
+from cephtui.printable import listed
 
 LEVELS: Mapping[Level, str] = {"note": "note", "limits": "questionable", "invalidates": "not counted"}
 """What a finding of a level makes of a run."""
@@ -17,8 +19,8 @@ QUALITY: Mapping[Validity, str] = {
     "INVALID": LEVELS["invalidates"],
 }
 _SHORT: Mapping[Validity, str] = {"VALID": "ok", "SUSPECT": LEVELS["limits"], "INVALID": LEVELS["invalidates"]}
-_FIGURES = {LATENCIES: "latency", ("iops",): "IOPS", ("seconds",): "the sums by second"}
-"""Figures that are limited together."""
+_NO_TITLES = {**dict.fromkeys(LATENCIES, "latency"), "seconds": "the sums by second"}
+"""Figures that have another name here than in tables."""
 
 
 def outcome_word(run: Run) -> str:
@@ -35,7 +37,12 @@ def is_marked(run: Run) -> bool:
 
 def limited_figures(level: Level, figures: tuple[str, ...] | None) -> str:
     """``all figures``, ``latency``; empty for a note."""
-    return "" if level == "note" else "all figures" if figures is None else _FIGURES[figures]
+    return "" if level == "note" else "all figures" if figures is None else _titles(figures)
+
+
+def _titles(figures: Iterable[str]) -> str:
+    """``IOPS, bandwidth``: each name once, however many latencies there are."""
+    return listed([*dict.fromkeys(_NO_TITLES.get(figure) or BY_NAME[figure].title for figure in figures)])
 
 
 def effect_of(finding: Finding) -> str:
@@ -43,7 +50,7 @@ def effect_of(finding: Finding) -> str:
     kind = kind_of(finding.code)
     if kind.level != "limits":
         return LEVELS[kind.level]
-    return QUALITY["SUSPECT"] if kind.figures is None else f"{_FIGURES[kind.figures]} {LEVELS['limits']}"
+    return QUALITY["SUSPECT"] if kind.figures is None else f"{_titles(kind.figures)} {LEVELS['limits']}"
 
 
 def finding_line(finding: Finding, where: str = "") -> str:
