@@ -75,7 +75,9 @@ def test_it_is_read_at_once(name: str) -> None:
 @pytest.mark.parametrize("name", WORDS)
 def test_targets_of_make_exist(name: str) -> None:
     known = set(re.findall(r"(?m)^([a-z][a-z0-9-]*):", text_of("Makefile")))
-    assert {match for text in code_in(text_of(name)) for match in re.findall(r"\bmake ([a-z][a-z0-9-]*)", text)} <= known
+    assert {
+        match for text in code_in(text_of(name)) for match in re.findall(r"\bmake ([a-z][a-z0-9-]*)", text)
+    } <= known
 
 
 def test_the_layers_are_those_of_the_imports() -> None:

@@ -532,6 +532,23 @@ def test_an_included_file_is_read_beside_the_job_file(
     assert {name: options[name] for name in wanted} == wanted
 
 
+@pytest.mark.parametrize("included", ["{tmp}/elsewhere/secret", "../elsewhere/secret", "link"])
+def test_a_file_elsewhere_is_neither_read_nor_shown(
+    included: str, own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job file of a stranger shows nothing of what only its reader may read."""
+    for folder in ("elsewhere", "jobs"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("canary\n")
+    (tmp_path / "jobs" / "link").symlink_to("../elsewhere/secret")
+    path = tmp_path / "jobs" / "a.fio"
+    path.write_text(f"[a]\nrw=read\ninclude {included.format(tmp=tmp_path)}\n")
+    assert run(str(path)) == 1
+    said = capsys.readouterr().err
+    assert "canary" not in said
+    assert "and there is none" in said
+
+
 def test_files_that_include_each_other_come_to_an_end(own: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.fio"
     path.write_text("[a]\nrw=read\ninclude b.fio\ninclude b.fio\n")

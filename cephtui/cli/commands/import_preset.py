@@ -111,16 +111,21 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
 
 
 def _with_included(text: str, path: Path, within: Sequence[Path] = ()) -> str:
-    """A job file with the files that it includes, which fio looks for beside it; a line stays where there is none.
+    """A job file with the files beside it or below that it includes; a line stays where there is none.
 
-    Raises UsageError for files that include each other.
+    A file elsewhere is not read: what is in it would be shown where it is no option. Raises UsageError for files that
+    include each other.
     """
     if path in within or len(within) > _INCLUDED_MOST:
         raise click.UsageError(f"{one_line(str(path))}: include: it includes itself, or too many files")
 
+    folder = (*within, path)[0].parent.resolve()
+
     def content(line: re.Match[str]) -> str:
         file = path.parent / line["file"]
         try:
+            if not file.resolve().is_relative_to(folder):
+                return line[0]
             found = read_bytes(file).decode("utf-8-sig", "replace")
         except OSError:
             return line[0]

@@ -208,7 +208,11 @@ def _reason_against(option: str, value: str) -> str | None:
 def _check_known(option: str, value: str) -> None:
     """Raises OptionError for what is no option, has no value, or makes other values mean something else."""
     if _WORDS.search(option) or option == "include":
-        why = "is read from a file beside the job file, and there is none" if option.startswith("include ") else ""
+        why = (
+            "is read from a file beside the job file or below it, and there is none"
+            if option.startswith("include ")
+            else ""
+        )
         raise OptionError(option, why or "is no option of fio")
     if not value:
         raise OptionError(option, "has no value")
