@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cephtui import __version__
+from cephtui.cli.verbs import cli
 from tests.test_imports import CORE, LAYERS, MODULES
 
 ROOT = Path(__file__).parent.parent
@@ -45,12 +47,12 @@ def rows_of(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"][2:]
 
 
-def defines(dotted: str) -> bool:
-    """Whether ``models.plan.Step`` is a class, or a module, of the package."""
+def is_defined(dotted: str) -> bool:
+    """Whether ``models.plan.Step`` is a module of the package, or stands in one at the beginning of a line."""
     module, _, name = dotted.rpartition(".")
-    if dotted in MODULES:
-        return True
-    return module in MODULES and re.search(rf"(?m)^class {name}\b", MODULES[module].read_text("utf-8")) is not None
+    return dotted in MODULES or (
+        module in MODULES and re.search(rf"(?m)^(class |def )?{name}\b", MODULES[module].read_text("utf-8")) is not None
+    )
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -69,7 +71,7 @@ def test_it_is_read_at_once(name: str) -> None:
     lines = text_of(name).splitlines()
     assert len(text_of(name).split()) <= WORDS[name]
     assert lines[0].startswith("# ")
-    assert not [line for line in lines if len(line) > 120]
+    assert not [line for line in lines if len(line) > 120 and line[:1] != "|"]
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -89,20 +91,22 @@ def test_the_layers_are_those_of_the_imports() -> None:
 def test_each_word_lives_where_it_is_said_to() -> None:
     rows = rows_of(section("ARCHITECTURE.md", "Words"))
     assert len(rows) >= 20
-    assert not [place for _, _, place in rows if not defines(place.strip("`"))]
+    assert not [place for _, _, place in rows if not is_defined(place.strip("`"))]
 
 
 def test_modules_that_are_named_exist() -> None:
     """``models.plan`` or ``running.runner.Runner``, whichever package of this one it begins with."""
+    words = {text.removeprefix("cephtui.") for name in WORDS for text in code_in(text_of(name))}
     packages = {module.partition(".")[0] for module in MODULES}
-    dotted = {
-        word
-        for name in WORDS
-        for text in code_in(text_of(name))
-        if re.fullmatch(r"[a-z_]+(\.\w+)+", text) and (word := text).partition(".")[0] in packages
-    }
+    dotted = {word for word in words if re.fullmatch(r"(\w+)(\.\w+)+", word) and word.partition(".")[0] in packages}
     assert len(dotted) > 20
-    assert not {word for word in dotted if not defines(word) and not word.endswith((".py", ".md", ".make_plan"))}
+    assert not {word for word in dotted if not is_defined(word)}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_verbs_of_the_command_line_exist(name: str) -> None:
+    words = re.findall(r"`cephtui ([a-z][a-z-]+)", text_of(name))
+    assert {*words} <= {*cli.commands}
 
 
 def test_marks_are_those_of_pytest() -> None:
@@ -112,7 +116,5 @@ def test_marks_are_those_of_pytest() -> None:
 
 
 def test_the_newest_release_is_this_version() -> None:
-    from cephtui import __version__
-
     headings = re.findall(r"(?m)^## \[?([^\]\s]+)\]?", text_of("CHANGELOG.md"))
     assert headings[:2] == ["Unreleased", __version__]

@@ -91,7 +91,9 @@ def test_a_sentence_of_an_analysis_or_a_report_stands_in_one_module() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *sorted((ROOT / "presets").glob("*.toml"))], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "presets").glob("*.toml"))], ids=lambda p: p.name
+)
 def test_the_documents_neither(path: Path) -> None:
     assert banned_in(path.read_text("utf-8")) == []
 
