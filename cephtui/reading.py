@@ -59,11 +59,19 @@ def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
 
 
 def open_to_append(path: Path) -> io.FileIO:
-    """A file open for writing at its end, unbuffered, made where it is missing; raises OSError as ``open_regular``."""
+    """A file open for writing at its end, unbuffered, made where it is missing; raises OSError as ``open_regular``.
+
+    A link is none: one in a session of others would lead what is written into any file of the user's.
+    """
     with contextlib.suppress(FileNotFoundError):
         _check(_found(str(path)), str(path), SERIES_MOST_BYTES)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, expected a regular file", str(path)) from None
+        raise
     try:
         _check(os.fstat(descriptor), str(path), SERIES_MOST_BYTES)
         return io.FileIO(str(path), "ab", opener=lambda *_: descriptor)

@@ -524,6 +524,19 @@ def test_a_writer_waits_for_no_fifo(tmp_path: Path, golden: Golden) -> None:
     session.close()
 
 
+def test_a_writer_follows_no_link(tmp_path: Path) -> None:
+    """A session of others leads nothing that is written into a file of the user's."""
+    directory, elsewhere = write_session(tmp_path / "sessions"), tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    for name, target in (("marks.jsonl", elsewhere), ("undo.jsonl", elsewhere), ("lock", tmp_path / "new")):
+        (directory / name).unlink()
+        (directory / name).symlink_to(target)
+        with pytest.raises(OSError, match="a link, expected a regular file"):
+            reading.open_to_append(directory / name)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["elsewhere", "sessions"]
+    assert elsewhere.read_text() == "mine"
+
+
 def test_one_bad_directory_hides_no_session(tmp_path: Path) -> None:
     directory = write_session(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
