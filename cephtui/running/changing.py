@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from cephtui.reading import open_to_append
 from cephtui.running.command import run_command
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.writer import append_lines
@@ -35,7 +36,7 @@ def run_noted(
             log.exception("an undo can't be noted")
 
     with contextlib.suppress(OSError):
-        path.touch()
+        open_to_append(path).close()  # so that it is there to be locked
     ended = run_command(command, path, begins, is_stopped)
     after = {"at": datetime.now(UTC), "status": ended.status, "output": ended.output}
     try:
