@@ -30,6 +30,7 @@ from cephtui.reports.markdown import comparison_markdown, runs_markdown
 from cephtui.reports.runs import draw_run, draw_session
 from cephtui.reports.tables import Noted, add_row, make_table
 from cephtui.sessions import demo, store
+from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError
 from tests.golden import Golden
 from tests.replayed import SESSION, WRITE_IOPS
@@ -315,19 +316,19 @@ def test_piped_output_is_neither_wrapped_nor_padded(home: Path, words: list[str]
 
 def test_a_session_is_named_by_last_and_by_its_beginning(home: Path) -> None:
     root = home / "sessions"
-    assert {store.find_session(root, name).name for name in ("last", "-", "r", "replay")} == {"replay"}
-    assert store.find_session(root, "de").name == "demo"
+    assert {find_session(root, name).name for name in ("last", "-", "r", "replay")} == {"replay"}
+    assert find_session(root, "de").name == "demo"
     for name in ("x", "", "replay2"):
         with pytest.raises(StoreError, match="no session"):
-            store.find_session(root, name)
+            find_session(root, name)
 
 
 def test_a_beginning_of_several_lists_them(tmp_path: Path, golden: Golden) -> None:
     for number in range(10):
         (tmp_path / f"2026-{number}").mkdir()
     (tmp_path / "2026").mkdir()
-    assert store.find_session(tmp_path, "2026").name == "2026", "a whole name is no beginning"
+    assert find_session(tmp_path, "2026").name == "2026", "a whole name is no beginning"
     with golden.raises(StoreError):
-        store.find_session(tmp_path, "2026-")
+        find_session(tmp_path, "2026-")
     (tmp_path / "last").mkdir()
-    assert store.find_session(tmp_path, "last").name == "last"
+    assert find_session(tmp_path, "last").name == "last"

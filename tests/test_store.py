@@ -23,6 +23,7 @@ from cephtui.models import SCHEMA_VERSION, Interval, Mark, Phase, Plan, Run, Sam
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.names import NO_SESSIONS, find_session
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
@@ -161,7 +162,7 @@ def test_names_that_no_session_can_have(root: Path, name: str) -> None:
         SessionWriter.open(root, name)
     assert not root.exists()
     with pytest.raises(StoreError, match="no session"):
-        store.find_session(root, name)
+        find_session(root, name)
 
 
 def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden) -> None:
@@ -169,9 +170,9 @@ def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden
         write_session(root, name)
     (root / "notes.txt").write_text("not a session")
     assert [row.session for row in list_sessions(root)] == ["b", "a", "c"]
-    assert store.find_session(root, "a") == root / "a"
+    assert find_session(root, "a") == root / "a"
     with golden.raises(StoreError):
-        store.find_session(root, "d")
+        find_session(root, "d")
 
 
 def session_at(root: Path, name: str, created: int, *runs: int) -> Path:
@@ -207,7 +208,7 @@ def test_the_last_session_is_the_one_that_was_measured_last_by_what_stands_in_it
     session.close()
     assert [row.session for row in list_sessions(root)] == names
     while names:
-        last = store.find_session(root, "last")
+        last = find_session(root, "last")
         assert last.name == names.pop()
         shutil.rmtree(last)
 
@@ -215,12 +216,12 @@ def test_the_last_session_is_the_one_that_was_measured_last_by_what_stands_in_it
 def test_without_any_session_it_is_said_how_one_is_made(root: Path, golden: Golden) -> None:
     for name in ("last", "-", "tuning"):
         with pytest.raises(StoreError) as error:
-            store.find_session(root, name)
-        assert str(error.value) == store.NO_SESSIONS
+            find_session(root, name)
+        assert str(error.value) == NO_SESSIONS
     root.parent.mkdir(exist_ok=True)
     root.write_text("")
     with golden.raises(StoreError):
-        store.find_session(root, "last")
+        find_session(root, "last")
 
 
 def test_no_sessions_at_all(root: Path) -> None:

@@ -17,7 +17,8 @@ from cephtui.models import Node
 from cephtui.nodes.vault import Vault
 from cephtui.planning import new_batch
 from cephtui.presets import Catalogue, find_presets
-from cephtui.sessions.store import StoreError, check_name
+from cephtui.sessions import names
+from cephtui.sessions.store import StoreError
 from cephtui.suites import Suites, find_suites
 from cephtui.targets import KINDS, Target, TargetError, kind_of, parse_target, with_data_pool
 from cephtui.targets.scratch import scratch_target
@@ -70,9 +71,9 @@ def known_nodes(where: Where) -> dict[str, Node]:
 
 
 def check_session_name(name: str | None) -> None:
-    """Check that a session may have this name."""
+    """Check that a session may have this name, and is not read-only."""
     try:
-        check_name(name)
+        names.check_session_name(paths.sessions_dir(), name)
     except StoreError as error:
         raise click.UsageError(str(error)) from None
 

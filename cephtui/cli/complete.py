@@ -58,7 +58,15 @@ def complete_options(context: click.Context, parameter: click.Parameter, incompl
 
 
 def complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Names of saved sessions, and ``last``."""
+    """Names of saved sessions, ``last``, and the demo."""
+    from cephtui.sessions.demo import SESSION
+
+    own = complete_own_sessions(context, parameter, incomplete)
+    return [*own, *[SESSION] * (SESSION not in own and SESSION.startswith(incomplete))]
+
+
+def complete_own_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the sessions of the user's, and ``last``."""
     from cephtui.paths import sessions_dir
 
     with contextlib.suppress(OSError):
@@ -79,7 +87,9 @@ def complete_served(context: click.Context, parameter: click.Parameter, incomple
 def complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Sessions, or the runs of the only session that fits: a shell adds a space to a single answer."""
     from cephtui.paths import sessions_dir
-    from cephtui.sessions.store import StoreError, find_session
+    from cephtui.sessions.listing import run_numbers
+    from cephtui.sessions.names import find_session
+    from cephtui.sessions.store import StoreError
 
     name, slash, number = incomplete.partition("/")
     if not slash:
@@ -88,7 +98,6 @@ def complete_runs(context: click.Context, parameter: click.Parameter, incomplete
             return [f"{session}/" for session in found]
         name = found[0]
     with contextlib.suppress(OSError, StoreError):
-        directory = find_session(sessions_dir(), name)
-        runs = sorted(int(path.name) for path in directory.iterdir() if path.name.isdecimal())
+        runs = run_numbers(find_session(sessions_dir(), name))
         return [f"{name}/{run}" for run in runs if str(run).startswith(number)]
     return []

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from cephtui import paths
-from cephtui.sessions import store
+from cephtui.sessions import names, store
+from cephtui.terminal import say
 
 _DIGITS_MOST = 9
 """Of a run's number."""
 
 
+_QUIET_SECONDS = 1.0
+"""What takes longer is announced."""
+
+
 def find_session(name: str) -> Path:
-    """Where a saved session is."""
+    """Where a saved session is, or the demo."""
     try:
-        return store.find_session(paths.sessions_dir(), name)
+        return opened(names.find_session(paths.sessions_dir(), name))
     except store.StoreError as error:
         raise click.UsageError(str(error)) from None
+
+
+def opened(directory: Path) -> Path:
+    """The same directory, with the demo unpacked; raises StoreError."""
+    with _announced("unpacking the demo ..."):
+        return names.opened(directory)
+
+
+@contextlib.contextmanager
+def _announced(text: str) -> Iterator[None]:
+    timer = threading.Timer(_QUIET_SECONDS, say, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def find_run(name: str) -> tuple[Path, int]:

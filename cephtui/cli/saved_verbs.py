@@ -25,7 +25,10 @@ def begin_screen(verb: str, instead: str = "") -> None:
 @click.command(epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session")
 @json_option
 def sessions(**given: Any) -> None:
-    """List the saved sessions."""
+    """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
+
+    --json lists only the sessions of the user's own.
+    """
     from cephtui.cli.commands.sessions import print_sessions
 
     print_sessions(**given)

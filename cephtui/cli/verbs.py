@@ -12,7 +12,13 @@ from typing import Any
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import complete_findings, complete_listed, complete_presets, complete_runs, complete_sessions
+from cephtui.cli.complete import (
+    complete_findings,
+    complete_listed,
+    complete_own_sessions,
+    complete_presets,
+    complete_runs,
+)
 from cephtui.cli.help_verb import help_topic
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
@@ -153,7 +159,7 @@ Exit codes:
 @click.option(
     "--resume",
     metavar="SESSION",
-    shell_complete=complete_sessions,
+    shell_complete=complete_own_sessions,
     help="Run what is missing of what was ordered in SESSION, after a stop, a crash or a reboot.",
 )
 @destroy_option
@@ -284,7 +290,7 @@ def nodes(**given: Any) -> int:
     "--undo",
     "undone",
     metavar="SESSION",
-    shell_complete=complete_sessions,
+    shell_complete=complete_own_sessions,
     help="Instead, run the --undo command of a check in SESSION that was killed before it did.",
 )
 @click.option(

@@ -22,6 +22,7 @@ from cephtui.ordering import by_kind, cells, in_slices, left_of, once, place, re
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, choose
 from cephtui.sessions import store
+from cephtui.sessions.names import check_writable
 from cephtui.sessions.undo import pending
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target, usual_target
@@ -130,6 +131,7 @@ def _check_local(suite: Suite, nodes: Sequence[Node]) -> None:
 def saved_work(name: str, where: Where, stack: ExitStack) -> tuple[str, Work]:
     """The name of a session, and what was ordered in it; raises PresetError, OptionError, StoreError and UsageError."""
     directory = find_session(name)
+    check_writable(directory)
     ordered = store.read_ordered(directory)
     if ordered is None or not ordered.cells:
         raise click.UsageError(

@@ -16,10 +16,10 @@ from cephtui.models import Node
 from cephtui.models.rows import Info, PresetRow, SessionRow
 from cephtui.presets import choice_text, combinations
 from cephtui.printable import one_line, printable
-from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target
+from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target, whose
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined
-from cephtui.sessions.store import NO_SESSIONS
+from cephtui.sessions.names import NO_SESSIONS
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
@@ -99,12 +99,13 @@ def draw_preset(row: PresetRow) -> RenderableType:
 
 
 def draw_sessions(rows: Sequence[SessionRow]) -> RenderableType:
-    """The saved sessions, the oldest first."""
+    """The saved sessions, the oldest first, and what to do where none is the user's."""
+    none = [] if any(not whose(row) for row in rows) else [Text(NO_SESSIONS)]
     if not rows:
-        return Text(NO_SESSIONS)
+        return Group(*none)
     remarks = [plain(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
     errors = [plain(f"{row.session}: {row.error}", "red") for row in rows if row.error]
-    return Group(_SessionsTable(rows), *remarks, *errors)
+    return Group(*none, _SessionsTable(rows), *remarks, *errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,10 @@ def _needed(column: str, texts: Iterable[str]) -> int:
 
 
 def _remarks(row: SessionRow) -> str:
-    """Tags, baseline and note."""
+    """Whose it is, tags, baseline and note."""
     baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
     tags = f"tags {joined(row.tags, 'tags')}" if row.tags else ""
-    return "; ".join(part for part in (tags, baseline, row.note) if part)
+    return "; ".join(part for part in (whose(row), tags, baseline, row.note) if part)
 
 
 def draw_info(value: Info) -> RenderableType:

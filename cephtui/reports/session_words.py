@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from cephtui import units
 from cephtui.models.rows import SessionRow
 from cephtui.reports.quality import LEVELS
+from cephtui.sessions.demo import is_packaged
 
 BEST = ("best IOPS", "best bandwidth")
 """Columns."""
@@ -49,6 +51,11 @@ def best(row: SessionRow) -> dict[str, str]:
 
 def _both(text: Callable[[float], str], read: float | None, write: float | None) -> str:
     return "  ".join(f"{word} {text(value)}" for word, value in (("r", read), ("w", write)) if value)
+
+
+def whose(row: SessionRow) -> str:
+    """``comes with cephtui, read-only`` of the demo; empty for the user's own."""
+    return "comes with cephtui, read-only" if is_packaged(Path(row.path)) else ""
 
 
 def is_empty(row: SessionRow) -> bool:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from cephtui.models import SessionNotes
 from cephtui.reading import open_regular
 from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.names import check_session_name, check_writable
 from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, read_notes
 from cephtui.sessions.undo import UNDO_FILE, pending
 from cephtui.sessions.writer import take_lock, write_whole
@@ -73,7 +74,7 @@ def annotate(directory: Path, **changes: object) -> SessionNotes:
 def name_problem(root: Path, old: str, new: str) -> str | None:
     """Why a session can't get a new name; None where it can."""
     try:
-        check_name(new)
+        check_session_name(root, new)
     except StoreError as error:
         return str(error)
     if new != old and os.path.lexists(root / new):
@@ -166,7 +167,8 @@ def _check_undone(directory: Path) -> None:
 
 
 def _check_own(directory: Path) -> None:
-    """Raises StoreError for what is no session, or lies elsewhere."""
+    """Raises StoreError for what is no session, lies elsewhere, or is read-only."""
+    check_writable(directory)
     check_name(directory.name)
     if directory.is_symlink():
         raise StoreError(f"{directory} is a link: change the session where it is")

@@ -23,6 +23,7 @@ from cephtui.analysis.expectation import (
 from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
 from cephtui.sessions import store
+from cephtui.sessions.demo import is_packaged
 from cephtui.sessions.writer import append_lines
 
 
@@ -78,11 +79,11 @@ def judge_expected(directory: Path, runs: Sequence[Run], at: datetime) -> list[E
 def keep_given(found: Iterable[Expected], directory: Path) -> None:
     """Add to a session what was said, unless the same was said of the same runs last, as the last of that figure.
 
-    Raises OSError.
+    Nothing is added to a session that is read-only. Raises OSError.
     """
     kept = store.read_given(directory)
     new = [each for each in found if not _is_kept(each, kept)]
-    if new:
+    if new and not is_packaged(directory):
         append_lines(directory / store.VERDICTS_FILE, new)
 
 

@@ -17,7 +17,8 @@ from cephtui.analysis.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
 from cephtui.sessions.log_files import LogFile
-from cephtui.sessions.store import StoreError, cannot_write, check_name
+from cephtui.sessions.names import check_session_name
+from cephtui.sessions.store import StoreError, cannot_write
 from cephtui.sessions.trees import UNKNOWN_COMMAND
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tools import TOOLS
@@ -39,7 +40,7 @@ def default_name(first: Path, file: LogFile) -> str:
 
 def check_new(root: Path, name: str) -> None:
     """Raises StoreError for a name that a session can't have, or that one has."""
-    check_name(name)
+    check_session_name(root, name)
     if os.path.lexists(root / name):
         problem = f"there is a session {name} already, perhaps of the same files"
         raise StoreError(f"{problem}: choose another name with --session, or delete that one")

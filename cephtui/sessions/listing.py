@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models.rows import SessionRow
+from cephtui.reading import load_json, read_bytes
+from cephtui.sessions import demo
 from cephtui.sessions.row_file import figures_of, kept_figures, stamps_of, text_of
 from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, by_last, is_locked, read_notes
 from cephtui.sessions.writer import write_whole
@@ -25,6 +27,24 @@ def list_sessions(root: Path) -> list[SessionRow]:
         raise StoreError(f"{root}: {error.strerror}") from None
     rows = [row for directory in directories if (row := session_row(directory))]
     return sorted(rows, key=lambda row: by_last(row.last_at, row.session))
+
+
+def list_with_demo(root: Path) -> list[SessionRow]:
+    """The same, and the demo behind them unless a session of the user's has its name."""
+    rows = list_sessions(root)
+    return rows if any(row.session == demo.SESSION for row in rows) else [*rows, demo_row()]
+
+
+def demo_row() -> SessionRow:
+    """The demo's line of the listing, whether it is unpacked or not."""
+    return SessionRow.model_validate({**load_json(read_bytes(demo.ROW)), "path": str(demo.directory())})
+
+
+def run_numbers(directory: Path) -> list[int]:
+    """Of the runs of a session, also of the demo that is not unpacked; raises OSError."""
+    if demo.is_packaged(directory):
+        return list(range(1, demo_row().runs + 1))
+    return sorted(int(path.name) for path in directory.iterdir() if path.name.isdecimal())
 
 
 def session_row(directory: Path) -> SessionRow | None:

@@ -9,7 +9,8 @@ from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import store
-from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.demo import SESSION
+from cephtui.sessions.listing import list_sessions, list_with_demo
 from cephtui.sessions.store import StoreError
 
 
@@ -33,10 +34,10 @@ def candidates(root: Path, exclude: tuple[str, int], *, others: bool = True) -> 
     """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
 
     The baseline of the excluded run's own session is the first of all; without ``others``, no other session is listed.
-    Sessions are read as they are needed; what can't be read is left out. Raises StoreError where the directory of the
-    sessions can't be read.
+    Runs of the demo are listed only where one of them is excluded. Sessions are read as they are needed; what can't be
+    read is left out. Raises StoreError where the directory of the sessions can't be read.
     """
-    rows = list_sessions(root)[::-1]
+    rows = (list_with_demo if exclude[0] == SESSION else list_sessions)(root)[::-1]
     own = [row for row in rows if row.session == exclude[0]]
     first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
     yield from first

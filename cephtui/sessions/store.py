@@ -81,12 +81,7 @@ SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
 STOP_FILE = "stop"
 _UNSAVED = "cephtui ended before the results were saved"
-NEWEST = ("last", "-")
-"""In place of a name: the session that was measured last."""
-NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_NAMED_MOST = 8
-"""Sessions that an error lists."""
 
 
 class StoreError(Exception):
@@ -307,37 +302,6 @@ def read_ordered(directory: Path) -> Ordered | None:
 
     path = directory / SUITE_FILE
     return _load(path, Ordered) if os.path.lexists(path) else None
-
-
-def find_session(root: Path, name: str) -> Path:
-    """The directory of a session; raises StoreError.
-
-    The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was measured last.
-    """
-    names = session_names(root)
-    if not names:
-        raise _no_sessions(root)
-    if name in names:
-        return root / name
-    if name in NEWEST and names:
-        return max((root / each for each in names), key=lambda each: by_last(last_at(each), each.name))
-    fitting = [each for each in names if name and each.startswith(name)]
-    if len(fitting) > 1:
-        more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
-        raise StoreError(f"session {name!r} may be {', '.join(fitting[:_NAMED_MOST])}{more}: type more of its name")
-    if not fitting:
-        raise StoreError(f"no session {name!r}: cephtui sessions lists them")
-    return root / fitting[0]
-
-
-def _no_sessions(root: Path) -> StoreError:
-    try:
-        next(root.iterdir(), None)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        return StoreError(f"can't read the sessions in {root}: {error.strerror}")
-    return StoreError(NO_SESSIONS)
 
 
 def session_names(root: Path) -> list[str]:

@@ -14,6 +14,7 @@ from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark
 from cephtui.models.verdict import Verdict
+from cephtui.sessions.demo import is_packaged
 from cephtui.sessions.store import VERDICTS_FILE, read_verdicts
 from cephtui.sessions.writer import append_lines
 
@@ -73,8 +74,9 @@ def is_kept(judged: Judgement, directory: Path) -> bool:
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
-    """Add them and their answer to a session; raises OSError."""
-    append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
+    """Add them and their answer to a session, unless that is read-only; raises OSError."""
+    if not is_packaged(directory):
+        append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
 
 
 def _asked(verdict: Verdict) -> object:

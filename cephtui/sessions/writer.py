@@ -25,6 +25,7 @@ from cephtui.models.findings.record import RAW_CUT
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
+from cephtui.sessions.names import check_session_name, check_writable
 from cephtui.sessions.store import (
     NO_ROOM,
     ROW_FILE,
@@ -32,7 +33,6 @@ from cephtui.sessions.store import (
     SUITE_FILE,
     StoreError,
     cannot_write,
-    check_name,
     cut_off,
     is_locked,
     may_be_unended,
@@ -100,7 +100,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def take_lock(directory: Path) -> IO[bytes] | None:
-    """The session's lock, held until the file is closed; None where a console writes the session. Raises OSError."""
+    """The session's lock, held until the file is closed; None where a console writes the session.
+
+    Raises OSError, and StoreError for a session that is read-only.
+    """
+    check_writable(directory)
     file = open_to_append(directory / "lock")
     for _ in range(_LOCK_TRIES):
         try:
@@ -261,7 +265,7 @@ class SessionWriter:
     @classmethod
     def open(cls, root: Path, name: str | None) -> SessionWriter:
         """Open or create a session (by default one named after the time); raises StoreError."""
-        check_name(name)
+        check_session_name(root, name)
         try:
             directory = root / name if name else _new_directory(root)
             make_private(directory)
@@ -370,7 +374,11 @@ def _new_directory(root: Path) -> Path:
 
 
 def append_lines(path: Path, lines: Iterable[Model]) -> None:
-    """Add lines to a file of a session that another process may be writing; raises OSError."""
+    """Add lines to a file of a session that another process may be writing.
+
+    Raises OSError, and StoreError for a session that is read-only.
+    """
+    check_writable(path.parent)
     text = "".join(line(each) + "\n" for each in lines)
     with open_to_append(path) as file:
         _write_all(file, text.encode())

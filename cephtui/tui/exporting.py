@@ -12,6 +12,7 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import paths
+from cephtui.sessions.names import opened
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import key
@@ -106,5 +107,5 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     from cephtui.reports.document.reading import of_session
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-    material = of_session(directory, Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
+    material = of_session(opened(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
     write(file, exported(material, form_of(file) or "html"), force=force)

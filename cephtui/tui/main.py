@@ -51,7 +51,7 @@ def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
             loop.call_soon_threadsafe(app.call_later, end)
 
 
-def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:
+def _leave(clean_up: Callable[[], object] = lambda: None, left: Iterable[str] = ()) -> NoReturn:
     """End the process where the application does not end, as on a terminal that takes no output."""
     clean_up()
     set_waiting(False)
@@ -159,10 +159,8 @@ def _saved(runner: Runner) -> list[str]:
     return [saved_line(directory.name, runs)] if directory and runs else []
 
 
-def show_saved(
-    root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL, clean_up: Callable[[], object] = lambda: None
-) -> None:
-    """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
+def show_saved(root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
+    """Show these screens of saved sessions until the user leaves the first of them."""
     app = SavedApp(root, screens, profile, read_only=bool(os.environ.get(VARIABLE)))
 
     def end() -> None:
@@ -170,7 +168,7 @@ def show_saved(
 
     def tick(seconds: float) -> None:
         if seconds > _GRACE_SECONDS:
-            _leave(clean_up)
+            _leave()
 
     with handling(Ending(end, end, tick).handlers()):
         _run(app)

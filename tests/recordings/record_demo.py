@@ -2,7 +2,7 @@
 
 LAB is the directory of a lab that is up (``python -m tests.lab up DIRECTORY``). Three nodes run every preset; then
 the pool's copies are changed and the small writes are run again; and once an OSD stands still for some seconds.
-All figures are what the lab gave.
+All figures are what the lab gave. Beside OUT.tar.xz is the session's line of the listing, ``row.json``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets
 from cephtui.running.runner import Runner
+from cephtui.sessions import demo
+from cephtui.sessions.listing import session_row
 from cephtui.targets import parse_target
 from tests.lab import Lab
 
@@ -124,7 +126,17 @@ def pack(session: Path, path: Path) -> None:
                 archive.addfile(info, io.BytesIO(content))
 
 
+def row_of(archive: Path) -> str:
+    """The line of the listing of the session in an archive, for the file beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        demo.extract(archive, Path(folder))
+        row = session_row(Path(folder) / SESSION)
+        return (row.model_dump_json(exclude={"path"}, indent=1) if row else "") + "\n"
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         record(Lab(Path(sys.argv[1])), Path(folder))
-        pack(Path(folder) / SESSION, Path(sys.argv[2]))
+        packed = Path(sys.argv[2])
+        pack(Path(folder) / SESSION, packed)
+        packed.with_name(demo.ROW.name).write_text(row_of(packed))

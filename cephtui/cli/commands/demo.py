@@ -1,14 +1,12 @@
-"""``cephtui demo``: a recorded session."""
+"""``cephtui demo``: the recorded session, played."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
-from cephtui import paths
 from cephtui.cli.errors import Refused
 from cephtui.cli.look import find_look
+from cephtui.cli.saved import opened
 from cephtui.sessions import demo
-from cephtui.targets.scratch import scratch_directory
+from cephtui.sessions.store import StoreError
 from cephtui.tui import main
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -17,12 +15,10 @@ from cephtui.tui.screens.sessions import SessionsScreen
 
 def play_demo(speed: float) -> None:
     """Play the recorded session until the user leaves; raises Refused where it can't be unpacked."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(scratch_directory(paths.cache_dir()))
-            directory = demo.unpack(folder)
-        except OSError as error:
-            why = f"can't unpack the demo in {paths.cache_dir()}: {error.strerror or error}"
-            raise Refused(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
-        screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, demo.STAR, speed))
-        main.show_saved(folder, screens, find_look(), stack.close)
+    try:
+        directory = opened(demo.directory())
+    except StoreError as error:
+        raise Refused(str(error)) from None
+    folder = directory.parent
+    screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, demo.STAR, speed))
+    main.show_saved(folder, screens, find_look())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cephtui import paths
 from cephtui.cli.look import find_look
 from cephtui.cli.saved import find_run
 from cephtui.sessions.store import StoreError
@@ -18,4 +19,4 @@ def replay_run(name: str, speed: float) -> None:
         screen = ReplayScreen(directory, number, speed)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
-    main.show_saved(directory.parent, [screen], find_look())
+    main.show_saved(paths.sessions_dir(), [screen], find_look())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cephtui import paths
 from cephtui.cli.look import find_look
 from cephtui.cli.saved import find_session
 from cephtui.tui import main
@@ -11,4 +12,4 @@ from cephtui.tui.screens.replay import WatchScreen
 def watch_session(name: str) -> None:
     """Follow a session until the user leaves."""
     directory = find_session(name)
-    main.show_saved(directory.parent, [WatchScreen(directory)], find_look())
+    main.show_saved(paths.sessions_dir(), [WatchScreen(directory)], find_look())

@@ -1,18 +1,54 @@
-"""A recorded session of a real cluster on three nodes, for a talk without one."""
+"""The session that comes with cephtui: recorded on a real cluster of three nodes, for a talk without one.
+
+It is unpacked at its first use into the user's cache, where it stays, and is never written to.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
 import tarfile
+import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+from cephtui import paths
+
 ARCHIVE = Path(__file__).parent / "session.tar.xz"
+ROW = Path(__file__).parent / "row.json"
+"""Its line of the listing, without its path: made with the archive, so that listing unpacks nothing."""
 SESSION = "demo"
 STAR = 14
 """The run that is played first: small writes on three nodes, and an OSD that stands still for some seconds."""
+_PREFIX, _DIGEST_DIGITS = "packaged-", 16
+
+
+def directory() -> Path:
+    """Where it is from its first use on; another archive has another place."""
+    digest = hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:_DIGEST_DIGITS]
+    return paths.cache_dir() / f"{_PREFIX}{digest}" / SESSION
+
+
+def is_packaged(directory: Path) -> bool:
+    """Whether this is the session that comes with cephtui, and not one of the user's: it is read-only."""
+    return directory.name == SESSION and directory.parent.name.startswith(_PREFIX)
+
+
+def unpacked() -> Path:
+    """Its directory with all files; raises OSError."""
+    session = directory()
+    if not session.is_dir():
+        _make(session.parent)
+    _hold(session.parent)
+    return session
 
 
 def unpack(folder: Path) -> Path:
-    """The session's directory, made below a folder; raises OSError."""
+    """The directory of a copy that may be written to, made below a folder; raises OSError."""
     extract(ARCHIVE, folder)
     return folder / SESSION
 
@@ -23,3 +59,59 @@ def extract(path: Path, folder: Path) -> None:
         # Python 3.11.2, as in Proxmox VE 8, has no filters; from 3.12 on it warns where none is chosen.
         archive.extraction_filter = getattr(tarfile, "data_filter", None)
         archive.extractall(folder)
+
+
+def _make(place: Path) -> None:
+    """Unpack in one step; what other releases and killed processes have left beside it is removed. Raises OSError."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(place.parent):
+        if place.is_dir():
+            return  # by another process, meanwhile
+        for left in place.parent.glob(f"*{_PREFIX}*"):
+            if not _is_held(left):
+                shutil.rmtree(left, ignore_errors=True)
+        new = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=place.parent))  # for this user only
+        try:
+            unpack(new)
+            new.rename(place)
+        except OSError:
+            if not place.is_dir():  # it is there where no lock keeps two processes apart
+                raise
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time, where the file system has locks."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@cache
+def _hold(place: Path) -> int:
+    """A descriptor that keeps other releases from removing it as long as this process lives."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return descriptor
+
+
+def _is_held(place: Path) -> bool:
+    """Whether a process uses it, as far as that can be told."""
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -14,7 +14,9 @@ from textual.widgets import DataTable, Input, Static
 
 from cephtui.models.rows import SessionRow
 from cephtui.reports.mask import Names, names_in
-from cephtui.sessions.listing import list_sessions
+from cephtui.reports.session_words import whose
+from cephtui.sessions.listing import list_with_demo
+from cephtui.sessions.names import check_writable, opened
 from cephtui.sessions.store import StoreError
 from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
@@ -95,7 +97,7 @@ class SessionsScreen(ExportingScreen):
         if self._rows is None:
             self._show()
         try:
-            found = await asyncio.to_thread(list_sessions, self._root)
+            found = await asyncio.to_thread(list_with_demo, self._root)
         except StoreError as error:
             self.complain(error)
             found = []
@@ -118,14 +120,15 @@ class SessionsScreen(ExportingScreen):
         table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
         select = select or (table.selected.session if table.selected else None)
         words, rows = typed.lower().split(), self._rows or []
-        shown = sorted((row for row in rows if matches(row, words)), key=ORDERS[self._order])
+        own, order = [row for row in rows if not whose(row)], ORDERS[self._order]
+        shown = sorted((row for row in rows if matches(row, words)), key=lambda row: (bool(whose(row)), order(row)))
         table.put(shown, select)
         self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
         empty = self.query_one("#empty", Static)
-        empty.display = not shown
+        empty.display = not (shown and own)
         empty.update(self._why_empty(typed.strip()))
-        count = f"{len(shown)} of {len(rows)}" if words else f"{len(rows)} saved"
+        count = f"{len(shown)} of {len(rows)}" if words else f"{len(own)} saved"
         self.query_one("#bar", Static).update(self._heading(count if self._rows is not None else ""))
         self._describe()
         if self.focused is None:
@@ -187,10 +190,22 @@ class SessionsScreen(ExportingScreen):
         return Path(row.path) if row else None
 
     @on(DataTable.RowSelected)
-    def _open(self) -> None:
+    @work(exclusive=True, group="open")
+    async def _open(self) -> None:
+        """The demo is unpacked first."""
         row = self.query_one(SessionsTable).selected
-        if row:
-            self.post_message(self.Opened(Path(row.path)))
+        if row is None:
+            return
+        slow = self.set_timer(1.0, lambda: self.notify("unpacking the demo ..."))
+        try:
+            with opening(self.app):
+                directory = await asyncio.to_thread(opened, Path(row.path))
+        except StoreError as error:
+            self.complain(error)
+        else:
+            self.post_message(self.Opened(directory))
+        finally:
+            slow.stop()
 
     @work(exclusive=True, group="change")
     async def action_change(self, change: str) -> None:
@@ -200,6 +215,7 @@ class SessionsScreen(ExportingScreen):
         if row is None:
             return
         try:
+            check_writable(Path(row.path))
             with opening(self.app):
                 name = await CHANGES[change](row, self.app.push_screen_wait)
         except StoreError as error:

@@ -15,7 +15,7 @@ from textual.widgets import DataTable
 
 from cephtui.models.rows import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, outcome_counts, target
+from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, outcome_counts, target, whose
 from cephtui.reports.text import OUTCOME_STYLES, joined
 from cephtui.tui.keys import key
 
@@ -52,9 +52,9 @@ def state(row: SessionRow) -> str:
 
 
 def remark(row: SessionRow) -> str:
-    """What is wrong with a session (files without their directory), its baseline, and what the user has noted."""
+    """What is wrong with a session (files without their directory), whose it is, its baseline, and its note."""
     error = (row.error or "").replace(f"{row.path}/", "")
-    return "; ".join(filter(None, [error, _baseline(row), row.note]))
+    return "; ".join(filter(None, [error, whose(row), _baseline(row), row.note]))
 
 
 def _baseline(row: SessionRow) -> str:
@@ -79,7 +79,7 @@ def about(row: SessionRow) -> Text:
     where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
     ran = [run_count(row), state(row), ", ".join(row.presets)]
     measured = [joined(row.targets, "targets"), *(f"{name} {text}" for name, text in best(row).items() if text)]
-    mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note]
+    mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note, whose(row)]
     lines = [", ".join(filter(None, where)), *("; ".join(filter(None, parts)) for parts in (ran, measured, mine))]
     text = Text.assemble((printable(row.session), "bold"), "  ", "\n".join(map(printable, filter(None, lines))))
     if row.error:

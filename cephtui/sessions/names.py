@@ -1,0 +1,71 @@
+"""Which session a name stands for: one of the user's, else the demo; and which of them may be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cephtui import paths
+from cephtui.sessions import demo
+from cephtui.sessions.store import StoreError, by_last, check_name, last_at, session_names
+
+NEWEST = ("last", "-")
+"""In place of a name: the session of the user's that was measured last."""
+NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one, cephtui show demo shows a recorded one"
+_NAMED_MOST = 8
+"""Sessions that an error lists."""
+
+
+def find_session(root: Path, name: str) -> Path:
+    """The directory of a session, as ``opened`` takes it; raises StoreError.
+
+    The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was measured last. The
+    demo is meant by its whole name, unless a session of the user's has it.
+    """
+    names = session_names(root)
+    if name in names:
+        return root / name
+    if name == demo.SESSION:
+        return demo.directory()
+    if name in NEWEST and names:
+        return max((root / each for each in names), key=lambda each: by_last(last_at(each), each.name))
+    fitting = [each for each in names if name and each.startswith(name)]
+    if len(fitting) > 1:
+        more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
+        raise StoreError(f"session {name!r} may be {', '.join(fitting[:_NAMED_MOST])}{more}: type more of its name")
+    if not fitting:
+        raise StoreError(f"no session {name!r}: cephtui sessions lists them") if names else _no_sessions(root)
+    return root / fitting[0]
+
+
+def _no_sessions(root: Path) -> StoreError:
+    try:
+        next(root.iterdir(), None)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        return StoreError(f"can't read the sessions in {root}: {error.strerror}")
+    return StoreError(NO_SESSIONS)
+
+
+def opened(directory: Path) -> Path:
+    """The same directory, whose files are there now: those of the demo are unpacked first. Raises StoreError."""
+    if not demo.is_packaged(directory):
+        return directory
+    try:
+        return demo.unpacked()
+    except OSError as error:
+        why = f"can't unpack the demo in {paths.cache_dir()}: {error.strerror or error}"
+        raise StoreError(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
+
+
+def check_writable(directory: Path) -> None:
+    """Raises StoreError for the session into which nothing is written: whatever writes into one asks here."""
+    if demo.is_packaged(directory):
+        raise StoreError(f"session {directory.name} comes with cephtui and is read-only: use a session of your own")
+
+
+def check_session_name(root: Path, name: str | None) -> None:
+    """Raises StoreError for a name that no session can have, or that is the demo's and of none of the user's."""
+    check_name(name)
+    if name == demo.SESSION and name not in session_names(root):
+        raise StoreError(f"session {name} comes with cephtui and is read-only: choose another name")
