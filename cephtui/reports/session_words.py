@@ -54,8 +54,8 @@ def _both(text: Callable[[float], str], read: float | None, write: float | None)
 
 
 def whose(row: SessionRow) -> str:
-    """``comes with cephtui, read-only`` of the demo; empty for the user's own."""
-    return "comes with cephtui, read-only" if is_packaged(Path(row.path)) else ""
+    """``read-only: comes with cephtui`` of the demo; empty for the user's own."""
+    return "read-only: comes with cephtui" if is_packaged(Path(row.path)) else ""
 
 
 def is_empty(row: SessionRow) -> bool:

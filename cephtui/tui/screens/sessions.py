@@ -28,7 +28,8 @@ _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, d
 _EMPTY = (
     "no sessions yet\n\n"
     "Every run is saved automatically:\n"
-    "esc goes back, enter runs the selected preset, and the session appears here."
+    "esc goes back, enter runs the selected preset, and the session appears here.\n"
+    "The demo comes with cephtui: a recorded session to look at."
 )
 
 
@@ -59,6 +60,7 @@ class SessionsScreen(ExportingScreen):
     SessionsScreen #filter { height: 1; border: none; padding: 0 1; background: $surface; }
     SessionsScreen #filter:focus { background: $primary-darken-2; }
     SessionsScreen #empty { height: 1fr; padding: 1 2; color: $foreground 80%; }
+    SessionsScreen #empty.-above { height: auto; }
     SessionsScreen #about { height: auto; min-height: 4; max-height: 9; padding: 0 1; }
     SessionsScreen #about { border-top: solid $primary-darken-1; }
     """
@@ -126,8 +128,9 @@ class SessionsScreen(ExportingScreen):
         self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
         empty = self.query_one("#empty", Static)
-        empty.display = not (shown and own)
-        empty.update(self._why_empty(typed.strip()))
+        empty.display = not shown or not (own or words)
+        empty.set_class(bool(shown), "-above")
+        empty.update(self._why_empty("" if shown else typed.strip()))
         count = f"{len(shown)} of {len(rows)}" if words else f"{len(own)} saved"
         self.query_one("#bar", Static).update(self._heading(count if self._rows is not None else ""))
         self._describe()
@@ -141,7 +144,7 @@ class SessionsScreen(ExportingScreen):
     def _why_empty(self, typed: str) -> str:
         if self._rows is None:
             return "reading sessions ..."
-        return f"no session has {typed!r}: esc clears the filter" if self._rows else _EMPTY
+        return f"no session has {typed!r}: esc clears the filter" if typed else _EMPTY
 
     @on(DataTable.RowHighlighted)
     def _describe(self) -> None:
