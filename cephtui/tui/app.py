@@ -137,7 +137,7 @@ class CephtuiApp(RoomyApp):
         """Show the saved sessions."""
         from cephtui.tui.screens.sessions import SessionsScreen
 
-        self.push_screen(SessionsScreen(self.root))
+        self.push_screen(SessionsScreen(self.root, with_demo=True))
 
     def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
         """A session was chosen."""

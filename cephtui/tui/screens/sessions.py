@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from rich.text import Text
@@ -15,7 +16,7 @@ from textual.widgets import DataTable, Input, Static
 from cephtui.models.rows import SessionRow
 from cephtui.reports.mask import Names, names_in
 from cephtui.reports.session_words import whose
-from cephtui.sessions.listing import list_with_demo
+from cephtui.sessions.listing import list_sessions, list_with_demo
 from cephtui.sessions.names import check_writable, opened
 from cephtui.sessions.store import StoreError
 from cephtui.tui.exporting import EXPORT, ExportingScreen
@@ -65,9 +66,9 @@ class SessionsScreen(ExportingScreen):
     SessionsScreen #about { border-top: solid $primary-darken-1; }
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, with_demo: bool = False) -> None:
         super().__init__(classes=SESSIONS)
-        self._root = root
+        self._list = partial(list_with_demo if with_demo else list_sessions, root)
         self._order = next(iter(ORDERS))
         self._rows: list[SessionRow] | None = None
         """All, the newest first; None until they have been read."""
@@ -99,7 +100,7 @@ class SessionsScreen(ExportingScreen):
         if self._rows is None:
             self._show()
         try:
-            found = await asyncio.to_thread(list_with_demo, self._root)
+            found = await asyncio.to_thread(self._list)
         except StoreError as error:
             self.complain(error)
             found = []
