@@ -190,7 +190,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
     """On a terminal: where and with what the application would be opened."""
     calls: list[tuple[Path, tuple[Screen[None], ...]]] = []
 
-    def show(root: Path, screens: Sequence[Screen[None]], profile: object, *clean_up: object) -> None:
+    def show(root: Path, screens: Sequence[Screen[None]], profile: object) -> None:
         assert root.is_dir()
         for screen in screens[1:]:
             assert isinstance(screen, SessionScreen | PlayedScreen)
@@ -287,21 +287,25 @@ def test_watch_opens_what_follows_the_session(opened: list[Any], session: Path, 
 
 
 @pytest.mark.parametrize("words", [["demo"], ["demo", "--speed", "1"]])
-def test_demo_plays_its_star_and_leaves_nothing(opened: list[Any], session: Path, words: list[str]) -> None:
+def test_demo_plays_its_star(
+    opened: list[Any], session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setattr(paths, "cache_dir", lambda: tmp_path)
     result = run(*words)
     assert (result.exit_code, result.output) == (0, "")
     root, screens = opened.pop()
     assert root != session.parent, "it is not among the user's own"
-    assert not root.exists()
+    assert root == demo.directory().parent
     assert [type(screen) for screen in screens] == [SessionsScreen, SessionScreen, ReplayScreen]
     assert screens[-1].player.run.run == demo.STAR
     assert screens[-1].player.speed == (1.0 if "1" in words else 4.0)
 
 
-def test_demo_without_room_says_where(opened: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_without_room_says_where(opened: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(folder: Path) -> Path:
         raise OSError(28, "No space left on device", str(folder / "demo"))
 
+    monkeypatch.setattr(paths, "cache_dir", lambda: tmp_path)
     monkeypatch.setattr(demo, "unpack", no_room)
     result = run("demo")
     assert result.exit_code == 3
@@ -309,6 +313,7 @@ def test_demo_without_room_says_where(opened: list[Any], monkeypatch: pytest.Mon
     assert "No space left on device" in line
     assert "XDG_CACHE_HOME" in line
     assert opened == []
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_the_demo_is_what_it_says(session: Path) -> None:

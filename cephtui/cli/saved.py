@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from cephtui import paths
+from cephtui.cli.errors import Refused
 from cephtui.sessions import names, store
 from cephtui.terminal import say
 
@@ -24,15 +25,19 @@ _QUIET_SECONDS = 1.0
 def find_session(name: str) -> Path:
     """Where a saved session is, or the demo."""
     try:
-        return opened(names.find_session(paths.sessions_dir(), name))
+        directory = names.find_session(paths.sessions_dir(), name)
     except store.StoreError as error:
         raise click.UsageError(str(error)) from None
+    return opened(directory)
 
 
 def opened(directory: Path) -> Path:
-    """The same directory, with the demo unpacked; raises StoreError."""
-    with _announced("unpacking the demo ..."):
-        return names.opened(directory)
+    """The same directory, with the demo unpacked; raises Refused where there is no room for it."""
+    try:
+        with _announced("unpacking the demo ..."):
+            return names.opened(directory)
+    except store.StoreError as error:
+        raise Refused(str(error)) from None
 
 
 @contextlib.contextmanager

@@ -315,9 +315,11 @@ class Sandbox:
         return self.data / "sessions" / name
 
     def left(self) -> list[str]:
-        """What a cephtui that has ended should have removed: scratch files, and targets."""
-        folders = (self.cache / "cephtui", self.files)
-        return [str(path) for folder in folders if folder.is_dir() for path in folder.rglob("*")]
+        """What a cephtui that has ended should have removed: scratch files, and targets; the demo stays unpacked."""
+        cache = self.cache / "cephtui"
+        kept = {*cache.glob("packaged-*")}
+        paths = (path for folder in (cache, self.files) if folder.is_dir() for path in folder.rglob("*"))
+        return [str(path) for path in paths if kept.isdisjoint((path, *path.parents))]
 
     def wait_gone(self, seconds: float = GONE_SECONDS) -> float:
         """Until no process lives; gives the seconds that took."""

@@ -58,6 +58,7 @@ from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import left_text, not_undone
+from cephtui.sessions.names import check_writable
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
 from cephtui.targets import Target
@@ -129,7 +130,11 @@ def measure_and_judge(asked: Asked) -> int:
 
 def _runner(asked: Asked) -> Runner:
     """Of the session that is continued or named; raises StoreError."""
-    session = find_session(asked.resume).name if asked.resume is not None else asked.session
+    session = asked.session
+    if asked.resume is not None:
+        directory = find_session(asked.resume)
+        check_writable(directory)
+        session = directory.name
     known = known_secrets(asked.where)
     return Runner(paths.sessions_dir(), session, stall_seconds=asked.stall_timeout, vault=known)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from cephtui.cli.errors import Refused
 from cephtui.cli.look import find_look
 from cephtui.cli.saved import opened
 from cephtui.sessions import demo
-from cephtui.sessions.store import StoreError
 from cephtui.tui import main
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -15,10 +13,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 
 def play_demo(speed: float) -> None:
     """Play the recorded session until the user leaves; raises Refused where it can't be unpacked."""
-    try:
-        directory = opened(demo.directory())
-    except StoreError as error:
-        raise Refused(str(error)) from None
+    directory = opened(demo.directory())
     folder = directory.parent
     screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, demo.STAR, speed))
     main.show_saved(folder, screens, find_look())
