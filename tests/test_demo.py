@@ -8,14 +8,14 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
 from cephtui import paths
-from cephtui.cli import complete
+from cephtui.cli import complete, saved
 from cephtui.cli.verbs import cli
 from cephtui.models import SessionNotes
 from cephtui.sessions import archive, demo
@@ -259,10 +259,28 @@ def test_what_nobody_uses_any_more_is_removed(root: Path) -> None:
     assert {path.name for path in cache.iterdir()} == names - {"scratch-1"}
 
 
+def test_unpacking_that_takes_long_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unpack, told, said = demo.unpack, Event(), list[str]()
+
+    def slow(folder: Path) -> Path:
+        assert told.wait(120)
+        return unpack(folder)
+
+    def say(text: str) -> None:
+        said.append(text)
+        told.set()
+
+    monkeypatch.setattr(saved, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(saved, "say", say)
+    monkeypatch.setattr(demo, "unpack", slow)
+    assert run("show", "demo").exit_code == 0
+    assert said == ["unpacking the demo ..."]
+
+
 def test_a_cache_that_can_not_be_written_is_told_in_a_line(root: Path) -> None:
     paths.cache_dir().write_text("")
     result = run("show", "demo")
     assert result.exit_code == 3
     (line,) = result.output.splitlines()
     assert line.startswith("Error: can't unpack the demo in ")
-    assert line.endswith(": set XDG_CACHE_HOME to a folder with room")
+    assert line.endswith(": set XDG_CACHE_HOME to another directory")

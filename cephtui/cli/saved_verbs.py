@@ -27,7 +27,7 @@ def begin_screen(verb: str, instead: str = "") -> None:
 def sessions(**given: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
 
-    --json lists only the sessions of the user's own.
+    --json lists your own sessions only.
     """
     from cephtui.cli.commands.sessions import print_sessions
 
@@ -52,6 +52,7 @@ def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
     Without SESSION it is the one that was measured last, also named "last" or "-"; the beginning of a name is enough.
+    "demo" is the recorded session that comes with cephtui, unless you have one of that name.
     """
     from cephtui.cli.commands.show import show_saved
 
@@ -149,7 +150,8 @@ def watch(**given: Any) -> None:
 def demo(**given: Any) -> None:
     """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
 
-    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them.
+    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them. All
+    commands that read a session know it as "demo": cephtui show demo, cephtui check demo/7 demo/10.
     """
     begin_screen("demo")
     from cephtui.cli.commands.demo import play_demo

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cephtui import paths
 from cephtui.sessions import demo
-from cephtui.sessions.store import StoreError, by_last, check_name, last_at, session_names
+from cephtui.sessions.store import NO_ROOM, StoreError, by_last, check_name, last_at, session_names
 
 NEWEST = ("last", "-")
 """In place of a name: the session of the user's that was measured last."""
@@ -55,7 +55,8 @@ def opened(directory: Path) -> Path:
         return demo.unpacked()
     except OSError as error:
         why = f"can't unpack the demo in {paths.cache_dir()}: {error.strerror or error}"
-        raise StoreError(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
+        room = "make room, or " if error.errno in NO_ROOM else ""
+        raise StoreError(f"{why}: {room}set XDG_CACHE_HOME to another directory") from None
 
 
 def check_writable(directory: Path) -> None:

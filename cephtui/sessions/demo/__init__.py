@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -55,6 +54,8 @@ def unpack(folder: Path) -> Path:
 
 def extract(path: Path, folder: Path) -> None:
     """Make what an archive of sessions has, below a folder; raises OSError."""
+    import tarfile
+
     with tarfile.open(path) as archive:
         # Python 3.11.2, as in Proxmox VE 8, has no filters; from 3.12 on it warns where none is chosen.
         archive.extraction_filter = getattr(tarfile, "data_filter", None)
