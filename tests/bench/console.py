@@ -33,7 +33,7 @@ COLUMNS, ROWS = 120, 36
 LARGE = (200, 50)
 """Columns and rows where every panel has room."""
 SESSION = "bench"
-CEPHTUI = (sys.executable, "-m", "cephtui.cli.main")
+CEPHTUI = (sys.executable, "-m", "cephtui")
 LISTENING = b"fio --name="
 """In the preview of the command, which is drawn when the console listens to keys."""
 NODES_PLACE = "ssh"

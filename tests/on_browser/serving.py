@@ -28,7 +28,7 @@ class Serving:
         homes |= {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CACHE", "CONFIG", "STATE")}
         # as on a plain terminal, which the browser is not
         environment = {**os.environ, **homes, "TERM": "linux", "LANG": "C", MARK: self._mark.partition("=")[2]}
-        command = [sys.executable, "-m", "cephtui.cli.main", "serve", "--port", "0", *words]
+        command = [sys.executable, "-m", "cephtui", "serve", "--port", "0", *words]
         self._output = folder / "output"
         with self._output.open("wb") as output:
             self.process = subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=output, stderr=output)
