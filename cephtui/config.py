@@ -134,6 +134,8 @@ class Config:
     """Whether the console has the terminal notify the user at the end of a run that took over a minute."""
     programs: dict[str, str] = field(default_factory=dict)
     """Paths of benchmark programs on nodes that have no other, by their names."""
+    neighbours: dict[str, Node] = field(default_factory=dict)
+    """Nodes that this machine's cluster has, by their names; those of the config file come before them."""
     s3: dict[str, S3Section] = field(default_factory=dict, repr=False)
     """S3 endpoints, in the spelling of ``endpoint_of``, and where their keys are."""
 
@@ -153,6 +155,8 @@ class Config:
                 yield from self._named(member)
         elif name == LOCAL:
             yield Node(name=LOCAL, programs=self.programs)
+        elif name in self.neighbours:
+            yield self.neighbours[name]
         else:
             yield self._typed(name)
 
@@ -160,7 +164,7 @@ class Config:
         try:
             return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
-            near = meant(text, (*self.nodes, *self.groups))
+            near = meant(text, (*self.nodes, *self.groups, *self.neighbours))
             raise ConfigError(", ".join(filter(None, (str(error), near)))) from None
 
 
@@ -234,7 +238,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
                 f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
             )
     groups = {group: tuple(members) for group, members in file.groups.items()}
-    return Config(nodes, groups, ssh_config, file.notify, file.programs, _endpoints(path, file))
+    return Config(nodes, groups, ssh_config, file.notify, file.programs, s3=_endpoints(path, file))
 
 
 def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:

@@ -146,15 +146,20 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 def parse_storage_cfg(text: str) -> tuple[Storage, ...]:
     """The RBD storages in a ``/etc/pve/storage.cfg``; whatever else is in it is passed over."""
-    sections: list[tuple[str, str, dict[str, str]]] = []
+    return tuple(_storage(name, keys) for kind, name, keys in sections(text) if kind == "rbd" and "disable" not in keys)
+
+
+def sections(text: str) -> list[tuple[str, str, dict[str, str]]]:
+    """The type, the name and the keys of each storage in a ``/etc/pve/storage.cfg``."""
+    found: list[tuple[str, str, dict[str, str]]] = []
     for line in text.splitlines():
         head = re.match(r"(\w+):\s*(\S+)\s*$", line)
         if head:
-            sections.append((head[1], head[2], {}))
-        elif sections and line[:1].isspace() and line.strip():
+            found.append((head[1], head[2], {}))
+        elif found and line[:1].isspace() and line.strip():
             key, _, value = line.strip().partition(" ")
-            sections[-1][2][key] = value.strip()
-    return tuple(_storage(name, keys) for kind, name, keys in sections if kind == "rbd" and "disable" not in keys)
+            found[-1][2][key] = value.strip()
+    return found
 
 
 def _storage(name: str, keys: dict[str, str]) -> Storage:

@@ -11,6 +11,7 @@ import click
 
 from cephtui import config, paths
 from cephtui.cli.errors import Refused
+from cephtui.cli.neighbours import with_neighbours
 from cephtui.cli.options import Where
 from cephtui.keys import vault
 from cephtui.models import Node
@@ -42,7 +43,7 @@ def load_config(where: Where) -> config.Config:
     path = where.config or paths.config_dir() / "config.toml"
     ssh_config = str(where.ssh_config.absolute()) if where.ssh_config else None
     try:
-        return config.load(path, required=where.config is not None, ssh_config=ssh_config)
+        return with_neighbours(config.load(path, required=where.config is not None, ssh_config=ssh_config))
     except config.ConfigError as error:
         raise click.UsageError(str(error)) from None
 

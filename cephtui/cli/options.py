@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_options
+from cephtui.cli.neighbours import complete_nodes
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -112,6 +113,7 @@ _where_options = (
         "nodes",
         multiple=True,
         metavar="NODE",
+        shell_complete=complete_nodes,
         help="Where to run: [USER@]HOST[:PORT], or a node or group of the config file. Default: local.",
     ),
     click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),

@@ -25,7 +25,9 @@ from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
 
 if TYPE_CHECKING:
+    from cephtui.analysis.host import ClusterFacts
     from cephtui.ceph.qos import Limits
+    from cephtui.ceph.surroundings import Surroundings
     from cephtui.models.inventory import Inventory
     from cephtui.running.survey import Conditions, Survey
 
@@ -66,7 +68,15 @@ class NodeRequests:
 
     def health(self, node: Node) -> Future[str]:
         """The health of a node's cluster, or why it can't be asked; or a TransportError."""
-        return self._call(self._health(node))
+        return self._call(_health(self._connections, node))
+
+    def cluster(self, node: Node) -> Future[ClusterFacts]:
+        """What a node's cluster is and how it is, or why it can't be asked; or a TransportError."""
+        return self._call(_cluster(self._connections, node))
+
+    def surroundings(self, node: Node) -> Future[Surroundings]:
+        """What there is to measure by the files of a node that was reached; or a TransportError."""
+        return self._call(_surroundings(self._connections, node))
 
     def inventory(self, state: NodeState) -> Future[Inventory]:
         """The disks and network interfaces of a node that was reached; or a TransportError."""
@@ -102,7 +112,7 @@ class NodeRequests:
 
         ``on_found`` is called on the runner's thread and must not wait. Cancelling the future ends the search.
         """
-        return self._call(self._discover(node, of, on_found))
+        return self._call(_discover(self._connections, node, of, on_found))
 
     def remove(self, node: Node, undo: Undo, directory: Path) -> Future[Removed]:
         """Remove a leftover of the session in this directory, connecting to this node."""
@@ -111,11 +121,6 @@ class NodeRequests:
     def remove_left_behind(self) -> Future[None]:
         """Remove the leftovers of killed consoles on this machine; notices report it."""
         return self._call(self._cleanup.remove_left_behind())
-
-    async def _health(self, node: Node) -> str:
-        from cephtui.cluster import preflight
-
-        return await preflight.health(await self._connections.shell(node))
 
     async def _inventory(self, state: NodeState) -> Inventory:
         from cephtui.analysis.hardware import with_osds
@@ -162,13 +167,32 @@ class NodeRequests:
         finally:
             self._waits.pop(key, None)
 
-    async def _discover(self, node: Node, of: str, on_found: OnFound) -> str:
-        from cephtui.targets.discovery import discover
 
-        try:
-            return await discover(await self._connections.shell(node), of, on_found)
-        except TransportError as error:
-            return str(error)
+async def _health(connections: Connections, node: Node) -> str:
+    from cephtui.cluster import preflight
+
+    return await preflight.health(await connections.shell(node))
+
+
+async def _cluster(connections: Connections, node: Node) -> ClusterFacts:
+    from cephtui.cluster.facts import cluster_facts
+
+    return await cluster_facts(await connections.shell(node))
+
+
+async def _surroundings(connections: Connections, node: Node) -> Surroundings:
+    from cephtui.targets.surroundings import surroundings
+
+    return await surroundings(await connections.shell(node))
+
+
+async def _discover(connections: Connections, node: Node, of: str, on_found: OnFound) -> str:
+    from cephtui.targets.discovery import discover
+
+    try:
+        return await discover(await connections.shell(node), of, on_found)
+    except TransportError as error:
+        return str(error)
 
 
 async def _limits(connections: Connections, node: Node, target: Target) -> Limits:

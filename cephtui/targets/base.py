@@ -17,6 +17,7 @@ from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
+    from cephtui.ceph.surroundings import Surroundings
     from cephtui.cluster.preflight import Demand
     from cephtui.tools.base import Tool
 
@@ -338,6 +339,10 @@ class TargetKind(ABC):
     def in_any_cluster(self) -> Candidate | None:
         """What can be tested in every cluster, whatever pools it has."""
         return None
+
+    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+        """What can be tested on such a host with files, images and pools of cephtui's own alone."""
+        return ()
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """Find the candidates below a name, or all of the node where it is empty.

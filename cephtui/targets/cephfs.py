@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cephtui.ceph.file_systems import FileSystems
 from cephtui.cluster import reader
@@ -20,6 +20,9 @@ from cephtui.paths import packaged_text
 from cephtui.targets.base import TargetFault, TargetKind
 from cephtui.targets.candidates import Candidate
 from cephtui.targets.file import FileTarget, parse_path
+
+if TYPE_CHECKING:
+    from cephtui.ceph.surroundings import Surroundings
 
 _INSPECT = packaged_text("cephtui.targets", "cephfs_inspect.sh")
 _TYPES = ("ceph", "fuse.ceph", "fuse.ceph-fuse")
@@ -77,6 +80,13 @@ class CephfsKind(TargetKind):
         found = [path for path in answer.stdout.splitlines() if path.startswith("/") and "\\" not in path]
         return [
             self.candidate(f"{path}/cephtui", f"a new file on the CephFS mounted on {path}", None) for path in found
+        ]
+
+    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+        named = {storage.path: f"storage {storage.name}" for storage in found.storages}
+        return [
+            self.candidate(f"{path}/cephtui", f"a new file on the CephFS of {named.get(path, path)}", None)
+            for path in found.mounts
         ]
 
 

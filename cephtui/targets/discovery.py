@@ -24,10 +24,13 @@ from cephtui.targets import every_kind, kind_of
 from cephtui.targets.base import TargetKind
 from cephtui.targets.candidates import OnFound, PoolFacts
 from cephtui.targets.device import DeviceKind
+from cephtui.targets.surroundings import offered, surroundings
 
 POOLS = "pools"
 """What can be tested in each pool, and besides pools and devices."""
 DEVICES = "devices"
+SURROUNDINGS = "surroundings"
+"""What can be tested by what the files of a node say: they are there before the cluster has answered."""
 _LEAST_BYTES = 4 << 20
 """One object: a pool without room for it can't be measured."""
 
@@ -54,6 +57,9 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
             for candidates in await asyncio.gather(*(kind.on_node(shell) for kind in kinds)):
                 on_found(candidates)
             return await _pools(shell, kinds, on_found)
+        if of == SURROUNDINGS:
+            on_found(offered(await surroundings(shell)))
+            return ""
         if of == DEVICES:
             return await DeviceKind().discover(shell, "", on_found)
         kind = kind_of(of)
@@ -112,6 +118,8 @@ def known_nodes(config: Config) -> tuple[KnownNode, ...]:
     named = {nodes.LOCAL: KnownNode(nodes.LOCAL, "this machine")}
     named |= {name: KnownNode(name, _node_text(node)) for name, node in config.nodes.items()}
     named |= {name: KnownNode(name, _group_text(some), some) for name, some in config.groups.items()}
+    near = {name: KnownNode(name, f"Proxmox VE node, {_node_text(node)}") for name, node in config.neighbours.items()}
+    named |= {name: node for name, node in near.items() if name not in named}
     return (*named.values(), *_ssh_nodes(config, named))
 
 

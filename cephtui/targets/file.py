@@ -6,10 +6,10 @@ nothing but a shell. The guard is a pure function on what those scripts report.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui import units
 from cephtui.frozen import dataclass
@@ -30,8 +30,12 @@ from cephtui.targets.base import (
     is_text,
     page_cache,
 )
+from cephtui.targets.candidates import Candidate
 from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, listed, openers_of, parse_queues
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.ceph.surroundings import Surroundings
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
@@ -46,6 +50,8 @@ _REMOVE_STATUSES: Mapping[int, Literal["done", "absent", "busy", "not ours"]] = 
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
+_OF_FILES = {"dir", "btrfs", "nfs", "cifs"}
+"""Types of storage in Proxmox VE that are a folder of a file system."""
 _MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
 _NAMES = ("inspect", "create", "extend", "remove")
 _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in _NAMES}
@@ -154,6 +160,13 @@ class FileKind(TargetKind):
 
     def parse(self, name: str, owner_id: str | None = None) -> FileTarget:
         return FileTarget(parse_path(self.spec(name), name))
+
+    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+        return [
+            self.candidate(f"{each.path}/cephtui", f"a new file on storage {each.name} ({each.type})", None)
+            for each in found.storages
+            if each.path and each.type in _OF_FILES
+        ]
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         if not name.startswith("/") or not is_text(name):

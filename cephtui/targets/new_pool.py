@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from cephtui import units
 from cephtui.ceph import answers, new_pool
@@ -35,6 +35,9 @@ from cephtui.targets.candidates import Candidate
 from cephtui.targets.pool import PoolTarget
 from cephtui.targets.rbd import RbdPool
 from cephtui.tools.base import Tool
+
+if TYPE_CHECKING:
+    from cephtui.ceph.surroundings import Surroundings
 
 _MAKE_SECONDS, _DELETE_SECONDS = 60.0, 120.0
 _OBJECT_MOST = 128 << 20
@@ -186,6 +189,9 @@ class NewPoolKind(TargetKind):
         kinds: Mapping[str, NameKind] = {"rule": "rule", "ec": "profile"}
         words = (word.partition("=") for word in name.split(","))
         return {value: kinds[key] for key, _, value in words if key in kinds}
+
+    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+        return [self.in_any_cluster()] if found.is_admin else []
 
     def in_any_cluster(self) -> Candidate:
         text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"

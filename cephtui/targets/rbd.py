@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cephtui import units
 from cephtui.ceph import answers, images, pool_guards, proxmox
@@ -39,6 +39,9 @@ from cephtui.targets.base import (
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, PoolFacts, by_number, inspect_each
 from cephtui.targets.devices import RbdMapping
+
+if TYPE_CHECKING:
+    from cephtui.ceph.surroundings import Surroundings
 
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
@@ -180,6 +183,11 @@ class RbdKind(TargetKind):
     def in_this_pool(self, found: PoolFacts) -> Candidate:
         refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
         return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
+
+    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+        text = "new images in the pool of storage"
+        pools = [each for each in found.storages if each.type == self.scheme]
+        return [self.candidate(each.pool, f"{text} {each.name}{each.differs}", None) for each in pools]
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """The images of a pool: all names at once, then the facts of each."""

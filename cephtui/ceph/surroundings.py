@@ -1,0 +1,175 @@
+"""What a host has to measure, by its files alone: the storages and nodes of Proxmox VE, access to Ceph, CephFS."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from cephtui.ceph.corosync import ClusterNode, parse_corosync
+from cephtui.ceph.proxmox import sections
+from cephtui.frozen import dataclass
+from cephtui.paths import packaged_text
+
+_SCRIPT = packaged_text("cephtui.ceph", "surroundings.sh")
+_LINES_MOST, _STORAGES_MOST, _PLACES_MOST = 50_000, 200, 200
+_MOUNTED = {"nfs", "cifs", "cephfs", "glusterfs"}
+"""Storages that Proxmox VE mounts on /mnt/pve/NAME."""
+_OCTAL = re.compile(r"\\([0-7]{3})")
+"""How /proc/self/mounts writes blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class PveStorage:
+    """A storage that Proxmox VE has on this host."""
+
+    name: str
+    type: str
+    """As in storage.cfg: ``rbd``, ``cephfs``, ``dir``, ``zfspool``, ``lvmthin``."""
+    path: str = ""
+    """The folder where its files are; empty where it has none."""
+    pool: str = ""
+    """Of Ceph or ZFS; empty where it has none."""
+    data_pool: str = ""
+    """Of Ceph, for the data of images; empty where it is in ``pool``."""
+    namespace: str = ""
+
+    @property
+    def differs(self) -> str:
+        """What the images of the storage have that images in its pool alone do not, in words."""
+        data = f", whose data is in {self.data_pool} (--data-pool {self.data_pool})" if self.data_pool else ""
+        return f"{data}, which uses namespace {self.namespace}" if self.namespace else data
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Which Linux distribution it is, as in os-release(5)."""
+
+    name: str = ""
+    ids: tuple[str, ...] = ()
+    """Its own id, and those that it is like: ``ubuntu``, ``debian``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What there is around cephtui on a host."""
+
+    host: str = ""
+    system: System = System()
+    proxmox: str | None = None
+    """The version of Proxmox VE, empty where that is not known; None where the host has none."""
+    storages: tuple[PveStorage, ...] = ()
+    """Those that are enabled on this host."""
+    nodes: tuple[ClusterNode, ...] = ()
+    """Of the Proxmox VE cluster, this host among them."""
+    confs: tuple[str, ...] = ()
+    """Configurations of Ceph that can be read."""
+    keyrings: tuple[str, ...] = ()
+    """Keyrings of Ceph that can be read."""
+    mounts: tuple[str, ...] = ()
+    """Where a CephFS is mounted."""
+    programs: frozenset[str] = frozenset()
+    """Of Ceph's, and of those that install packages."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """What curl and ssh print as theirs."""
+    unreadable: tuple[str, ...] = ()
+    """Files that are there and can't be read."""
+
+    @property
+    def others(self) -> tuple[ClusterNode, ...]:
+        """The other nodes of the Proxmox VE cluster."""
+        return tuple(node for node in self.nodes if node.name != self.host)
+
+    @property
+    def has_ceph(self) -> bool:
+        """Whether it is meant to reach a cluster."""
+        pools = any(storage.pool and storage.type in _OF_CEPH for storage in self.storages)
+        return bool(self.confs or self.keyrings or self.mounts or pools)
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether it has the key of Ceph's administrator."""
+        return bool(self.confs) and any("client.admin." in name for name in self.keyrings)
+
+
+_OF_CEPH = {"rbd", "cephfs"}
+
+
+def surroundings_argv(root: str = "") -> tuple[str, ...]:
+    """Reports Surroundings; ``root`` stands before all paths."""
+    return ("bash", "-c", _SCRIPT, "cephtui-surroundings", root)
+
+
+def parse_surroundings(text: str) -> Surroundings:
+    """The answer to ``surroundings_argv``; lines that are not as expected are passed over. Raises ValueError."""
+    rows: dict[str, list[str]] = {}
+    for line in text.splitlines()[:_LINES_MOST]:
+        key, tab, rest = line.partition("\t")
+        if tab:
+            rows.setdefault(key, []).append(rest)
+    if "done" not in rows:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+
+    def all_of(key: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(rows.get(key, ())))[:_PLACES_MOST]
+
+    host = next(iter(all_of("host")), "").partition(".")[0]
+    return Surroundings(
+        host=host,
+        system=parse_release(rows.get("release", ())),
+        proxmox=next(iter(all_of("proxmox")), None),
+        storages=parse_storages("\n".join(rows.get("storage", ())), host),
+        nodes=_with_addresses(all_of("node"), parse_corosync("\n".join(rows.get("corosync", ())))),
+        confs=all_of("conf"),
+        keyrings=all_of("keyring"),
+        mounts=tuple(map(_unescaped, all_of("mount"))),
+        programs=frozenset(all_of("program")),
+        versions={name: found[0] for name in ("curl", "ssh") if (found := [each for each in all_of(name) if each])},
+        unreadable=all_of("unreadable"),
+    )
+
+
+def parse_release(lines: Sequence[str]) -> System:
+    """The lines of an os-release(5)."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition("=")
+        try:
+            fields[key.strip()] = " ".join(shlex.split(value))
+        except ValueError:  # a quote that is not closed
+            continue
+    ids = f"{fields.get('ID', '')} {fields.get('ID_LIKE', '')}".lower().split()
+    return System(fields.get("PRETTY_NAME", ""), tuple(dict.fromkeys(ids)))
+
+
+def parse_storages(text: str, host: str) -> tuple[PveStorage, ...]:
+    """The storages in a ``/etc/pve/storage.cfg`` that are enabled on a host."""
+    found = []
+    for kind, name, keys in sections(text):
+        on = [each for each in re.split(r"[,;\s]+", keys.get("nodes", "")) if each]
+        if "disable" not in keys and (not on or host in on):
+            found.append(_storage(kind, name, keys))
+    return tuple(found[:_STORAGES_MOST])
+
+
+def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
+    path = keys.get("path", f"/mnt/pve/{name}" if kind in _MOUNTED else "")
+    return PveStorage(
+        name=name,
+        type=kind,
+        path=path.rstrip("/") if path.startswith("/") and path.isprintable() else "",
+        pool=keys.get("pool", "rbd" if kind == "rbd" else ""),
+        data_pool=keys.get("data-pool", ""),
+        namespace=keys.get("namespace", ""),
+    )
+
+
+def _with_addresses(names: Sequence[str], known: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
+    """Those of the cluster, then others that have a folder there: a host without a cluster has its own."""
+    found = {node.name: node for node in known} or {name: ClusterNode(name) for name in names}
+    return tuple(found.values())
+
+
+def _unescaped(path: str) -> str:
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), path)

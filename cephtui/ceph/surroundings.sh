@@ -1,0 +1,44 @@
+# Reports what a host has to measure, and what it is: by its files alone. It asks no cluster, and writes nothing.
+#
+#   bash -c SCRIPT cephtui-surroundings ROOT
+#
+# ROOT stands before all paths. A line is a key and its value with a tab between them; the last line is "done".
+root=$1
+most=262144 # bytes of a file
+say() { printf '%s\t%s\n' "$1" "$2"; }
+text() { # KEY FILE: its lines
+    [ -e "$2" ] || return 1
+    if [ -f "$2" ] && [ -r "$2" ]; then
+        head -c "$most" -- "$2" 2>/dev/null | tr -d '\0' | while IFS= read -r line || [ -n "$line" ]; do say "$1" "$line"; done
+    else say unreadable "${2#"$root"}"
+    fi
+}
+
+say host "$(uname -n)"
+text release "$root/etc/os-release"
+if [ -d "$root/etc/pve" ]; then
+    say proxmox "$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Version}' pve-manager 2>/dev/null)"
+    [ -r "$root/etc/pve" ] && [ -x "$root/etc/pve" ] || say unreadable /etc/pve
+    text storage "$root/etc/pve/storage.cfg"
+    for node in "$root"/etc/pve/nodes/*/; do
+        [ -d "$node" ] && node=${node%/} && say node "${node##*/}"
+    done
+    text corosync "$root/etc/pve/corosync.conf" || text corosync "$root/etc/corosync/corosync.conf"
+fi
+for file in "$root"/etc/ceph/*.conf "$root"/etc/pve/ceph.conf; do
+    [ -r "$file" ] && say conf "${file#"$root"}"
+done
+for file in "$root"/etc/ceph/*.keyring "$root"/etc/ceph/keyring "$root"/etc/pve/priv/ceph.*.keyring \
+        "$root"/etc/pve/priv/ceph/*.keyring; do
+    [ -e "$file" ] || continue
+    if [ -r "$file" ]; then say keyring "${file#"$root"}"; else say unreadable "${file#"$root"}"; fi
+done
+while read -r _ path type _; do
+    case $type in ceph|fuse.ceph|fuse.ceph-fuse) say mount "$path" ;; esac
+done 2>/dev/null < "$root/proc/self/mounts"
+for name in ceph rados rbd cephadm apt-get dnf zypper; do
+    command -v "$name" >/dev/null 2>&1 && say program "$name"
+done
+say curl "$(curl --version 2>/dev/null | head -n 1)"
+say ssh "$(ssh -V 2>&1 | head -n 1)"
+say 'done' ''

@@ -1,0 +1,70 @@
+"""The other nodes of a Proxmox VE cluster that this machine is in, as nodes that can be named; and their completion.
+
+Every start of cephtui loads this module, so its functions import what they need themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from cephtui.config import Config
+
+_PROXMOX, _COROSYNC = "usr/bin/pveversion", "etc/corosync/corosync.conf"
+_MOST_BYTES = 1 << 18
+_USER = "root"
+"""Proxmox VE has set up SSH between the nodes of a cluster for this user."""
+
+
+def with_neighbours(found: Config, root: Path = Path("/")) -> Config:
+    """With the nodes of this machine's Proxmox VE cluster that the SSH configuration does not name.
+
+    Read is each node's own copy of corosync.conf, which is there while /etc/pve is not.
+    """
+    text = _text(root / _COROSYNC) if (root / _PROXMOX).exists() else ""
+    if not text:
+        return found
+    from cephtui.ceph.corosync import parse_corosync
+    from cephtui.config import ssh_hosts
+    from cephtui.models import Node
+
+    named = {*ssh_hosts(found.ssh_config), *found.nodes, *found.groups}
+    near = {
+        node.name: Node(
+            name=node.name, host=node.address, user=_USER, ssh_config=found.ssh_config, programs=found.programs
+        )
+        for node in parse_corosync(text)
+        if node.address and node.name not in named
+    }
+    return replace(found, neighbours=near)
+
+
+def _text(path: Path) -> str:
+    """Of a regular file, as much as is bearable; empty where it can't be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_BYTES)
+    except OSError:
+        return ""
+
+
+def complete_nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Nodes and groups of the config file, hosts of the SSH configuration, nodes of the Proxmox VE cluster."""
+    from cephtui import config, paths
+
+    file, ssh_config = context.params.get("config"), context.params.get("ssh_config")
+    found = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
+    with contextlib.suppress(config.ConfigError):
+        found = config.load(
+            file or paths.config_dir() / "config.toml", required=False, ssh_config=found.ssh_config
+        )
+    found = with_neighbours(found)
+    names = [config.LOCAL, *found.nodes, *found.groups, *found.neighbours, *config.ssh_hosts(found.ssh_config)]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]

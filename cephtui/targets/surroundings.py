@@ -1,0 +1,33 @@
+"""What can be tested around cephtui with files, images and pools of its own: nothing that is there is overwritten."""
+
+from __future__ import annotations
+
+from cephtui.ceph.surroundings import Surroundings, parse_surroundings, surroundings_argv
+from cephtui.nodes.shell import Shell
+from cephtui.nodes.transport import TransportError
+from cephtui.targets import every_kind
+from cephtui.targets.base import TargetKind
+from cephtui.targets.candidates import Candidate
+
+_READ_SECONDS = 10.0
+"""The file system of /etc/pve does not answer while its daemon hangs."""
+
+
+async def surroundings(shell: Shell) -> Surroundings:
+    """What there is around a node; raises TransportError."""
+    answer = await shell.run(surroundings_argv(), timeout_seconds=_READ_SECONDS)
+    try:
+        return parse_surroundings(answer.stdout)
+    except ValueError as error:
+        raise TransportError(f"{shell.node.name}: {error}") from None
+
+
+def offered(found: Surroundings) -> tuple[Candidate, ...]:
+    """What can be tested there, pools first, each once; what can't be named as a target is left out."""
+    candidates = [each for kind in sorted(every_kind(), key=_order) for each in kind.in_surroundings(found)]
+    return tuple({each.spec: each for each in candidates if each.reason is None}.values())
+
+
+def _order(kind: TargetKind) -> tuple[bool, bool]:
+    """Existing storage before what has to be made, Ceph's before others."""
+    return kind.holds_parts, kind.leaves_files
