@@ -14,7 +14,7 @@ text() { # KEY FILE: its lines
     fi
 }
 
-say host "$(uname -n)"
+text host "$root/proc/sys/kernel/hostname"
 text release "$root/etc/os-release"
 if [ -d "$root/etc/pve" ]; then
     say proxmox "$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Version}' pve-manager 2>/dev/null)"

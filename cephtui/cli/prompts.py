@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from typing import TypeVar
 
 import click
 
@@ -15,11 +17,13 @@ from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question
 from cephtui.nodes.vault import VaultError
 from cephtui.printable import one_line
-from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered, give_secrets
+from cephtui.running.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered, give_secrets
 from cephtui.running.runner import Runner
 from cephtui.targets import kind_of
 from cephtui.targets.base import SecretsMissing
 from cephtui.terminal import say
+
+T = TypeVar("T")
 
 
 class Prompts(Ask):
@@ -57,6 +61,14 @@ def connect(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> l
         return [state async for state in Launcher(runner, Prompts()).connect(nodes, pool)]
 
     return asyncio.run(states())
+
+
+def patiently(asked: Future[T], text: str) -> T:
+    """The result; the text is printed while that takes longer than a moment."""
+    with contextlib.suppress(TimeoutError):
+        return asked.result(PATIENCE_SECONDS)
+    say(text)
+    return asked.result()
 
 
 def ask_secrets(runner: Runner, node: Node, parts: Iterable[str]) -> None:

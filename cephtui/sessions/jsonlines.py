@@ -208,6 +208,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
+    from cephtui.models.host import HostRow
     from cephtui.models.rows import (
         CurvePointRow,
         Difference,
@@ -226,7 +227,7 @@ def schema() -> dict[str, Any]:
     from cephtui.models.verdict import Conclusion, Verdict
 
     lines: Any = Plan | Sample | ClusterSample | NodeEnded | Run | Mark
-    lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
+    lines |= SessionRow | PresetRow | SuiteRow | NodeRow | HostRow | Info | Difference | Figure | MatrixCell
     lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
     return {
         "title": "cephtui events",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
@@ -14,7 +13,7 @@ from cephtui.analysis.hardware import with_findings, with_hardware
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
-from cephtui.cli.prompts import connect
+from cephtui.cli.prompts import connect, patiently
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.models.rows import NodeRow
@@ -22,9 +21,7 @@ from cephtui.nodes.state import diagnosis
 from cephtui.nodes.transport import TransportError
 from cephtui.presets import PresetError, choose, presets_by_tool
 from cephtui.reports.nodes import draw_nodes
-from cephtui.running.launch import PATIENCE_SECONDS
 from cephtui.running.runner import Runner
-from cephtui.terminal import say
 
 T = TypeVar("T")
 
@@ -65,7 +62,7 @@ def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, asked: Future[T] 
     if asked is None:
         return row
     try:
-        return adds(row, _patiently(asked, text))
+        return adds(row, patiently(asked, text))
     except TransportError as error:
         problems = tuple(dict.fromkeys([*row.problems, str(error)]))
         return row.model_copy(update={"ready": False, "problems": problems})
@@ -73,11 +70,3 @@ def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, asked: Future[T] 
 
 def _with_cluster(row: NodeRow, health: str) -> NodeRow:
     return row.model_copy(update={"cluster": health})
-
-
-def _patiently(asked: Future[T], text: str) -> T:
-    """The result; the text is printed while that takes longer than a moment."""
-    with contextlib.suppress(TimeoutError):
-        return asked.result(PATIENCE_SECONDS)
-    say(text)
-    return asked.result()

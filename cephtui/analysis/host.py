@@ -1,0 +1,316 @@
+"""What a host has for measuring, and what it lacks, by what was read there. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cephtui.ceph.surroundings import Surroundings
+from cephtui.frozen import dataclass
+from cephtui.models import Node, NodeEnvironment, OptionValue
+from cephtui.models.host import HostRow
+from cephtui.tools import DEFAULT_TOOL, TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.tools.base import Tool
+
+_CEPH, _OF_CEPH = "ceph-common", ("ceph", "rados", "rbd")
+_CEPHADM = "cephadm add-repo --release RELEASE && cephadm install"
+"""docs.ceph.com, Cephadm, Enable Ceph CLI."""
+_MANAGERS = {
+    "debian": "apt-get",
+    "ubuntu": "apt-get",
+    "fedora": "dnf",
+    "rhel": "dnf",
+    "centos": "dnf",
+    "suse": "zypper",
+    "opensuse": "zypper",
+    "sles": "zypper",
+}
+"""By the id of the distribution, or of one that it is like."""
+_PACKAGES = {("dnf", "openssh-client"): "openssh-clients", ("zypper", "openssh-client"): "openssh-clients"}
+"""Names of packages that are not Debian's."""
+_IN_EPEL = {"ioping"}
+_LEAST_BYTES = 1 << 30
+"""The scratch file of a preset that has no other size."""
+_VERSION = re.compile(r"\d+(?:\.\w+)+")
+_ONE_NODE, _NO_GATEWAY, _NO_CEPH = (
+    "needed only for the network between two nodes",
+    "needed only for S3 gateways",
+    "needed only for a Ceph cluster",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of cephtui's own."""
+
+    name: str
+    path: str
+    problem: str = ""
+    """Why it can't be written; empty where it can."""
+    free_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What cephtui sees of its own machine besides what it asks of every node."""
+
+    python: str
+    colors: str
+    ascii_only: bool
+    size: tuple[int, int] | None
+    """Columns and rows of the terminal; None where the output goes elsewhere."""
+    folders: tuple[Folder, ...]
+    clipboard: str = ""
+    """Why a copy would not reach the clipboard; empty where that is not known."""
+    clipboard_cure: str = ""
+    agent_keys: int | None = None
+    """Keys of the SSH agent; None where there is no agent."""
+    keys: tuple[str, ...] = ()
+    """Files of SSH keys."""
+    ssh_hosts: int = 0
+    """Hosts that the SSH configuration has by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """A Ceph cluster as one of its clients sees it, or why it can't be seen."""
+
+    health: str = ""
+    release: str = ""
+    osds: int = 0
+    gateways: tuple[str, ...] = ()
+    """Endpoints of its object gateways."""
+    problem: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A node, and what was read there; what was not is None."""
+
+    node: Node
+    environment: NodeEnvironment | None = None
+    problem: str = ""
+    """Why it can't be reached."""
+    surroundings: Surroundings | None = None
+    cluster: ClusterFacts | None = None
+    targets: Mapping[str, str] | None = None
+    """What can be tested safely, with a few words on each."""
+    alone: bool = True
+    """Whether it is the only node that is known."""
+
+
+def host_rows(machine: Machine, nodes: Sequence[Examined]) -> tuple[HostRow, ...]:
+    """All rows, this machine's first."""
+    here = nodes[0].node.name if nodes and nodes[0].node.host is None else "local"
+    own = [HostRow(node=here, group="machine", **each) for each in _machine(machine)]
+    ssh = [HostRow(node=here, group="ssh", **each) for each in _ssh(machine, nodes)]
+    return (*own, *(row for node in nodes for row in node_rows(node)), *ssh)
+
+
+def can_measure(rows: Iterable[HostRow]) -> bool:
+    """Whether nothing that is essential is missing."""
+    return all(row.status == "works" for row in rows if row.essential)
+
+
+# ---------------------------------------------------------------------------------------------- this machine
+
+Fields = dict[str, object]
+"""Of a row."""
+
+
+def _row(what: str, facts: Mapping[str, OptionValue | None] | None = None, problem: str = "", **more: object) -> Fields:
+    """What works, or is missing where it has a problem and no other status."""
+    known = {name: value for name, value in (facts or {}).items() if value is not None and value != ""}
+    return {"what": what, "status": "missing" if problem else "works", "facts": known, "problem": problem, **more}
+
+
+def _machine(machine: Machine) -> Iterator[Fields]:
+    yield _row("Python", {"version": machine.python})
+    columns, rows = machine.size or (None, None)
+    characters = "ASCII" if machine.ascii_only else "UTF-8"
+    shown = {"colors": machine.colors, "characters": characters, "columns": columns, "rows": rows}
+    small = columns is not None and rows is not None and (columns < 80 or rows < 24)
+    yield _row("terminal", shown, "the console needs 80x24" if small else "", cure="make it larger" if small else "")
+    for folder in machine.folders:
+        full = folder.free_bytes is not None and folder.free_bytes < _LEAST_BYTES and folder.name == "cache"
+        problem = folder.problem or ("it has no room for a scratch file of 1 GiB" if full else "")
+        yield _row(
+            folder.name,
+            {"path": folder.path, "free_bytes": folder.free_bytes},
+            problem,
+            cure="cephtui --target file:PATH measures elsewhere" if full else _folder_cure(folder) if problem else "",
+            essential=folder.name in ("cache", "sessions"),
+        )
+    if machine.clipboard:
+        yield _row("clipboard", {}, machine.clipboard, status="optional", cure=machine.clipboard_cure)
+
+
+def _folder_cure(folder: Folder) -> str:
+    variable = {"cache": "XDG_CACHE_HOME", "sessions": "CEPHTUI_DATA_DIR", "config": "XDG_CONFIG_HOME"}[folder.name]
+    return f"export {variable}=FOLDER, one that can be written"
+
+
+def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:
+    """Only where there are other nodes."""
+    if all(each.alone and each.node.host is None for each in nodes):
+        return
+    facts = {"agent_keys": machine.agent_keys, "keys": ", ".join(machine.keys), "hosts": machine.ssh_hosts or None}
+    lacks = not (machine.agent_keys or machine.keys)
+    problem = "there is none for the other nodes, so they ask for a password" if lacks else ""
+    cure = "ssh-keygen -t ed25519 && ssh-copy-id root@NODE" if lacks else ""
+    yield _row("keys", facts, problem, cure=cure)
+
+
+# ---------------------------------------------------------------------------------------------- each node
+
+
+def node_rows(found: Examined) -> Iterator[HostRow]:
+    """What one node has."""
+    groups = {
+        "machine": _system(found),
+        "programs": _programs(found) if found.environment else (),
+        "ceph": _cluster(found) if found.environment else (),
+        "proxmox": _proxmox(found.surroundings) if found.surroundings else (),
+        "targets": _targets(found),
+    }
+    for group, rows in groups.items():
+        yield from (HostRow(node=found.node.name, group=group, **each) for each in rows)
+
+
+def _system(found: Examined) -> Iterator[Fields]:
+    environment = found.environment
+    if environment is None:
+        yield _row("node", {"host": found.node.host}, found.problem or "no answer", status="unknown", essential=True)
+        return
+    facts = {"host": found.node.host, "name": environment.hostname, "os": environment.os, "kernel": environment.kernel}
+    yield _row("node", facts, essential=True)
+
+
+def _programs(found: Examined) -> Iterator[Fields]:
+    around, needed = found.surroundings or Surroundings(), _not_needed(found)
+    for tool in _own(TOOLS.values()):
+        yield _program(found, around, tool, needed.get(tool.name, ""))
+    has = around.programs & {*_OF_CEPH} if found.surroundings else {*_OF_CEPH}
+    lacks = [name for name in _OF_CEPH if name not in has]
+    version = _short((found.environment.tools if found.environment else {}).get("ceph"))
+    what = ", ".join(lacks if lacks and not version else _OF_CEPH)
+    if version or not lacks:
+        yield _row(what, {"version": version})
+    else:
+        yield _lacking(what, needed.get("ceph", ""), install(around, _CEPH))
+    without = {"curl": needed.get("gosbench", ""), "ssh": "cephtui logs in without it"}
+    for program, package in (("curl", "curl"), ("ssh", "openssh-client")) if found.surroundings else ():
+        version = _short(around.versions.get(program))
+        if version:
+            yield _row(program, {"version": version})
+        else:
+            yield _lacking(program, without[program], install(around, package))
+    for text in found.environment.missing if found.environment else ():
+        yield _lacking(text.split()[0], "", install(around, text.split()[-1]), essential=True)
+
+
+def _own(tools: Iterable[Tool]) -> Iterator[Tool]:
+    """Those that are no program of Ceph's own: these have a row together."""
+    return (tool for tool in tools if tool.package != _CEPH)
+
+
+def _program(found: Examined, around: Surroundings, tool: Tool, not_needed: str) -> Fields:
+    text = found.environment.tools.get(tool.name) if found.environment else None
+    problem = tool.check_version(text, found.node.programs)
+    essential = tool.name == DEFAULT_TOOL
+    cure = install(around, tool.package) if tool.package else tool.how_to_install
+    if problem is None:
+        return _row(tool.name, {"version": _short(text)}, essential=essential)
+    if text and text.strip():
+        return _row(tool.name, {"version": _short(text)}, problem.partition(" (")[0], cure=cure, essential=essential)
+    return _lacking(tool.program, not_needed, cure, essential=essential)
+
+
+def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) -> Fields:
+    status = "optional" if not_needed else "missing"
+    return _row(what, {}, not_needed or "not installed", status=status, cure=cure, essential=essential)
+
+
+def _not_needed(found: Examined) -> dict[str, str]:
+    """By the program, why a host like this can do without it."""
+    around, cluster = found.surroundings, found.cluster
+    why = {} if cluster and cluster.gateways else {"hsbench": _NO_GATEWAY, "gosbench": _NO_GATEWAY}
+    if found.alone:
+        why["iperf3"] = _ONE_NODE
+    if around is not None and not around.has_ceph:
+        why["ceph"] = _NO_CEPH
+    return why
+
+
+def install(around: Surroundings, package: str) -> str:
+    """The command that installs a package, by its name in Debian."""
+    manager = next((_MANAGERS[each] for each in around.system.ids if each in _MANAGERS), "")
+    manager = manager or next((each for each in ("apt-get", "dnf", "zypper") if each in around.programs), "")
+    if not manager:
+        return f"install the package {package}"
+    name = _PACKAGES.get((manager, package), package)
+    if package == _CEPH and manager != "apt-get" and "cephadm" in around.programs:
+        return f"{_CEPHADM} {name}"
+    epel = manager == "dnf" and package in _IN_EPEL and around.system.ids[:1] != ("fedora",)
+    return f"{manager} install epel-release && {manager} install {name}" if epel else f"{manager} install {name}"
+
+
+def _short(text: str | None) -> str:
+    """The version alone: ``3.33`` of ``fio-3.33``; the text where there is none in it."""
+    match = _VERSION.search(text or "")
+    return match[0] if match else (text or "").strip()
+
+
+def _cluster(found: Examined) -> Iterator[Fields]:
+    around, cluster, node = found.surroundings, found.cluster, found.node
+    if cluster is None:
+        if around is not None and around.has_ceph:
+            hidden = [name for name in around.unreadable if name.endswith(("keyring", ".conf"))]
+            why = f"{hidden[0]} can't be read" if hidden else "Ceph's programs are not installed"
+            cure = "run cephtui as root, or name --ceph-id and --ceph-keyring" if hidden else install(around, _CEPH)
+            yield _row("cluster", {}, why, status="unknown", cure=cure)
+        else:
+            why = "no ceph.conf here, so no cluster is known"
+            yield _row("cluster", {}, why, status="optional", cure="cephtui doctor --node NODE asks one that has it")
+        return
+    conf = node.ceph_conf or (f"monitors {node.ceph_mon_host}" if node.ceph_mon_host else "/etc/ceph/ceph.conf")
+    access = {"client": f"client.{node.ceph_id or 'admin'}", "conf": conf}
+    if cluster.problem:
+        yield _row("cluster", access, cluster.problem, status="unknown", cure=cluster.remedy)
+        return
+    yield _row(
+        "cluster",
+        {
+            "release": cluster.release,
+            "health": cluster.health,
+            "osds": cluster.osds,
+            **access,
+            "gateways": ", ".join(cluster.gateways),
+        },
+    )
+
+
+def _proxmox(around: Surroundings) -> Iterator[Fields]:
+    if around.proxmox is None:
+        return
+    others = ", ".join(node.name for node in around.others)
+    yield _row("Proxmox VE", {"version": around.proxmox, "node": around.host, "others": others})
+    hidden = [name for name in around.unreadable if name.startswith("/etc/pve") and "ceph" not in name]
+    if hidden:
+        yield _row("storages", {}, f"{hidden[-1]} can't be read", status="unknown", cure="run cephtui as root")
+    else:
+        yield _row("storages", {"names": ", ".join(f"{each.name} ({each.type})" for each in around.storages)})
+
+
+def _targets(found: Examined) -> Iterator[Fields]:
+    """What can be tried, with the command that shows what it would do."""
+    node = [] if found.node.host is None else ["--node", found.node.name]
+    for spec, text in (found.targets or {}).items():
+        target = ["--target", spec] if spec else []
+        command = shlex.join(["cephtui", "run", "write-iops", *node, *target, "--dry-run"])
+        yield _row(spec or "a scratch file", {"about": text}, cure=command, status="optional")
