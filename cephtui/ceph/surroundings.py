@@ -104,7 +104,7 @@ def surroundings_argv(root: str = "") -> tuple[str, ...]:
 def parse_surroundings(text: str) -> Surroundings:
     """The answer to ``surroundings_argv``; lines that are not as expected are passed over. Raises ValueError."""
     rows: dict[str, list[str]] = {}
-    for line in text.splitlines()[:_LINES_MOST]:
+    for line in text.split("\n")[:_LINES_MOST]:
         key, tab, rest = line.partition("\t")
         if tab:
             rows.setdefault(key, []).append(rest)

@@ -4,12 +4,13 @@
 #
 # ROOT stands before all paths. A line is a key and its value with a tab between them; the last line is "done".
 root=$1
-most=262144 # bytes of a file
+most=262144 lines=5000 # of a file
 say() { printf '%s\t%s\n' "$1" "$2"; }
 text() { # KEY FILE: its lines
     [ -e "$2" ] || return 1
     if [ -f "$2" ] && [ -r "$2" ]; then
-        head -c "$most" -- "$2" 2>/dev/null | tr -d '\0' | while IFS= read -r line || [ -n "$line" ]; do say "$1" "$line"; done
+        head -c "$most" -- "$2" 2>/dev/null | tr -d '\0' | head -n "$lines" |
+            while IFS= read -r line || [ -n "$line" ]; do say "$1" "$line"; done
     else say unreadable "${2#"$root"}"
     fi
 }
@@ -17,7 +18,8 @@ text() { # KEY FILE: its lines
 text host "$root/proc/sys/kernel/hostname"
 text release "$root/etc/os-release"
 if [ -d "$root/etc/pve" ]; then
-    say proxmox "$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Version}' pve-manager 2>/dev/null)"
+    say proxmox "$(awk '/^Package:/ { is = $2 == "pve-manager" } is && /^Version:/ { print $2; exit }' \
+        "$root/var/lib/dpkg/status" 2>/dev/null)"
     [ -r "$root/etc/pve" ] && [ -x "$root/etc/pve" ] || say unreadable /etc/pve
     text storage "$root/etc/pve/storage.cfg"
     for node in "$root"/etc/pve/nodes/*/; do

@@ -15,17 +15,20 @@ import click
 if TYPE_CHECKING:
     from cephtui.config import Config
 
+ROOT = Path("/")
+"""Of this machine's files."""
 _PROXMOX, _COROSYNC = "usr/bin/pveversion", "etc/corosync/corosync.conf"
 _MOST_BYTES = 1 << 18
 _USER = "root"
 """Proxmox VE has set up SSH between the nodes of a cluster for this user."""
 
 
-def with_neighbours(found: Config, root: Path = Path("/")) -> Config:
+def with_neighbours(found: Config, root: Path | None = None) -> Config:
     """With the nodes of this machine's Proxmox VE cluster that the SSH configuration does not name.
 
     Read is each node's own copy of corosync.conf, which is there while /etc/pve is not.
     """
+    root = root or ROOT
     text = _text(root / _COROSYNC) if (root / _PROXMOX).exists() else ""
     if not text:
         return found

@@ -101,16 +101,17 @@ def _program(row: HostRow) -> str:
 
 def _problem(*rows: HostRow) -> str:
     """Of rows with the same cause, in a line."""
-    names, first = ", ".join(_named(row) for row in rows), rows[0]
-    verb = "" if first.status == "optional" else "is " if first.problem == "not installed" and len(rows) == 1 else ""
-    text = f"{names}{':' if not verb else ''} {verb}{first.problem}"
+    names, first = ", ".join(filter(None, map(_named, rows))), rows[0]
+    joint = " is " if first.problem == "not installed" else ": " if names else ""
+    text = f"{names}{joint}{first.problem}"
     cure = "" if first.status == "optional" and len(rows) > 1 else first.cure
     return f"{text}: {cure}" if cure else text
 
 
 def _named(row: HostRow) -> str:
+    """A problem of the cluster names it."""
     path = row.facts.get("path")
-    return f"{row.what} ({path})" if path else row.what
+    return f"{row.what} ({path})" if path else "" if row.what == "cluster" else row.what
 
 
 def _tries(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:

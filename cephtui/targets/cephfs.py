@@ -83,10 +83,11 @@ class CephfsKind(TargetKind):
         ]
 
     def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        named = {storage.path: f"storage {storage.name}" for storage in found.storages}
+        named = {storage.path: f"storage {storage.name}: " for storage in found.storages}
         return [
-            self.candidate(f"{path}/cephtui", f"a new file on the CephFS of {named.get(path, path)}", None)
+            self.candidate(f"{path}/cephtui", f"{named.get(path, '')}a new file on the CephFS mounted on {path}", None)
             for path in found.mounts
+            if "\\" not in path
         ]
 
 

@@ -163,7 +163,7 @@ class FileKind(TargetKind):
 
     def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
         return [
-            self.candidate(f"{each.path}/cephtui", f"a new file on storage {each.name} ({each.type})", None)
+            self.candidate(f"{each.path}/cephtui", f"storage {each.name} ({each.type}): a new file", None)
             for each in found.storages
             if each.path and each.type in _OF_FILES
         ]

@@ -185,9 +185,8 @@ class RbdKind(TargetKind):
         return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
 
     def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        text = "new images in the pool of storage"
         pools = [each for each in found.storages if each.type == self.scheme]
-        return [self.candidate(each.pool, f"{text} {each.name}{each.differs}", None) for each in pools]
+        return [self.candidate(each.pool, f"storage {each.name}{each.differs}: new images", None) for each in pools]
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """The images of a pool: all names at once, then the facts of each."""

@@ -11,13 +11,14 @@ from tests.canaries import NAME
 
 LISTINGS = (
     *(("sessions",), ("show", "demo"), ("show", "demo/1"), ("show", "demo/2"), ("compare", "demo/1", "demo/2")),
-    *(("presets",), ("presets", "write-iops"), ("info",), ("nodes",)),
+    *(("presets",), ("presets", "write-iops"), ("info",), ("nodes",), ("doctor",)),
 )
 RUN, DRY = ("run", "write-iops", "--set", "size=4M"), ("run", "write-iops", "--dry-run", "--set", "size=4M")
 REFUSED = (
     *((NAME,), (f"--{NAME}",), ("presets", NAME), ("show", NAME), ("show", f"demo/{NAME}"), ("replay", f"{NAME}/1")),
     *(("run", NAME), (*RUN, "--node", NAME), (*RUN, "--target", NAME), (*RUN, "--set", f"{NAME}={NAME}")),
     *((*RUN, "--session", NAME), ("nodes", "--ceph-node", NAME), (*RUN, "--config", NAME)),
+    ("doctor", "--node", NAME),
 )
 VERBS = (
     *LISTINGS,
@@ -26,7 +27,7 @@ VERBS = (
     *(("cleanup", "--dry-run"), DRY, (*DRY, "--json"), RUN, (*RUN, "--json")),
     (*DRY, "--target", f"file:/tmp/{NAME}"),
 )
-COMPLETED = ("cephtui show ", "cephtui replay ", "cephtui presets ")
+COMPLETED = ("cephtui show ", "cephtui replay ", "cephtui presets ", "cephtui doctor --node ")
 END = "=== "
 
 
@@ -35,7 +36,7 @@ def main() -> None:
     for verb in VERBS:
         _run(["cephtui", *verb])
     for words in COMPLETED:
-        asked = {"_CEPHTUI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"}
+        asked = {"_CEPHTUI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()))}
         os.environ.update(asked)
         _run(["cephtui"])
         for name in asked:

@@ -29,7 +29,19 @@ def open_console(where: Where, target: str | None, data_pool: str | None, sessio
         try:
             earlier, marks = _continued(session)
             config = load_config(where)
-            start = Start(nodes, chosen, data_pool, where.ceph_node, earlier, marks, config, where.ceph, owner_id)
+            first = not (target or where.names or config.nodes or earlier)
+            start = Start(
+                nodes,
+                chosen,
+                data_pool,
+                where.ceph_node,
+                earlier,
+                marks,
+                config,
+                where.ceph,
+                looks_around=first,
+                owner_id=owner_id,
+            )
             lines, code = run_console(find_catalogue(), start, session, stack.close, look)
         except store.StoreError as error:
             raise click.ClickException(str(error)) from None

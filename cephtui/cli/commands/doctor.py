@@ -63,8 +63,9 @@ def _examined(runner: Runner, state: NodeState, *, alone: bool) -> Examined:
             cluster = patiently(runner.nodes.cluster(node), f"{node.name}: asking the cluster ...")
         except TransportError as error:
             cluster = ClusterFacts(problem=str(error))
-    scratch = {} if node.host else {"": f"a scratch file in {paths.cache_dir()}, removed at the end"}
-    targets = {**scratch, **{each.spec: each.text for each in offered(around)}}
+    scratch = {} if node.host else {"": "a scratch file in the cache, removed at the end"}
+    served = cluster is not None and not cluster.problem
+    targets = {**scratch, **{each.spec: each.text for each in offered(around, served=served)}}
     return Examined(node, environment, "", around, cluster, targets, alone and not around.others)
 
 
@@ -119,7 +120,7 @@ def _clipboard(environ: os._Environ[str]) -> str:
     if not environ.get("TMUX"):
         return ""
     setting = _printed(("tmux", "show-options", "-gv", "set-clipboard"))
-    return f"y copies no further than tmux, whose set-clipboard is {setting}" if setting in ("off", "external") else ""
+    return f"a copy ends in tmux (set-clipboard {setting})" if setting in ("off", "external") else ""
 
 
 def _agent_keys(environ: os._Environ[str]) -> int | None:

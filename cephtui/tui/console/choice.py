@@ -12,6 +12,7 @@ from cephtui.presets import Catalogue, Preset, usable
 from cephtui.running.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
+from cephtui.tui.console.around import Around
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.nodes import NodeBook
 from cephtui.tui.console.start import Start
@@ -29,6 +30,8 @@ class Choice:
     def __init__(self, start: Start, preset: Preset, prefilled: Callable[[], Prefilled]) -> None:
         self.preset, self.edits, self.target = preset, Edits(), start.target
         self.nodes = NodeBook(start.nodes)
+        self.around = Around()
+        """What there is to measure, where nothing was chosen at the start."""
         self._start, self._prefilled = start, prefilled
         self._surveyed: dict[str, Request] = {}
         """By target, with its free space and its pool's other clients."""

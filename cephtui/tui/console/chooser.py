@@ -5,6 +5,7 @@ Pickers are imported when they are opened.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from textual.screen import ModalScreen, Screen
 from cephtui import paths
 from cephtui.config import ConfigError
 from cephtui.models import Node, Plan
+from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, presets_by_tool
 from cephtui.reports.text import node_states
@@ -160,7 +162,17 @@ class Chooser(Front):
 
     async def _connect_and_survey(self) -> None:
         await self._connected(self._choice.nodes.hosts)
+        if self._start.looks_around and not self._choice.around.text:
+            await self._look_around()
         self._survey_later()
+
+    async def _look_around(self) -> None:
+        from cephtui.tui.console.around import around_of
+
+        with contextlib.suppress(TransportError):  # then there is nothing to offer
+            found = await asyncio.wrap_future(self._runner.nodes.surroundings(self._choice.ceph_node))
+            self._choice.around = around_of(found)
+            self._changed()
 
     async def _connected(self, nodes: Sequence[Node]) -> bool:
         """Whether all can be used, after connecting to those that were not ready; reports what is missing."""

@@ -48,11 +48,11 @@ t choose the target    n the nodes      ? all keys
 cephtui demo plays a recorded session of a real cluster."""
 
 
-def _empty_text(target: str, room_bytes: int | None, earlier: int) -> str:
-    """How to begin; ``earlier`` runs of the session stand in the table."""
+def _empty_text(target: str, room_bytes: int | None, earlier: int, around: str = "") -> str:
+    """How to begin; ``earlier`` runs of the session stand in the table, and ``around`` is what can be measured."""
     room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
     saved = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
-    return f"{saved if earlier else 'Nothing has run yet.'} Target: {target}{room}\n\n{_KEYS}"
+    return f"{saved if earlier else 'Nothing has run yet.'} Target: {target}{room}\n\n{_KEYS}{around}"
 
 
 class ConsoleScreen(RunScreen):
@@ -158,7 +158,8 @@ class ConsoleScreen(RunScreen):
         if self.table:
             self.table.put_measuring(self.dispatcher.batch)
         bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
-        self.view.empty = _empty_text(choice.target.spec, choice.room_bytes, len(self._start.earlier))
+        around = f"\n\n{choice.around.text}" if choice.around.text else ""
+        self.view.empty = _empty_text(choice.target.spec, choice.room_bytes, len(self._start.earlier), around)
         entry = Entry(choice.request())
         try:
             plan = choice.plan(entry.request)
@@ -170,7 +171,7 @@ class ConsoleScreen(RunScreen):
         """Of the nodes and the target of the choice, of the config file, and of the runs."""
         known = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
         targets = names_of_target(self._start.target.spec) | names_of_target(self.choice.target.spec)
-        return {**names_in(known), **targets, **super().names_to_hide()}
+        return {**names_in(known), **targets, **self.choice.around.names, **super().names_to_hide()}
 
     # ------------------------------------------------------------------ what runs next
 

@@ -27,5 +27,7 @@ class Start:
     """Where other nodes are found by their names."""
     ceph: Mapping[str, str] = field(default_factory=dict)
     """Each node's Ceph access, where it was given for all."""
+    looks_around: bool = False
+    """Whether nothing was chosen yet, so that the first screen offers what there is to measure."""
     owner_id: str = field(default_factory=new_batch)
     """Makes the names of the images that are created unique."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from cephtui.nodes.transport import TransportError
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
-from cephtui.targets.discovery import DEVICES, POOLS
+from cephtui.targets.discovery import DEVICES, POOLS, SURROUNDINGS
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.widgets.pick_list import Row
@@ -22,7 +22,7 @@ Source = Callable[[str, OnFound], "Future[str]"]
 """Where candidates come from: ``Runner.discover`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
-_TYPED = "typed"
+_TYPED, _NEAR = "typed", "near "
 log = logging.getLogger(__name__)
 
 
@@ -84,7 +84,7 @@ class TargetPicker(Picker[str]):
 
     def on_mount(self) -> None:
         """Search at once, and show candidates as they arrive."""
-        for of in (POOLS, DEVICES):
+        for of in (SURROUNDINGS, POOLS, DEVICES):
             self._ask(of)
         self._timer = self.set_interval(_LOOK_SECONDS, self._take)
 
@@ -108,7 +108,7 @@ class TargetPicker(Picker[str]):
 
     def rows(self) -> list[Row]:
         """The current target first, what was typed last."""
-        found = [*self._given_rows(), *self._pool_rows(), *self._device_rows()]
+        found = [*self._given_rows(), *self._near_rows(), *self._pool_rows(), *self._device_rows()]
         return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
 
     def _given_rows(self) -> Iterator[Row]:
@@ -118,6 +118,18 @@ class TargetPicker(Picker[str]):
         for spec, text in given.items():
             row = _candidate_row(known[spec]) if spec in known else Row("", (spec,))
             yield replace(row, key=f"given {spec}", text=f"{text}, {row.text}" if row.text else text)
+
+    def _near_rows(self) -> Iterator[Row]:
+        """What the files of the node say, with what the cluster says of it as soon as that is known."""
+        yield Row("", (f"around {self._node}, with files and images of cephtui's own",), heading=True)
+        known = self._asked[POOLS].candidates
+        for near in self._asked[SURROUNDINGS].candidates.values():
+            if near.spec in (self._current, self._scratch):
+                continue
+            row = _candidate_row(known.get(near.spec, near))
+            place, colon, _ = near.text.partition(": ")
+            text = f"{place}: {row.text}" if near.spec in known and colon else row.text
+            yield replace(row, key=f"{_NEAR}{near.spec}", text=text)
 
     def _pool_rows(self) -> Iterator[Row]:
         asked = self._asked[POOLS]
@@ -188,7 +200,8 @@ class TargetPicker(Picker[str]):
 
     def action_images(self, shown: bool) -> None:
         """Show or hide the images of the pool that the keys are at."""
-        key = self.highlighted.key.removeprefix("images ").removeprefix("given ") if self.highlighted else ""
+        key = self.highlighted.key.removeprefix("images ") if self.highlighted else ""
+        key = key.removeprefix("given ").removeprefix(_NEAR)
         images_of = self._images_of(key)
         if images_of and shown != (images_of in self._open):
             self._toggle(images_of)

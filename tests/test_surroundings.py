@@ -1,0 +1,122 @@
+"""What a host has to measure, by its files: hosts of Proxmox VE 8 and 9, of cephadm, and one that has nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.ceph.corosync import ClusterNode, parse_corosync
+from cephtui.ceph.surroundings import Surroundings, parse_surroundings, surroundings_argv
+from cephtui.cli import neighbours
+from cephtui.cli.neighbours import with_neighbours
+from cephtui.cli.verbs import cli
+from cephtui.config import Config
+from cephtui.targets.discovery import known_nodes
+from cephtui.targets.surroundings import offered
+
+HOSTS = Path(__file__).parent / "recordings" / "hosts"
+ADMIN = "/etc/ceph/ceph.client.admin.keyring"
+
+
+def found(root: Path) -> Surroundings:
+    done = subprocess.run(
+        surroundings_argv(str(root)), capture_output=True, text=True, encoding="utf-8", errors="replace", check=True
+    )
+    assert done.stderr == ""
+    return parse_surroundings(done.stdout)
+
+
+def specs(around: Surroundings) -> list[str]:
+    return [each.spec for each in offered(around)]
+
+
+def test_a_node_of_proxmox_8() -> None:
+    around = found(HOSTS / "pve8")
+    assert (around.host, around.proxmox, around.system.ids) == ("pve1", "8.2.4", ("debian",))
+    # neither what is disabled, nor what another node has
+    assert [f"{each.name} {each.type}" for each in around.storages] == [
+        "local dir",
+        "local-lvm lvmthin",
+        "vm-pool rbd",
+        "cephfs cephfs",
+        "backup nfs",
+    ]
+    assert around.others == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
+    assert around.has_ceph
+    assert specs(around) == [
+        "rbd:vm-pool",
+        "cephfs:/mnt/pve/cephfs/cephtui",
+        "file:/var/lib/vz/cephtui",
+        "file:/mnt/pve/backup/cephtui",
+        "new-pool:pg=32,size=3",
+    ]
+    assert not [spec for each in offered(around, served=False) if (spec := each.spec).startswith(("rbd", "new-pool"))]
+
+
+def test_a_node_of_proxmox_9_without_a_cluster_of_its_own() -> None:
+    around = found(HOSTS / "pve9")
+    assert (around.host, around.proxmox, around.others) == ("alone", "9.0.10", ())
+    assert around.keyrings == ("/etc/pve/priv/ceph/far.keyring",)
+    assert not around.is_admin
+    far, *files = offered(around)
+    assert far.spec == "rbd:far"
+    assert "--data-pool ecdata" in far.text
+    assert "namespace tenant" in far.text
+    assert [each.spec for each in files] == ["file:/var/lib/vz/cephtui", "file:/srv/fast/cephtui"]
+
+
+def test_hosts_without_proxmox() -> None:
+    cephadm, bare = found(HOSTS / "cephadm"), found(HOSTS / "bare")
+    assert (cephadm.host, cephadm.proxmox, cephadm.keyrings) == ("ceph1", None, (ADMIN,))
+    assert specs(cephadm) == ["cephfs:/srv/with blank/cephtui", "new-pool:pg=32,size=3"]
+    assert (bare.system.name, bare.proxmox, bare.has_ceph, specs(bare)) == ("openSUSE Leap 15.6", None, False, [])
+
+
+def test_files_that_are_none_or_huge_are_named_or_cut(tmp_path: Path) -> None:
+    pve = tmp_path / "etc" / "pve"
+    (pve / "storage.cfg").mkdir(parents=True)
+    (pve / "corosync.conf").write_bytes(b"node {\n name: a\0\xff\n ring0_addr: \x1b[2J\n}\n" + b"x\n" * 1_000_000)
+    around = found(tmp_path)
+    assert around.unreadable == ("/etc/pve/storage.cfg",)
+    assert (around.proxmox, around.storages, around.nodes) == ("", (), ())
+
+
+@given(st.text(), st.text())
+def test_any_text_is_an_answer(text: str, more: str) -> None:
+    rows = [*(f"{key}\t{text}" for key in ("storage", "corosync", "release", "mount", "conf")), more]
+    offered(parse_surroundings("\n".join(("proxmox\t8", *rows, "done\t"))))
+    parse_corosync(text)
+
+
+def test_an_answer_that_was_cut_off() -> None:
+    with pytest.raises(ValueError, match="unexpected answer"):
+        parse_surroundings("host\tpve1\n")
+
+
+def test_nodes_of_the_cluster_can_be_named_unless_the_ssh_configuration_has_them(tmp_path: Path) -> None:
+    ssh_config = tmp_path / "ssh_config"
+    ssh_config.write_text("Host pve3\n  User bench\n")
+    config = with_neighbours(Config(ssh_config=str(ssh_config)), HOSTS / "pve8")
+    (node,) = config.choose(["pve2"])
+    assert (node.host, node.user, node.ssh_config) == ("10.0.0.2", "root", str(ssh_config))
+    assert "pve3" not in config.neighbours
+    texts = {each.name: each.text for each in known_nodes(config)}
+    assert texts["pve2"] == "Proxmox VE node, root@10.0.0.2"
+    assert texts["pve3"] == "from the SSH configuration"
+    # a corosync cluster of something else, and a host without one
+    (tmp_path / "etc" / "corosync").mkdir(parents=True)
+    (tmp_path / "etc" / "corosync" / "corosync.conf").write_text("node {\n name: a\n ring0_addr: b\n}\n")
+    assert with_neighbours(Config(), tmp_path) == with_neighbours(Config(), HOSTS / "bare") == Config()
+
+
+def test_a_shell_completes_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "ROOT", HOSTS / "pve8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env = {"_CEPHTUI_COMPLETE": "bash_complete", "COMP_WORDS": "cephtui doctor --node pve", "COMP_CWORD": "3"}
+    done = CliRunner().invoke(cli, prog_name="cephtui", env=env)
+    assert done.output.split() == ["plain,pve1", "plain,pve2", "plain,pve3"]
