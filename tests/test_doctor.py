@@ -94,7 +94,6 @@ def test_only_what_the_host_is_for_is_called_missing() -> None:
         ("pve8", "fio", "apt-get install fio"),
         ("cephadm", "fio", "dnf install fio"),
         ("cephadm", "openssh-client", "dnf install openssh-clients"),
-        ("cephadm", "ioping", "dnf install epel-release && dnf install ioping"),
         ("cephadm", "ceph-common", "cephadm add-repo --release RELEASE && cephadm install ceph-common"),
         ("bare", "fio", "zypper install fio"),
     ],

@@ -258,6 +258,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     }
     events |= {"NodeEnded": "node-ended"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
+    events |= {"HostRow": "host"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
     events |= {"ImportedFile": "file", "ImportedPart": "part", "CurvePointRow": "point", "KneeRow": "knee"}
     events |= {"Verdict": "verdict", "Conclusion": "conclusion", "Expected": "expectation"}

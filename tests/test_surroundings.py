@@ -16,8 +16,17 @@ from cephtui.cli import neighbours
 from cephtui.cli.neighbours import with_neighbours
 from cephtui.cli.verbs import cli
 from cephtui.config import Config
+from cephtui.models import Node
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import find_presets
+from cephtui.running.runner import Runner
+from cephtui.targets import parse_target
 from cephtui.targets.discovery import known_nodes
 from cephtui.targets.surroundings import offered
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.start import Start
+from tests.fakes import FakeNode
+from tests.replayed import FILE, console_screen, screen_text, until
 
 HOSTS = Path(__file__).parent / "recordings" / "hosts"
 ADMIN = "/etc/ceph/ceph.client.admin.keyring"
@@ -120,3 +129,25 @@ def test_a_shell_completes_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     env = {"_CEPHTUI_COMPLETE": "bash_complete", "COMP_WORDS": "cephtui doctor --node pve", "COMP_CWORD": "3"}
     done = CliRunner().invoke(cli, prog_name="cephtui", env=env)
     assert done.output.split() == ["plain,pve1", "plain,pve2", "plain,pve3"]
+
+
+# ---------------------------------------------------------------------------------------------- in the console
+
+
+async def test_the_first_screen_offers_what_there_is(tmp_path: Path) -> None:
+    node = FakeNode(Node(name="local"))
+    answer = subprocess.run(surroundings_argv(str(HOSTS / "pve8")), capture_output=True, text=True, check=True)
+    node.answer(lambda argv: "cephtui-surroundings" in argv, answer.stdout)
+    catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
+    start = Start((node.node,), parse_target(FILE), looks_around=True)
+    with Runner(tmp_path / "sessions", connect_node=lambda _, answers: node.ask(answers)) as runner:
+        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "Proxmox VE node pve1" in screen_text(app))
+            assert "t offers rbd:vm-pool, cephfs:/mnt/pve/cephfs/cephtui and 3 more\n" in screen_text(app)
+            assert "n offers pve2, pve3\n" in screen_text(app)
+            assert {"vm-pool", "pve2"} <= {*console_screen(app).names_to_hide()}
+            await pilot.press("t")
+            await until(pilot, lambda: "storage vm-pool: new images" in screen_text(app))
+            await pilot.press(*"vm-pool", "enter")
+            await until(pilot, lambda: "Target: rbd:vm-pool" in screen_text(app))

@@ -25,6 +25,7 @@ _OTHER_WORDS = {
     "devices.py": {"device"},
     "ceph/crush_tree.py": {"host", "osd"},
     "ceph/proxmox.py": {"rbd"},
+    "ceph/surroundings.py": {"rbd"},
     "reports/matrix.py": {"osd"},
     "tools/dd/command.py": {"file"},
     "tools/fio/command.py": {"rbd", "image"},

@@ -32,7 +32,8 @@ _MANAGERS = {
 """By the id of the distribution, or of one that it is like."""
 _PACKAGES = {("dnf", "openssh-client"): "openssh-clients", ("zypper", "openssh-client"): "openssh-clients"}
 """Names of packages that are not Debian's."""
-_IN_EPEL = {"ioping"}
+_OF_S3 = frozenset({"s3"})
+"""All that the tools of gateways can use."""
 _LEAST_BYTES = 1 << 30
 """The scratch file of a preset that has no other size."""
 _VERSION = re.compile(r"\d+(?:\.\w+)+")
@@ -192,26 +193,28 @@ def _system(found: Examined) -> Iterator[Fields]:
 
 
 def _programs(found: Examined) -> Iterator[Fields]:
-    around, needed = found.surroundings or Surroundings(), _not_needed(found)
+    around, environment = found.surroundings or Surroundings(), found.environment or NodeEnvironment()
     for tool in _own(TOOLS.values()):
-        yield _program(found, around, tool, needed.get(tool.name, ""))
-    has = around.programs & {*_OF_CEPH} if found.surroundings else {*_OF_CEPH}
-    lacks = [name for name in _OF_CEPH if name not in has]
-    version = _short((found.environment.tools if found.environment else {}).get("ceph"))
-    what = ", ".join(lacks if lacks and not version else _OF_CEPH)
-    if version or not lacks:
-        yield _row(what, {"version": version})
-    else:
-        yield _lacking(what, needed.get("ceph", ""), install(around, _CEPH))
-    without = {"curl": needed.get("gosbench", ""), "ssh": "cephtui logs in without it"}
+        yield _program(found, around, tool)
+    yield _ceph(around, environment, asked=found.surroundings is not None)
+    without = {"curl": _not_needed_for_s3(found), "ssh": "cephtui logs in without it"}
     for program, package in (("curl", "curl"), ("ssh", "openssh-client")) if found.surroundings else ():
         version = _short(around.versions.get(program))
         if version:
             yield _row(program, {"version": version})
         else:
             yield _lacking(program, without[program], install(around, package))
-    for text in found.environment.missing if found.environment else ():
+    for text in environment.missing:
         yield _lacking(text.split()[0], "", install(around, text.split()[-1]), essential=True)
+
+
+def _ceph(around: Surroundings, environment: NodeEnvironment, *, asked: bool) -> Fields:
+    """Ceph's own programs, which one package installs."""
+    version = _short(environment.tools.get("ceph"))
+    lacks = [name for name in _OF_CEPH if asked and name not in around.programs]
+    if version or not lacks:
+        return _row(", ".join(_OF_CEPH), {"version": version})
+    return _lacking(", ".join(lacks), "" if around.has_ceph else _NO_CEPH, install(around, _CEPH))
 
 
 def _own(tools: Iterable[Tool]) -> Iterator[Tool]:
@@ -219,7 +222,7 @@ def _own(tools: Iterable[Tool]) -> Iterator[Tool]:
     return (tool for tool in tools if tool.package != _CEPH)
 
 
-def _program(found: Examined, around: Surroundings, tool: Tool, not_needed: str) -> Fields:
+def _program(found: Examined, around: Surroundings, tool: Tool) -> Fields:
     text = found.environment.tools.get(tool.name) if found.environment else None
     problem = tool.check_version(text, found.node.programs)
     essential = tool.name == DEFAULT_TOOL
@@ -228,7 +231,7 @@ def _program(found: Examined, around: Surroundings, tool: Tool, not_needed: str)
         return _row(tool.name, {"version": _short(text)}, essential=essential)
     if text and text.strip():
         return _row(tool.name, {"version": _short(text)}, problem.partition(" (")[0], cure=cure, essential=essential)
-    return _lacking(tool.program, not_needed, cure, essential=essential)
+    return _lacking(tool.name, _not_needed(found, tool), cure, essential=essential)
 
 
 def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) -> Fields:
@@ -236,15 +239,15 @@ def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) 
     return _row(what, {}, not_needed or "not installed", status=status, cure=cure, essential=essential)
 
 
-def _not_needed(found: Examined) -> dict[str, str]:
-    """By the program, why a host like this can do without it."""
-    around, cluster = found.surroundings, found.cluster
-    why = {} if cluster and cluster.gateways else {"hsbench": _NO_GATEWAY, "gosbench": _NO_GATEWAY}
-    if found.alone:
-        why["iperf3"] = _ONE_NODE
-    if around is not None and not around.has_ceph:
-        why["ceph"] = _NO_CEPH
-    return why
+def _not_needed(found: Examined, tool: Tool) -> str:
+    """Why a host like this can do without a tool; empty where it can't."""
+    if tool.of_links:
+        return _ONE_NODE if found.alone else ""
+    return _not_needed_for_s3(found) if tool.kinds == _OF_S3 else ""
+
+
+def _not_needed_for_s3(found: Examined) -> str:
+    return "" if found.cluster and found.cluster.gateways else _NO_GATEWAY
 
 
 def install(around: Surroundings, package: str) -> str:
@@ -256,8 +259,7 @@ def install(around: Surroundings, package: str) -> str:
     name = _PACKAGES.get((manager, package), package)
     if package == _CEPH and manager != "apt-get" and "cephadm" in around.programs:
         return f"{_CEPHADM} {name}"
-    epel = manager == "dnf" and package in _IN_EPEL and around.system.ids[:1] != ("fedora",)
-    return f"{manager} install epel-release && {manager} install {name}" if epel else f"{manager} install {name}"
+    return f"{manager} install {name}"
 
 
 def _short(text: str | None) -> str:

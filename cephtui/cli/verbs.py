@@ -19,6 +19,7 @@ from cephtui.cli.complete import (
     complete_presets,
     complete_runs,
 )
+from cephtui.cli.doctor_verb import doctor
 from cephtui.cli.help_verb import help_topic
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
@@ -66,6 +67,7 @@ class _Verbs(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
+  cephtui doctor                           what works here, and what is missing
   cephtui                                  the console, on a scratch file
   cephtui --target file:/mnt/pve/nfs/test  the console, on a file that it creates there
   cephtui --node pve1 --target rbd:bench   the console, on images that it creates in a pool
@@ -280,31 +282,6 @@ def nodes(**given: Any) -> int:
 
 
 @cli.command(
-    epilog="""\b
-Examples:
-  cephtui doctor
-  cephtui doctor --node pve2
-  cephtui doctor --json | jq 'select(.status == "missing") | .cure'
-
-\b
-Exit codes:
-  0 ready to measure: fio is there, and its data and results can be written; 1 not ready, 2 wrong usage
-"""
-)
-@where_options
-@json_option
-def doctor(**given: Any) -> int:
-    """Show what works on this host, what is missing, and the command that installs it.
-
-    Python and the terminal, benchmark programs, the Ceph cluster, Proxmox VE with its storages and nodes, SSH keys;
-    then the commands that try what can be measured here without touching what is there. Nothing is written.
-    """
-    from cephtui.cli.commands.doctor import examine
-
-    return examine(**given)
-
-
-@cli.command(
     epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n"
     "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning"
 )
@@ -420,5 +397,5 @@ def completion(context: click.Context, shell: str) -> None:
     print_completion(context.find_root().command, shell)
 
 
-for verb in (provisioned, *SAVED_VERBS, help_topic):
+for verb in (doctor, provisioned, *SAVED_VERBS, help_topic):
     cli.add_command(verb)

@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cephtui import config, paths
@@ -115,7 +115,7 @@ def _folder(name: str, path: Path) -> Folder:
         return Folder(name, str(path), f"{there}: {error.strerror}")
 
 
-def _clipboard(environ: os._Environ[str]) -> str:
+def _clipboard(environ: Mapping[str, str]) -> str:
     """Why a copy does not reach the clipboard, as far as tmux knows."""
     if not environ.get("TMUX"):
         return ""
@@ -123,7 +123,7 @@ def _clipboard(environ: os._Environ[str]) -> str:
     return f"a copy ends in tmux (set-clipboard {setting})" if setting in ("off", "external") else ""
 
 
-def _agent_keys(environ: os._Environ[str]) -> int | None:
+def _agent_keys(environ: Mapping[str, str]) -> int | None:
     """How many keys the agent has; None where there is none that answers."""
     if not environ.get("SSH_AUTH_SOCK"):
         return None
