@@ -21,7 +21,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.targets.candidates import Candidate, OnFound
-from cephtui.targets.discovery import DEVICES, POOLS, KnownNode
+from cephtui.targets.discovery import DEVICES, POOLS, SURROUNDINGS, KnownNode
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.pickers.presets import PresetPicker, described
@@ -34,6 +34,7 @@ from tests.replayed import burst, screen_text, until
 
 UNSET = "nothing was chosen yet"
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
+SOURCES = {SURROUNDINGS, POOLS, DEVICES}
 SCRATCH = "file:/root/.cache/cephtui/scratch-0123abcd/scratch"
 RBD = Candidate("rbd:bench", "new images, replicated x3, 128 PGs, autoscale on, room for 96.0 GiB")
 POOL = Candidate("pool:bench", "objects for rados bench, room for 96.0 GiB")
@@ -337,6 +338,21 @@ async def test_targets_are_shown_as_they_are_found() -> None:
             assert "/dev/sda is mounted on /: choose another" in picker.words
 
 
+async def test_what_files_say_of_a_storage_stands_first_and_the_cluster_adds_to_it() -> None:
+    discovery = Discovery()
+    async with shown(TargetPicker(SCRATCH, SCRATCH, discovery, "pve1"), (120, 30)) as picker:
+        near = [Candidate(each.spec, f"storage {each.spec[4:]}: new images") for each in (RBD, ERASURE)]
+        discovery.tell(SURROUNDINGS, *near)
+        await picker.until_shown("rbd:bench storage bench: new images")
+        assert picker.names == [SCRATCH, "rbd:bench", "rbd:data"]
+        discovery.tell(POOLS, RBD, ERASURE)
+        await picker.until_shown("storage bench: new images, replicated x3")
+        assert [row.refused != "" for row in picker.rows if row.cells[0] == "rbd:data"] == [True, True]
+        await picker.go_to("rbd:bench")
+        await picker.pilot.press("right")
+        assert "rbd:bench" in discovery.puts, "its images are asked for"
+
+
 async def test_what_is_highlighted_stays_so_when_more_arrives() -> None:
     discovery = Discovery()
     async with shown(targets(discovery)) as picker:
@@ -388,7 +404,7 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
             await picker.pilot.click(offset=(10, top))
         else:
             await picker.pilot.press(key)
-        await until(picker.pilot, lambda: set(discovery.puts) == {POOLS, DEVICES, "rbd:bench"})
+        await until(picker.pilot, lambda: set(discovery.puts) == {*SOURCES, "rbd:bench"})
         await until(picker.pilot, lambda: picker.words.count("asking") == 1)
         discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not inspected"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
@@ -411,7 +427,7 @@ async def test_a_pool_that_can_hold_no_images_does_not_open() -> None:
         await until(picker.pilot, lambda: ERASURE.spec in picker.names)
         await picker.go_to("pool:data")
         await picker.pilot.press("right", "left")
-        assert set(discovery.puts) == {POOLS, DEVICES}
+        assert set(discovery.puts) == SOURCES
         assert not [name for name in picker.names if name.startswith("+")]
 
 
@@ -486,7 +502,7 @@ async def test_closing_ends_the_search() -> None:
         await picker.pilot.press("escape")
         await until(picker.pilot, lambda: all(future.cancelled() for future in discovery.futures.values()))
         assert picker.results == [None]
-        assert set(discovery.futures) == {POOLS, DEVICES}
+        assert set(discovery.futures) == SOURCES
 
 
 # ---------------------------------------------------------------------------------------------- nodes
