@@ -42,5 +42,5 @@ for name in ceph rados rbd cephadm apt-get dnf zypper; do
     command -v "$name" >/dev/null 2>&1 && say program "$name"
 done
 say curl "$(curl --version 2>/dev/null | head -n 1)"
-say ssh "$(ssh -V 2>&1 | head -n 1)"
+command -v ssh >/dev/null 2>&1 && say ssh "$(ssh -V 2>&1 | head -n 1)"
 say 'done' ''

@@ -66,8 +66,9 @@ def chosen_nodes(where: Where) -> tuple[Node, ...]:
 
 
 def known_nodes(where: Where) -> dict[str, Node]:
-    """This machine, the nodes of the config file and the chosen ones, by their names."""
-    every = replace(where, names=(config.LOCAL, *load_config(where).nodes), ceph_node=None)
+    """This machine, the nodes of the config file and of its cluster, and the chosen ones, by their names."""
+    known = load_config(where)
+    every = replace(where, names=(config.LOCAL, *known.nodes, *known.neighbours), ceph_node=None)
     return {node.name: node for node in (*chosen_nodes(every), *chosen_nodes(where))}
 
 

@@ -33,6 +33,7 @@ def draw_host(rows: Sequence[HostRow]) -> RenderableType:
     """The answer, then what works, what is missing with the next step, and what can be tried."""
     parts: list[RenderableType] = [_answer(rows), Text()]
     several = len({row.node for row in rows}) > 1
+    rows = rows if can_measure(rows) else [row for row in rows if row.group != "targets"]
     for node, own in groupby(rows, key=lambda row: row.node):
         if several:
             parts.append(plain(node, "bold"))
@@ -109,9 +110,11 @@ def _problem(*rows: HostRow) -> str:
 
 
 def _named(row: HostRow) -> str:
-    """A problem of the cluster names it."""
+    """A problem of the cluster names it; who asked is added."""
+    if row.what == "cluster":
+        return f"as {_access(row.facts)}" if "client" in row.facts else ""
     path = row.facts.get("path")
-    return f"{row.what} ({path})" if path else "" if row.what == "cluster" else row.what
+    return f"{row.what} ({path})" if path else row.what
 
 
 def _tries(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:
@@ -150,9 +153,14 @@ def _terminal(facts: Facts) -> str:
 
 def _cluster(facts: Facts) -> str:
     osds = facts.get("osds")
-    access = f"as {facts['client']} ({facts['conf']})"
     gateways = f"S3 at {facts['gateways']}" if "gateways" in facts else ""
-    return _listed(facts.get("release"), facts.get("health"), f"{osds} OSDs" if osds else "", access, gateways)
+    return _listed(
+        facts.get("release"), facts.get("health"), f"{osds} OSDs" if osds else "", f"as {_access(facts)}", gateways
+    )
+
+
+def _access(facts: Facts) -> str:
+    return f"{facts['client']} ({facts['conf']})"
 
 
 def _proxmox(facts: Facts) -> str:

@@ -172,7 +172,7 @@ def test_errors_never_go_to_stdout(sandbox: Sandbox) -> None:
     assert console.stdout == ""
 
 
-@pytest.mark.parametrize("listing", ["sessions", "presets", "schema", "info", "--help"])
+@pytest.mark.parametrize("listing", ["sessions", "presets", "schema", "info", "doctor", "--help"])
 def test_a_listing_that_can_not_be_written_is_one_line(sandbox: Sandbox, listing: str) -> None:
     with Path("/dev/full").open("w") as full:
         console = sandbox.run(listing, stdout=full)

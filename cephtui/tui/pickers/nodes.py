@@ -82,7 +82,8 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     def names_to_hide(self) -> Names:
         """All that can be chosen."""
-        return {**names_of_hosts(self._known), **names_in(self._config.nodes.values())}
+        nodes = (*self._config.nodes.values(), *self._config.neighbours.values())
+        return {**names_of_hosts(self._known), **names_in(nodes)}
 
     # ------------------------------------------------------------------ rows
 
