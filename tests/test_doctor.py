@@ -127,7 +127,12 @@ def test_a_node_that_is_not_reached_is_not_ready() -> None:
     rows = rows_of(examined("pve8", TOOLS | CEPH, HEALTHY), away)
     assert not host.can_measure(rows.values())
     assert rows["node"].problem == "pve2: no route to host"
-    assert any(line.endswith("no route to host") for line in drawn([*rows.values()]))
+    assert drawn([*rows.values()])[0] == "Not ready to measure: pve2: no route to host"
+    without = replace(examined("cephadm", CEPH), node=Node(name="ceph1", host="10.0.0.7"))
+    lines = drawn(host.host_rows(MACHINE, [examined("pve8", TOOLS), without]))
+    assert lines[0] == "Not ready to measure: ceph1: fio is not installed: dnf install fio"
+    assert [line for line in lines if line in ("local", "ceph1")] == ["local", "ceph1"]
+    assert not any("--dry-run" in line for line in lines)
 
 
 async def test_a_cluster_that_does_not_answer_is_unknown_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:

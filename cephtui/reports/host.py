@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -24,6 +23,8 @@ _TITLES = {
     "targets": "try",
 }
 _SIGNS = {"works": ("ok", "green"), "missing": ("no", "bold red"), "unknown": ("?", "yellow"), "optional": ("-", "dim")}
+_GROUP_COLUMNS, _SIGN_COLUMNS = 8, 2
+"""At least, so that the tables of several nodes are alike."""
 _TARGETS_MOST = 5
 _FOLDERS = ("sessions", "config", "cache")
 """Rows of folders, which are one line while all can be written."""
@@ -32,12 +33,12 @@ _FOLDERS = ("sessions", "config", "cache")
 def draw_host(rows: Sequence[HostRow]) -> RenderableType:
     """The answer, then what works, what is missing with the next step, and what can be tried."""
     parts: list[RenderableType] = [_answer(rows), Text()]
-    several = len({row.node for row in rows}) > 1
-    rows = rows if can_measure(rows) else [row for row in rows if row.group != "targets"]
-    for node, own in groupby(rows, key=lambda row: row.node):
-        if several:
-            parts.append(plain(node, "bold"))
-        parts.append(_table(list(own)))
+    by_node: dict[str, list[HostRow]] = {}
+    for row in rows:
+        by_node.setdefault(row.node, []).extend([row] if row.group != "targets" or can_measure(rows) else [])
+    for node, own in by_node.items():
+        parts += [plain(node, "bold underline")] if len(by_node) > 1 else []
+        parts.append(_table(own))
     return Group(*parts)
 
 
@@ -47,14 +48,15 @@ def _answer(rows: Sequence[HostRow]) -> Text:
         more = f" {missing} thing{'s' * (missing > 1)} that it could use {'are' if missing > 1 else 'is'} missing."
         return Text(f"Ready to measure.{more if missing else ''}", style="bold green")
     first = next(row for row in rows if row.essential and row.status != "works")
-    return plain(f"Not ready to measure: {_problem(first)}", "bold red")
+    on = f"{first.node}: " if len({row.node for row in rows}) > 1 and first.what != "node" else ""
+    return plain(f"Not ready to measure: {on}{_problem(first)}", "bold red")
 
 
 def _table(rows: Sequence[HostRow]) -> Table:
     """The rows of a node by groups, each title once."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
-    for column in ("group", "sign"):
-        table.add_column(column, no_wrap=True)
+    for column, width in (("group", _GROUP_COLUMNS), ("sign", _SIGN_COLUMNS)):
+        table.add_column(column, no_wrap=True, min_width=width)
     table.add_column("what", overflow="fold")
     for group, title in _TITLES.items():
         shown = [row for row in rows if row.group == group]
@@ -110,7 +112,9 @@ def _problem(*rows: HostRow) -> str:
 
 
 def _named(row: HostRow) -> str:
-    """A problem of the cluster names it; who asked is added."""
+    """A problem of the cluster names it, with who asked; one of a node has its name."""
+    if row.what == "node":
+        return ""
     if row.what == "cluster":
         return f"as {_access(row.facts)}" if "client" in row.facts else ""
     path = row.facts.get("path")

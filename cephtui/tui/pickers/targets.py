@@ -121,7 +121,7 @@ class TargetPicker(Picker[str]):
 
     def _near_rows(self) -> Iterator[Row]:
         """What the files of the node say, with what the cluster says of it as soon as that is known."""
-        yield Row("", (f"around {self._node}, with files and images of cephtui's own",), heading=True)
+        yield Row("", (f"on {self._node}: new files, images and pools only",), heading=True)
         known = self._asked[POOLS].candidates
         for near in self._asked[SURROUNDINGS].candidates.values():
             if near.spec in (self._current, self._scratch):
