@@ -54,9 +54,12 @@ def test_a_node_of_proxmox_8() -> None:
         "vm-pool rbd",
         "cephfs cephfs",
         "backup nfs",
+        "away nfs",
+        "usb dir",
     ]
     assert around.others == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
     assert around.has_ceph
+    # neither of what is not mounted: its files would be on another disk
     assert specs(around) == [
         "rbd:vm-pool",
         "cephfs:/mnt/pve/cephfs/cephtui",

@@ -14,6 +14,7 @@ from cephtui.paths import packaged_text
 
 _SCRIPT = packaged_text("cephtui.ceph", "surroundings.sh")
 _LINES_MOST, _STORAGES_MOST, _PLACES_MOST = 50_000, 200, 200
+_FALSE = {"", "0", "no", "off", "false"}
 _MOUNTED = {"nfs", "cifs", "cephfs", "glusterfs"}
 """Storages that Proxmox VE mounts on /mnt/pve/NAME."""
 _OCTAL = re.compile(r"\\([0-7]{3})")
@@ -29,6 +30,8 @@ class PveStorage:
     """As in storage.cfg: ``rbd``, ``cephfs``, ``dir``, ``zfspool``, ``lvmthin``."""
     path: str = ""
     """The folder where its files are; empty where it has none."""
+    mount_point: str = ""
+    """What has to be mounted for them; empty where nothing has to be."""
     pool: str = ""
     """Of Ceph or ZFS; empty where it has none."""
     data_pool: str = ""
@@ -69,6 +72,8 @@ class Surroundings:
     """Keyrings of Ceph that can be read."""
     mounts: tuple[str, ...] = ()
     """Where a CephFS is mounted."""
+    mounted: frozenset[str] = frozenset()
+    """Where file systems of other types are."""
     programs: frozenset[str] = frozenset()
     """Of Ceph's, and of those that install packages."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -124,6 +129,7 @@ def parse_surroundings(text: str) -> Surroundings:
         confs=all_of("conf"),
         keyrings=all_of("keyring"),
         mounts=tuple(map(_unescaped, all_of("mount"))),
+        mounted=frozenset(map(_unescaped, rows.get("mounted", ()))),
         programs=frozenset(all_of("program")),
         versions={name: found[0] for name in ("curl", "ssh") if (found := [each for each in all_of(name) if each])},
         unreadable=all_of("unreadable"),
@@ -154,11 +160,13 @@ def parse_storages(text: str, host: str) -> tuple[PveStorage, ...]:
 
 
 def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
-    path = keys.get("path", f"/mnt/pve/{name}" if kind in _MOUNTED else "")
+    path = keys.get("path", f"/mnt/pve/{name}" if kind in _MOUNTED else "").rstrip("/")
+    mount_point = keys.get("is_mountpoint", "1" if kind in _MOUNTED else "")
     return PveStorage(
         name=name,
         type=kind,
-        path=path.rstrip("/") if path.startswith("/") and path.isprintable() else "",
+        path=path if path.startswith("/") and path.isprintable() else "",
+        mount_point="" if mount_point in _FALSE else mount_point if mount_point.startswith("/") else path,
         pool=keys.get("pool", "rbd" if kind == "rbd" else ""),
         data_pool=keys.get("data-pool", ""),
         namespace=keys.get("namespace", ""),

@@ -36,7 +36,10 @@ for file in "$root"/etc/ceph/*.keyring "$root"/etc/ceph/keyring "$root"/etc/pve/
     if [ -r "$file" ]; then say keyring "${file#"$root"}"; else say unreadable "${file#"$root"}"; fi
 done
 while read -r _ path type _; do
-    case $type in ceph|fuse.ceph|fuse.ceph-fuse) say mount "$path" ;; esac
+    case $type in
+        ceph|fuse.ceph|fuse.ceph-fuse) say mount "$path" ;;
+        nfs*|cifs|ext4|xfs|btrfs|zfs) say mounted "$path" ;;
+    esac
 done 2>/dev/null < "$root/proc/self/mounts"
 for name in ceph rados rbd cephadm apt-get dnf zypper; do
     command -v "$name" >/dev/null 2>&1 && say program "$name"

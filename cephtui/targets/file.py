@@ -165,7 +165,7 @@ class FileKind(TargetKind):
         return [
             self.candidate(f"{each.path}/cephtui", f"storage {each.name} ({each.type}): a new file", None)
             for each in found.storages
-            if each.path and each.type in _OF_FILES
+            if each.path and each.type in _OF_FILES and each.mount_point in ("", *found.mounted)
         ]
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
