@@ -135,6 +135,13 @@ def test_a_node_that_is_not_reached_is_not_ready() -> None:
     assert not any("--dry-run" in line for line in lines)
 
 
+def test_a_proxmox_whose_files_do_not_answer_is_unknown() -> None:
+    stuck = replace(examined("pve8", TOOLS), surroundings=None, problem="local: no answer within 10 s: bash")
+    rows = rows_of(stuck)
+    assert (rows["storages"].status, rows["storages"].problem) == ("unknown", stuck.problem)
+    assert host.can_measure(rows.values())
+
+
 async def test_a_cluster_that_does_not_answer_is_unknown_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     class Silent(RecordedShell):
         async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:

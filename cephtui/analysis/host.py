@@ -96,7 +96,7 @@ class Examined:
     node: Node
     environment: NodeEnvironment | None = None
     problem: str = ""
-    """Why it can't be reached."""
+    """Why it can't be reached; of one with an environment, why its surroundings can't be read."""
     surroundings: Surroundings | None = None
     cluster: ClusterFacts | None = None
     targets: Mapping[str, str] | None = None
@@ -176,7 +176,7 @@ def node_rows(found: Examined) -> Iterator[HostRow]:
         "machine": _system(found),
         "programs": _programs(found) if found.environment else (),
         "ceph": _cluster(found) if found.environment else (),
-        "proxmox": _proxmox(found.surroundings) if found.surroundings else (),
+        "proxmox": _proxmox(found.surroundings) if found.surroundings else _not_read(found),
         "targets": _targets(found),
     }
     for group, rows in groups.items():
@@ -307,6 +307,12 @@ def _proxmox(around: Surroundings) -> Iterator[Fields]:
         yield _row("storages", {}, f"{hidden[-1]} can't be read", status="unknown", cure="run cephtui as root")
     else:
         yield _row("storages", {"names": ", ".join(f"{each.name} ({each.type})" for each in around.storages)})
+
+
+def _not_read(found: Examined) -> Iterator[Fields]:
+    """The file system of /etc/pve has a daemon, which may hang."""
+    if found.environment and found.problem:
+        yield _row("storages", {}, found.problem, status="unknown", cure="check it with: ls /etc/pve")
 
 
 def _targets(found: Examined) -> Iterator[Fields]:

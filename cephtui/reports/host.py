@@ -11,6 +11,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.host import can_measure
 from cephtui.models.host import HostRow
+from cephtui.printable import listed
 from cephtui.reports.tables import Fitting, plain
 from cephtui.reports.text import joined
 
@@ -25,7 +26,7 @@ _TITLES = {
 _SIGNS = {"works": ("ok", "green"), "missing": ("no", "bold red"), "unknown": ("?", "yellow"), "optional": ("-", "dim")}
 _GROUP_COLUMNS, _SIGN_COLUMNS = 8, 2
 """At least, so that the tables of several nodes are alike."""
-_TARGETS_MOST = 5
+_TARGETS_MOST, _NAMED_MOST = 5, 8
 _FOLDERS = ("sessions", "config", "cache")
 """Rows of folders, which are one line while all can be written."""
 
@@ -140,6 +141,11 @@ def _listed(*parts: object) -> str:
     return ", ".join(str(part) for part in parts if part not in (None, "", 0))
 
 
+def _some(names: object) -> str:
+    """The first of names with commas between them, and how many more there are."""
+    return listed(str(names).split(", "), _NAMED_MOST)
+
+
 def _python(facts: Facts) -> str:
     return f"Python {facts['version']}"
 
@@ -170,11 +176,11 @@ def _access(facts: Facts) -> str:
 def _proxmox(facts: Facts) -> str:
     others = facts.get("others")
     version = f"VE {facts['version']}" if "version" in facts else "VE"
-    return _listed(version, f"node {facts.get('node')}", f"with {others}" if others else "")
+    return _listed(version, f"node {facts.get('node')}", f"with {_some(others)}" if others else "")
 
 
 def _storages(facts: Facts) -> str:
-    return f"storages: {facts.get('names', 'none')}"
+    return f"storages: {_some(facts.get('names', 'none'))}"
 
 
 def _keys(facts: Facts) -> str:
