@@ -12,15 +12,13 @@ from typing import Any
 import click
 
 from cephtui import __version__
+from cephtui.cli.about_verbs import ABOUT_VERBS
 from cephtui.cli.complete import (
-    complete_findings,
     complete_listed,
     complete_own_sessions,
     complete_presets,
     complete_runs,
 )
-from cephtui.cli.doctor_verb import doctor
-from cephtui.cli.help_verb import help_topic
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -357,45 +355,5 @@ def import_preset(**given: Any) -> int:
     return import_presets(**given)
 
 
-@cli.command(epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json")
-@click.argument("code", required=False, shell_complete=complete_findings)
-@json_option
-def explain(**given: Any) -> None:
-    """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
-    from cephtui.cli.commands.explain import explain_findings
-
-    explain_findings(**given)
-
-
-@cli.command()
-@json_option
-def info(**given: Any) -> None:
-    """Show versions, and the paths of presets, sessions, config and log."""
-    from cephtui.cli.commands.info import print_info
-
-    print_info(**given)
-
-
-@cli.command()
-def schema() -> None:
-    """Print the JSON Schema of the objects that `run --json` prints and sessions contain."""
-    from cephtui.cli.commands.schema import print_schema
-
-    print_schema()
-
-
-@cli.command(
-    epilog='\b\nExamples:\n  eval "$(cephtui completion bash)"\n'
-    "  cephtui completion fish > ~/.config/fish/completions/cephtui.fish"
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a shell."""
-    from cephtui.cli.commands.completion import print_completion
-
-    print_completion(context.find_root().command, shell)
-
-
-for verb in (doctor, provisioned, *SAVED_VERBS, help_topic):
+for verb in (provisioned, *SAVED_VERBS, *ABOUT_VERBS):
     cli.add_command(verb)

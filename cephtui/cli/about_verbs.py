@@ -1,0 +1,95 @@
+"""The verbs about a host and about cephtui itself, which measure nothing; each one imports its code when it is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cephtui.cli.complete import complete_findings
+from cephtui.cli.options import json_option, where_options
+from cephtui.cli.topics import complete_topics
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cephtui doctor
+  cephtui doctor --node pve2
+  cephtui doctor --json | jq 'select(.status == "missing") | .cure'
+
+\b
+Exit codes:
+  0 ready to measure: fio is there, and its data and results can be written; 1 not ready, 2 wrong usage
+"""
+)
+@where_options
+@json_option
+def doctor(**given: Any) -> int:
+    """Show what works on this host, what is missing, and the command that installs it.
+
+    Python and the terminal, benchmark programs, the Ceph cluster, Proxmox VE with its storages and nodes, SSH keys;
+    then the commands that try what can be measured here without touching what is there. Nothing is written.
+    """
+    from cephtui.cli.commands.doctor import examine
+
+    return examine(**given)
+
+
+@click.command(epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json")
+@click.argument("code", required=False, shell_complete=complete_findings)
+@json_option
+def explain(**given: Any) -> None:
+    """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
+    from cephtui.cli.commands.explain import explain_findings
+
+    explain_findings(**given)
+
+
+@click.command()
+@json_option
+def info(**given: Any) -> None:
+    """Show versions, and the paths of presets, sessions, config and log."""
+    from cephtui.cli.commands.info import print_info
+
+    print_info(**given)
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of the objects that `run --json` prints and sessions contain."""
+    from cephtui.cli.commands.schema import print_schema
+
+    print_schema()
+
+
+@click.command(
+    epilog='\b\nExamples:\n  eval "$(cephtui completion bash)"\n'
+    "  cephtui completion fish > ~/.config/fish/completions/cephtui.fish"
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell."""
+    from cephtui.cli.commands.completion import print_completion
+
+    print_completion(context.find_root().command, shell)
+
+
+@click.command(
+    "help",
+    epilog="\b\nExamples:\n  cephtui help\n  cephtui help presets\n  cephtui help production | less\n"
+    "  cephtui help import-preset",
+)
+@click.argument("name", required=False, metavar="[TOPIC | COMMAND]", shell_complete=complete_topics)
+def help_topic(name: str | None) -> None:
+    """List the pages of the documentation, or show one: how-tos, reference, explanations.
+
+    A page that is longer than the screen is shown by $PAGER. Of a command that has no page it shows --help.
+    """
+    from cephtui.cli.commands.help import show_help
+
+    show_help(name)
+
+
+ABOUT_VERBS = (doctor, explain, info, schema, completion, help_topic)
