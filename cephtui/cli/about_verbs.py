@@ -12,6 +12,7 @@ from cephtui.cli.topics import complete_topics
 
 
 @click.command(
+    short_help="Show what works here, what is missing, how to install it.",
     epilog="""\b
 Examples:
   cephtui doctor
@@ -21,7 +22,7 @@ Examples:
 \b
 Exit codes:
   0 ready to measure: fio is there, and its data and results can be written; 1 not ready, 2 wrong usage
-"""
+""",
 )
 @where_options
 @json_option
@@ -36,7 +37,10 @@ def doctor(**given: Any) -> int:
     return examine(**given)
 
 
-@click.command(epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json")
+@click.command(
+    short_help="Explain the findings: why they matter, and what helps.",
+    epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json",
+)
 @click.argument("code", required=False, shell_complete=complete_findings)
 @json_option
 def explain(**given: Any) -> None:
@@ -46,7 +50,7 @@ def explain(**given: Any) -> None:
     explain_findings(**given)
 
 
-@click.command()
+@click.command(short_help="Show versions and paths.")
 @json_option
 def info(**given: Any) -> None:
     """Show versions, and the paths of presets, sessions, config and log."""
@@ -55,7 +59,7 @@ def info(**given: Any) -> None:
     print_info(**given)
 
 
-@click.command()
+@click.command(short_help="Print the JSON Schema of --json and of sessions.")
 def schema() -> None:
     """Print the JSON Schema of the objects that `run --json` prints and sessions contain."""
     from cephtui.cli.commands.schema import print_schema
@@ -78,6 +82,7 @@ def completion(context: click.Context, shell: str) -> None:
 
 @click.command(
     "help",
+    short_help="Show the documentation: tutorials, how-tos, reference.",
     epilog="\b\nExamples:\n  cephtui help\n  cephtui help presets\n  cephtui help production | less\n"
     "  cephtui help import-preset",
 )

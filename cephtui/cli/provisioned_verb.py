@@ -21,6 +21,7 @@ from cephtui.cli.options import (
 
 
 @click.command(
+    short_help="Measure whether volumes deliver the IOPS they promise.",
     epilog="""\b
 Examples:
   cephtui provisioned volumes.toml --node pve1 --destroy disk1 --destroy disk2
@@ -43,7 +44,7 @@ volumes.toml:
 Exit codes:
   0 all reach what is promised, 5 one does not, 6 neither is shown
   1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
-"""
+""",
 )
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(

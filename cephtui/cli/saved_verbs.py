@@ -22,7 +22,10 @@ def begin_screen(verb: str, instead: str = "") -> None:
     gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
 
 
-@click.command(epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session")
+@click.command(
+    short_help="List the saved sessions.",
+    epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session",
+)
 @json_option
 def sessions(**given: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
@@ -35,9 +38,10 @@ def sessions(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Show a session or a run.",
     epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
     "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json\n"
-    "  cephtui show tuning --table --format md\n  cephtui show tuning --curve --metric p99"
+    "  cephtui show tuning --table --format md\n  cephtui show tuning --curve --metric p99",
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option(
@@ -60,10 +64,11 @@ def show(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Compare two runs or two sessions.",
     epilog="\b\nExamples:\n  cephtui compare\n  cephtui compare tuning/1 tuning/4 --format md\n"
     "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
     "  cephtui compare cluster-a cluster-b\n"
-    "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
+    "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'",
 )
 @click.argument("left", metavar="[SESSION[/RUN]", required=False, shell_complete=complete_runs)
 @click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
@@ -82,6 +87,7 @@ def compare(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Write a report: Markdown, HTML, CSV or a workbook.",
     epilog="""\b
 Examples:
   cephtui report tuning                    the verdict around its last mark, as Markdown
@@ -89,7 +95,7 @@ Examples:
   cephtui report tuning/1 tuning/7 -o change.html --require -5
   cephtui report tuning --anonymous -o public.md --assets charts
   cephtui report tuning -o tuning.xlsx --seconds
-"""
+""",
 )
 @click.argument("names", nargs=-1, metavar="[SESSION[/RUN] | BEFORE AFTER]", shell_complete=complete_runs)
 @click.option(
@@ -119,8 +125,9 @@ def report(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Replay a saved run as it was live.",
     epilog="\b\nExamples:\n  cephtui replay\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
-    "\nKeys: space pauses, left and right go back and forth, + and - change the speed."
+    "\nKeys: space pauses, left and right go back and forth, + and - change the speed.",
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
@@ -135,7 +142,9 @@ def replay(**given: Any) -> None:
     replay_run(**given)
 
 
-@click.command(epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning")
+@click.command(
+    short_help="Follow a session while it is measured.", epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning"
+)
 @click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
 def watch(**given: Any) -> None:
     """Follow a session that another cephtui on this machine is writing, read-only; by default the last one measured."""
@@ -145,7 +154,10 @@ def watch(**given: Any) -> None:
     watch_session(**given)
 
 
-@click.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
+@click.command(
+    short_help="Play a recorded session of a real cluster.",
+    epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1",
+)
 @click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
 def demo(**given: Any) -> None:
     """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
@@ -160,6 +172,7 @@ def demo(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Show a session in a browser, read-only.",
     epilog="""\b
 Examples:
   cephtui serve                            the demo, at http://127.0.0.1:8000/
@@ -171,7 +184,7 @@ Examples:
 \b
 From your desk, over SSH:
   ssh -L 8000:127.0.0.1:8000 pve1 cephtui serve
-"""
+""",
 )
 @click.argument(
     "words", nargs=-1, metavar="[demo | watch SESSION | replay SESSION/RUN]", shell_complete=complete_served
@@ -193,6 +206,7 @@ def serve(**given: Any) -> int:
 
 @click.command(
     "import",
+    short_help="Make a session of saved output of fio, rados bench, ...",
     epilog="""\b
 Examples:
   cephtui import proxmox-rbd-fio.txt

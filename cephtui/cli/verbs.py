@@ -113,6 +113,7 @@ def _check_where(context: click.Context, verb: str) -> None:
 
 
 @cli.command(
+    short_help="Run presets or a suite, and save the results.",
     epilog="""\b
 Examples:
   cephtui run write-iops
@@ -138,7 +139,7 @@ Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
   5 a figure that --expect names was not reached; 6 nor shown to be
   6 not stable: the mean is not known as well as --until-stable asks for; --confirm: no knee was found
-"""
+""",
 )
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
 @where_options
@@ -179,6 +180,7 @@ def run(**given: Any) -> int:
 
 
 @cli.command(
+    short_help="Judge whether a change helped: before, after, verdict.",
     epilog="""\b
 Examples:
   cephtui check tuning                     the runs before its last mark against those after it
@@ -196,7 +198,7 @@ Examples:
 Exit codes:
   0 met, 5 not met, 6 no verdict: the runs show neither
   1 a benchmark or a command failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
-"""
+""",
 )
 @click.argument("names", nargs=-1, metavar="[SESSION | BEFORE AFTER]", shell_complete=complete_runs)
 @click.option(
@@ -260,8 +262,9 @@ def check(**given: Any) -> int:
 
 
 @cli.command(
+    short_help="Show what nodes have: tools, disks, OSDs, networks.",
     epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes rados-write --node pve\n"
-    "  cephtui nodes --node pve --json"
+    "  cephtui nodes --node pve --json",
 )
 @click.argument("presets", nargs=-1, metavar="[PRESET]...", shell_complete=complete_presets)
 @where_options
@@ -280,8 +283,9 @@ def nodes(**given: Any) -> int:
 
 
 @cli.command(
+    short_help="Remove what killed cephtui processes have left.",
     epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n"
-    "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning"
+    "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning",
 )
 @where_options
 @click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how the nodes are reached.")
@@ -310,8 +314,9 @@ def cleanup(**given: Any) -> int:
 
 
 @cli.command(
+    short_help="List presets and suites, or show one.",
     epilog="\b\nExamples:\n  cephtui presets\n  cephtui presets write-iops\n  cephtui presets quick\n"
-    "  cephtui presets --json"
+    "  cephtui presets --json",
 )
 @click.argument("name", required=False, shell_complete=complete_listed)
 @json_option
@@ -324,6 +329,7 @@ def presets(**given: Any) -> None:
 
 @cli.command(
     "import-preset",
+    short_help="Make presets of fio's job files and command lines.",
     epilog="""\b
 Examples:
   cephtui import-preset ssd-test.fio

@@ -64,7 +64,7 @@ def extract(path: Path, folder: Path) -> None:
 
 def _make(place: Path) -> None:
     """Unpack in one step; what other releases and killed processes have left beside it is removed. Raises OSError."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    paths.make_private(place.parent)
     with _alone(place.parent):
         if place.is_dir():
             return  # by another process, meanwhile
