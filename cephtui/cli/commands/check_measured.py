@@ -66,6 +66,8 @@ from cephtui.targets.scratch import is_scratch
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
+_OF_IMAGES = ("ioengine", "rbd")
+"""What a run on an image has instead of its preset's: the target sets it again."""
 _SPREADS = (0.02, 0.05, 0.10)
 """Between runs: of a quiet cluster, a usual one, a noisy one."""
 
@@ -295,7 +297,7 @@ def _preset_of(run: Run) -> Preset:
         tool=run.tool,
         key=None,
         headline=found.file.headline if isinstance(found, Preset) else "iops",
-        options=dict(run.options),
+        options={name: value for name, value in run.options.items() if (name, value) != _OF_IMAGES},
     )
     return Preset(run.preset, Path(), user=True, file=file)
 
