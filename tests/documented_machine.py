@@ -55,6 +55,28 @@ filename=/dev/sdb
 """
 _PROGRAM_PATHS = {"/usr/local/bin/hsbench": PROGRAMS / "hsbench", "/opt/gosbench": PROGRAMS / "gosbench"}
 """Where the programs are that the example of a config names."""
+GOSBENCH = """\
+s3_config:
+  - access_key: EXAMPLE
+    secret_key: EXAMPLE
+    region: default
+    endpoint: http://gw:7480
+    skipSSLverify: false
+tests:
+  - name: Small objects
+    read_weight: 50
+    write_weight: 50
+    objects: {size_min: 64, size_distribution: constant, unit: KB, number_min: 100, number_distribution: constant}
+    buckets: {number_min: 1, number_distribution: constant}
+    bucket_prefix: bench-
+    object_prefix: obj
+    stop_with_runtime: 60s
+    workers: 1
+    parallel_clients: 16
+    clean_after: True
+"""
+_ADDRESSES = (("eth0", "10.77.0.{}", 24), ("eth1", "198.51.100.{}", 24))
+"""Of each host, in the public network and in that of the OSDs."""
 _AT = datetime(2026, 11, 21, 18, tzinfo=UTC)
 _MEASURED: dict[str, Any] = {"target": "rbd:bench", "nodes": ("pve1",)}
 _ORDERED = Ordered(at=_AT, cells=(Cell(step="latency", preset="latency", batch="left", **_MEASURED),))
@@ -90,6 +112,8 @@ class DocumentedNode(LocalConnection):
         name = words[words.index("-c") + 2] if "-c" in words[:-2] else ""
         if name == "cephtui-s3":
             return Completed(0, "<ListAllMyBucketsResult/>\n200\n", "")
+        if name == "cephtui-host":
+            return Completed(0, f"interfaces\t{json.dumps(self._interfaces())}\nport\t5201\n", "")
         if words[:2] == ("ip", "-j") and "to" in words:  # each host has addresses of its own
             return Completed(0, "[]", "")
         if name in _SAID:
@@ -97,6 +121,13 @@ class DocumentedNode(LocalConnection):
         if words not in _ANSWERED:
             _ANSWERED[words] = await super().run(argv, timeout_seconds=timeout_seconds, stdin=stdin)
         return _ANSWERED[words]
+
+    def _interfaces(self) -> list[dict[str, Any]]:
+        number = sum(self.node.name.encode()) % 200 + 1
+        return [
+            {"ifname": name, "addr_info": [{"scope": "global", "local": address.format(number), "prefixlen": bits}]}
+            for name, address, bits in _ADDRESSES
+        ]
 
 
 async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
@@ -181,13 +212,26 @@ def make(folder: Path, session: Path, has_demo: bool) -> Machine:
         path.parent.mkdir(exist_ok=True)
         shutil.copy(LOGS / source, path)
     (machine.home / "ssd-test.fio").write_text(JOB_FILE)
-    shutil.copy(LOGS / "asked" / "gosbench.yaml", machine.home) if (LOGS / "asked" / "gosbench.yaml").exists() else None
+    written = (LOGS / "rados-16.2" / "write.stdout").read_text()
+    (machine.home / "rados-before.log").write_text(f"# rados bench -p bench 4 write -t 4 -b 262144\n{written}")
+    (machine.home / "gosbench.yaml").write_text(GOSBENCH)
+    _at_home(machine)
     _configure(machine)
     for name in ("asked", "answered"):
         os.mkfifo(folder / name)
     (folder / "ceph.conf").touch()
     (folder / "answers.json").write_text(json.dumps(_cluster()))
     return machine
+
+
+def _at_home(machine: Machine) -> None:
+    """What a clone and its lab have: the program in ``.venv``, and a config with the lab's hosts."""
+    program = machine.home / ".venv" / "bin" / "cephtui"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(PROGRAMS / "cephtui")
+    config = machine.home / ".lab" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[nodes.lab1]\n[nodes.lab2]\n[nodes.lab3]\n[groups]\nlab = ["lab1", "lab2", "lab3"]\n')
 
 
 def _copy_session(source: Path, folder: Path) -> None:
@@ -248,6 +292,7 @@ POOLS = ("ssd", "hdd", "vms", "volumes", "cephfs_data", "ec-data")
 
 
 def _with_pools(text: str) -> str:
+    text = text.replace('"cluster_addr":"10.77.0.', '"cluster_addr":"198.51.100.')
     known = json.loads(_BYTES.sub(r"\g<0>000", text))
     like = next(each for each in known["pools"] if "rec" in (each.get("pool_name"), each.get("name")))
     key, number = ("pool_name", "pool") if "pool_name" in like else ("name", "id")
