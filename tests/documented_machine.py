@@ -24,8 +24,9 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import COMMAND_SECONDS, Completed, Connection, Question
 from cephtui.sessions import demo
 from cephtui.sessions.changes import CHANGES_FILE, Ran
+from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import GUIDED_FILE, SUITE_FILE
-from cephtui.sessions.writer import as_json, write_whole
+from cephtui.sessions.writer import write_whole
 from tests.clusters import COMMANDS, RECORDINGS
 
 PROGRAMS = Path(__file__).parent / "documented_programs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = documented_machine.make(tmp_path, recorded, has_demo="demo" in AWAITED)
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)
