@@ -1,9 +1,9 @@
 #!/bin/sh
 # Is the cluster still as fast as when the baseline was measured? For cron, which mails what is printed.
 #
-#   nightly-check.sh [BASELINE]      a saved run; default: night/7, with its repeats
+#   nightly-check.sh [BASELINE]      a saved run; default: night/1, with its repeats
 set -u
-baseline=${1:-night/7}
+baseline=${1:-night/1}
 session=check-$(date +%Y-%m-%d)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -14,6 +14,8 @@ from markdown_it import MarkdownIt
 ROOT = Path(__file__).parent.parent
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 README = ROOT / "README.md"
+COMMANDS = "docs/reference/commands.md"
+"""The page that is made of the help of the commands: there a text stands behind a command, and an answer is any."""
 ELSEWHERE = {"toml", "json", "yaml", "text", "xml", "ini"}
 """Languages of blocks that are no shell: a line of them is a command only where it begins with cephtui itself."""
 _PROMPT = re.compile(r"^(?:\$|#) ")
@@ -22,6 +24,9 @@ _CALL = re.compile(r"(?:^|[|;&(]\s*|\bssh\s[^|;]*\s)(?:[\w./~-]*/)?cephtui(?=\s|
 _EXIT = re.compile(r"\bexit (?:code )?(\d(?:(?:, | or )\d)*)\b")
 _INSTALLS = re.compile(r"\b(?:pipx?|apt|apt-get|dpkg|install|uv|sha256sum|scp|cp|mv|rm|cd|git|chmod|python3?)\b")
 _WORD = re.compile(r"(?<![\w./~-])cephtui(?![\w./:'\"-])")
+_BEHIND = re.compile(r"(?<=\S) {2,}(?=[a-z]).*")
+"""A text behind a command, as help has it."""
+_ANSWERS = (0, 5, 6)
 _TAG = re.compile(r"<[^>]+>")
 _PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -43,7 +48,9 @@ class Command:
     def codes(self) -> tuple[int, ...]:
         """The exit codes with which it may end: those that a comment behind it or its output names, else 0."""
         said = _EXIT.search(_comment(self.text)) or next(filter(None, map(_EXIT.search, self.quoted)), None)
-        return tuple(int(digit) for digit in re.findall(r"\d", said[1])) if said else (0,)
+        if said:
+            return tuple(int(digit) for digit in re.findall(r"\d", said[1]))
+        return _ANSWERS if self.page == COMMANDS and "cephtui check " in self.text else (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +180,13 @@ def _block(token: Any) -> Block:
 
 
 def _calls(text: str, language: str) -> bool:
+    if "[OPTIONS]" in text:  # what it can be called with
+        return False
     return text.startswith("cephtui ") if language in ELSEWHERE else bool(_CALL.search(text.partition(" # ")[0]))
 
 
 def _bare(line: str) -> str:
-    return _PROMPT.sub("", line)
+    return _BEHIND.sub("", _PROMPT.sub("", line.lstrip()))
 
 
 def _comment(text: str) -> str:

@@ -5,11 +5,13 @@ Nodes are this machine, whatever their host is called; ``ceph`` and ``rbd`` on t
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,14 +34,22 @@ from tests.clusters import COMMANDS, RECORDINGS
 PROGRAMS = Path(__file__).parent / "documented_programs"
 LOGS = Path(__file__).parent / "recordings"
 EXAMPLES = Path(__file__).parent.parent / "examples"
-SESSIONS = ("tuning", "before", "today", "cluster-a", "cluster-b", "a", "b", "night", "knee")
-"""Sessions of the reader's that the pages name: each is the demo's, and of each something is left to measure."""
+SESSIONS = ("tuning", "before", "today", "cluster-a", "cluster-b", "a", "b", "night", "knee",
+            "2026-11-21-101530", "2026-11-22-090000")  # fmt: skip
+"""Sessions of the reader's that the pages name: each is the demo's, and of each something is left to measure.
+
+Their first runs are three repeats, as a reader's would be.
+"""
+_FIRST = "first"
 LEFT = "shards"
 """A session whose check was killed before it took its change back."""
 FILES = {
     "fio-before.txt": "logs/fio-3.33-text.txt",
+    "fio-before.json": "logs/fio-3.33-json.txt",
+    "proxmox-rbd-fio.txt": "logs/fio-3.33-text.txt",
     "bench-2025/fio-osd1.json": "logs/fio-3.33-json.txt",
     "bench-2025/ioping.txt": "forms/ioping.txt",
+    "bench/2025-04/fio.txt": "logs/fio-3.33-text.txt",
 }
 """Logs of the reader's that the pages name, by what was recorded."""
 JOB_FILE = """\
@@ -85,6 +95,7 @@ _CHECK = GuidedCheck(at=_AT, presets=("write-iops",), before=("b1",), after=("a1
                      require_percent=-10, same_percent=10, confidence=0.95, takes_turns=True, **_MEASURED)  # fmt: skip
 _CHANGE = Ran(at=_AT, kind="change", command="ceph config set osd osd_op_num_shards_hdd 8",
               undo="ceph config rm osd osd_op_num_shards_hdd", status=0)  # fmt: skip
+_HISTORY = "history() { echo '  1  fio -name=writes -rw=write -bs=4k -direct=1 -filename=/dev/sdx'; }"
 _GIB = 1 << 30
 Answer = tuple[int, str, str]
 """An exit code, output, errors."""
@@ -166,7 +177,7 @@ class Machine:
     def shell(self, line: str, answer: Callable[[list[str], str], Answer]) -> Answer:
         """Run a line in bash: each call of cephtui in it is ``answer`` of its arguments and its input."""
         asked = self.folder / "asked"
-        argv = ["bash", "-c", line]
+        argv = ["bash", "-c", f"{_HISTORY}\n{line}"]
         environment = {**os.environ, **self.environment}
         reader = os.open(asked, os.O_RDWR | os.O_NONBLOCK)
         output, errors = self.folder / "shell.out", self.folder / "shell.err"
@@ -174,16 +185,42 @@ class Machine:
             output.open("wb") as to,
             errors.open("wb") as to_errors,
             subprocess.Popen(
-                argv, cwd=self.home, env=environment, stdin=subprocess.DEVNULL, stdout=to, stderr=to_errors
+                argv,
+                cwd=self.home,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=to,
+                stderr=to_errors,
+                start_new_session=True,
             ) as bash,
         ):
             try:
                 while bash.poll() is None:
                     if select.select([reader], [], [], 0.005)[0]:
                         self._give(answer(_words(reader), (self.folder / "input").read_text()))
+            except BaseException:
+                os.killpg(bash.pid, signal.SIGKILL)
+                raise
             finally:
                 os.close(reader)
         return bash.returncode, output.read_text(), errors.read_text()
+
+    def prepare(self, words: Sequence[str]) -> None:
+        """Make what a command needs to be there, or not to be there yet."""
+        sessions = self.home / "data" / "sessions"
+        named = dict(itertools.pairwise(words))
+        if "import" in words[:1] and "--session" in named:
+            shutil.rmtree(sessions / named["--session"], ignore_errors=True)
+        if "cleanup" in words[:1] and "--undo" in named:
+            write_whole(sessions / named["--undo"] / CHANGES_FILE, as_json(_CHANGE))
+
+    def forget(self) -> None:
+        """Remove what commands have made: sessions and presets."""
+        kept = {*SESSIONS, LEFT, demo.SESSION, *(path.name for path in (EXAMPLES / "presets").iterdir())}
+        for folder in (self.home / "data" / "sessions", self.home / ".config" / "cephtui" / "presets"):
+            for path in folder.iterdir():
+                if path.name not in kept:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _give(self, answer: Answer) -> None:
         code, output, errors = answer
@@ -204,17 +241,21 @@ def make(folder: Path, session: Path, has_demo: bool) -> Machine:
     sessions.mkdir(parents=True)
     for name in (*SESSIONS, LEFT, *(["demo"] if has_demo else [])):
         _copy_session(session, sessions / name)
+    for name in SESSIONS:
+        _repeat_first(sessions / name)
     for name in (*SESSIONS, LEFT):
         write_whole(sessions / name / SUITE_FILE, as_json(_ORDERED))
     write_whole(sessions / LEFT / GUIDED_FILE, as_json(_CHECK))
     write_whole(sessions / LEFT / CHANGES_FILE, as_json(_CHANGE))
     for name, source in FILES.items():
         path = machine.home / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(LOGS / source, path)
-    (machine.home / "ssd-test.fio").write_text(JOB_FILE)
+    for name in ("ssd-test", "mixed", "jobs"):
+        (machine.home / f"{name}.fio").write_text(JOB_FILE.replace("ssd-test", name))
     written = (LOGS / "rados-16.2" / "write.stdout").read_text()
-    (machine.home / "rados-before.log").write_text(f"# rados bench -p bench 4 write -t 4 -b 262144\n{written}")
+    for name in ("rados-before.log", "rados-before.txt"):
+        (machine.home / name).write_text(f"# rados bench -p bench 4 write -t 4 -b 262144\n{written}")
     (machine.home / "gosbench.yaml").write_text(GOSBENCH)
     _at_home(machine)
     _configure(machine)
@@ -242,11 +283,24 @@ def _copy_session(source: Path, folder: Path) -> None:
     (folder / "session.json").write_text(json.dumps(described))
 
 
+def _repeat_first(session: Path) -> None:
+    """Let the runs 1 to 3 be as 7 to 9."""
+    batch, plans = json.loads((session / "007" / "run.json").read_text())["batch"], session / "plans.jsonl"
+    write_whole(plans, "".join(f"{line}\n{line.replace(batch, _FIRST)}\n" for line in plans.read_text().splitlines()))
+    for number in range(1, 4):
+        folder = session / f"{number:03}"
+        shutil.rmtree(folder)
+        shutil.copytree(session / f"{number + 6:03}", folder, copy_function=os.link)
+        run = json.loads((folder / "run.json").read_text()) | {"run": number, "batch": _FIRST}
+        write_whole(folder / "run.json", json.dumps(run))
+
+
 def _configure(machine: Machine) -> None:
     """The examples are where their pages say that they belong."""
     shutil.copytree(EXAMPLES, machine.home / "examples")
+    (machine.home / ".config" / "fish" / "completions").mkdir(parents=True)
     config = machine.home / ".config" / "cephtui"
-    config.mkdir(parents=True)
+    config.mkdir()
     text = (EXAMPLES / "config.toml").read_text()
     for named, there in _PROGRAM_PATHS.items():
         text = text.replace(f'"{named}"', f'"{there}"')
@@ -273,6 +327,9 @@ def _cluster() -> dict[str, tuple[int, str, str]]:
         "ceph osd tree": {
             "nodes": [*_BUCKETS, *({"id": osd, "type": "osd", "name": f"osd.{osd}"} for osd in range(9))]
         },
+        "rbd config image list --pool rec --image plain": [
+            {"name": "rbd_qos_iops_limit", "value": "8000", "source": "image"}
+        ],
         "ceph tell osd.0 version": {"version": "16.2.15"},
         "ceph osd metadata": [{"id": osd, "hostname": "pve1", "devices": "sda"} for osd in range(3)],
     }
