@@ -35,8 +35,8 @@ MEASURING = {"run", "check", "provisioned"}
 SCREENS = {None, "demo", "replay", "watch", "serve"}
 """What opens the console, or a page in a browser; here up to there."""
 PLAIN = {
-    "cleanup", "compare", "completion", "explain", "import", "import-preset", "info", "nodes", "presets", "report",
-    "schema", "sessions", "show",
+    "cleanup", "compare", "completion", "doctor", "explain", "help", "import", "import-preset", "info", "nodes",
+    "presets", "report", "schema", "sessions", "show",
 }  # fmt: skip
 """Verbs that are run as they are."""
 PAGES = documented.pages()
