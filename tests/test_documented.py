@@ -211,6 +211,12 @@ def test_each_example_is_one_that_cephtui_reads(machine: Machine, path: Path) ->
         assert (len(found.groups["pve"]), found.s3, found.programs) > (0, {}, {})
 
 
+def test_the_crontab_runs_a_script_of_the_examples() -> None:
+    lines = [line.split() for line in (documented.EXAMPLES / "crontab").read_text().splitlines() if line[:1].isdigit()]
+    assert lines
+    assert all((documented.EXAMPLES / Path(words[5]).name).stat().st_mode & 0o100 for words in lines)
+
+
 def test_the_readme_is_short() -> None:
     assert Page(documented.README).words <= MOST_WORDS
 
