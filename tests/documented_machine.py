@@ -234,12 +234,12 @@ def recorded_demo(folder: Path) -> Path:
     return demo.unpack(folder)
 
 
-def make(folder: Path, session: Path, has_demo: bool) -> Machine:
+def make(folder: Path, session: Path) -> Machine:
     """A machine with the reader's sessions, logs and config; ``session`` is what they are copied from."""
     machine = Machine(folder)
     sessions = machine.home / "data" / "sessions"
     sessions.mkdir(parents=True)
-    for name in (*SESSIONS, LEFT, *(["demo"] if has_demo else [])):
+    for name in (*SESSIONS, LEFT):
         _copy_session(session, sessions / name)
     for name in SESSIONS:
         _repeat_first(sessions / name)

@@ -26,10 +26,6 @@ from tests import documented, documented_machine
 from tests.documented import Command, Page
 from tests.documented_machine import Answer, Machine
 
-AWAITED = {"demo", "doctor", "help", "make dist"}
-"""Verbs, the session ``demo``, and a target of make, that are documented and not there yet: to be empty."""
-AWAITED_PAGES = ("docs/reference/", "docs/explanation/", "ARCHITECTURE.md", "CONTRIBUTING.md")
-"""Pages that are linked and not there yet: to be empty."""
 MEASURING = {"run", "check", "provisioned"}
 """Verbs that put load on nodes: they are run with --dry-run where they would."""
 SCREENS = {None, "demo", "replay", "watch", "serve"}
@@ -55,7 +51,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    made = documented_machine.make(tmp_path, recorded, has_demo="demo" in AWAITED)
+    made = documented_machine.make(tmp_path, recorded)
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(made.home)
@@ -75,7 +71,7 @@ async def _no_pages(*given: Any) -> None:
 
 def verb_of(words: list[str]) -> str | None:
     """The verb of a command; None for the console."""
-    return next((word for word in words if word in cli.commands or word in AWAITED), None)
+    return next((word for word in words if word in cli.commands), None)
 
 
 def is_measured(words: list[str], verb: str | None) -> bool:
@@ -87,9 +83,7 @@ def is_measured(words: list[str], verb: str | None) -> bool:
 def answer(machine: Machine, words: list[str], given: str) -> Answer:
     """What a call of cephtui in a shell ends with."""
     verb = verb_of(words)
-    assert verb in SCREENS | MEASURING | PLAIN | AWAITED, f"no test knows how to run cephtui {verb}"
-    if verb in AWAITED - set(cli.commands):
-        return 0, "", ""
+    assert verb in SCREENS | MEASURING | PLAIN, f"no test knows how to run cephtui {verb}"
     if is_measured(words, verb) and "--dry-run" not in words:
         words = [*words, "--dry-run"]
     if verb == "cleanup":  # its question is answered
@@ -164,8 +158,6 @@ def _is_known(words: list[str]) -> bool:
     verb = words[0] if words and not words[0].startswith("-") else None
     if verb and not re.fullmatch(r"[a-z][a-z-]*", verb):  # COMMAND, or the beginning of a sentence that it says
         return True
-    if verb in AWAITED - set(cli.commands):
-        return True
     command = cli.commands.get(verb) if verb else cli
     if command is None:
         return False
@@ -182,8 +174,6 @@ def test_each_link_leads_to_a_page_and_a_heading(page: Page) -> None:
 def _leads_somewhere(page: Page, link: str) -> bool:
     name, _, anchor = link.partition("#")
     path = (page.path.parent / name).resolve() if name else page.path
-    if not path.exists() and str(path.relative_to(documented.ROOT)).startswith(AWAITED_PAGES or ("/",)):
-        return True
     if not anchor:
         return path.exists()
     return path.is_file() and anchor in Page(path).anchors
@@ -231,4 +221,4 @@ def test_targets_of_make_that_are_named_are_there() -> None:
     shown = [text for page in PAGES for text in (*page.inline, *(line for b in page.blocks for line in b.lines))]
     named = {found[1] for text in shown if (found := re.match(r"(?:\$ )?make ([a-z][a-z-]*)", text))}
     assert named
-    assert named - there <= {words.removeprefix("make ") for words in AWAITED}
+    assert named - there == set()
