@@ -1,0 +1,53 @@
+"""Makes in ``dist/`` all that is handed to users: the same bytes for the same commit.
+
+    python -m tests.dist [--no-lintian]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from cephtui import __version__
+
+from . import deb, one_file
+from .wheels import CHECKOUT
+
+DIST = CHECKOUT / "dist"
+ONE_FILE = f"cephtui-{__version__}-linux-amd64"
+
+
+def main() -> None:
+    """Make everything, and list it."""
+    epoch = _epoch()
+    os.environ["SOURCE_DATE_EPOCH"] = str(epoch)
+    os.umask(0o022)
+    shutil.rmtree(DIST, ignore_errors=True)
+    print("building the wheel and the sdist ...", flush=True)
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(DIST)], cwd=CHECKOUT, check=True)
+    (wheel,) = DIST.glob("*.whl")
+    with tempfile.TemporaryDirectory() as work:
+        one_file.make(wheel, DIST / ONE_FILE, Path(work) / "unpacked", epoch)
+        for release in deb.RELEASES:
+            deb.make(release, wheel, DIST, Path(work) / release.name, epoch)
+    made = sorted(path for path in DIST.iterdir() if path.name != ".gitignore")
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
+    (DIST / "SHA256SUMS").write_text("".join(sums))
+    for path in [*made, DIST / "SHA256SUMS"]:
+        print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(CHECKOUT)}")
+
+
+def _epoch() -> int:
+    """Unix seconds: SOURCE_DATE_EPOCH where it is set, else of the last commit."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    command = ["git", "log", "-1", "--format=%ct"]
+    return int(given or subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout)
+
+
+if __name__ == "__main__":
+    main()
