@@ -24,6 +24,7 @@ def make(own: Path, target: Path, unpacked: Path, epoch: int) -> None:
     """Write the one file of this wheel, with what it needs for every version of Python that is tried."""
     for minor in wheels.MINORS:
         wheels.unpack([own, *wheels.fetched(minor)], unpacked / minor)
+        wheels.strip(unpacked / minor)
     common, of_minors = shared({minor: unpacked / minor for minor in wheels.MINORS})
     print("packing the one file ...", flush=True)
     first = wheels.MINORS[0]

@@ -85,3 +85,9 @@ def unpack(wheels: Iterable[Path], folder: Path) -> None:
                     target = folder / place
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(opened.read(name))
+
+
+def strip(folder: Path) -> None:
+    """Remove from native modules what only a debugger reads."""
+    modules = [str(path) for path in sorted(folder.rglob("*.so*")) if path.read_bytes()[:4] == b"\x7fELF"]
+    subprocess.run(["strip", "--strip-unneeded", *modules], check=True)

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec /usr/lib/cephtui/bin/python -I -m cephtui.cli.main "$@"

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+py3clean -p cephtui /usr/lib/cephtui
