@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format golden pages screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench dist test-install lint style format golden pages screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -49,6 +49,14 @@ bench: setup ## measure what cephtui costs, in a quarter of an hour: make bench,
 	@$(BIN)/python -m tests.lab check
 	@$(SETUP) lab
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+dist: setup ## make in dist/ what users install: wheel, sdist, one file without internet, Debian packages
+	@$(SETUP) dist
+	@$(BIN)/python -m tests.dist
+
+test-install: dist ## install all that is in dist/ on fresh roots of Debian, run it, and remove it; needs root
+	@$(SETUP) roots
+	$(BIN)/python -m pytest -n 0 -m matrix tests/install $(ARGS)
 
 lint: style ## check style, format and types
 	$(BIN)/mypy

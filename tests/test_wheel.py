@@ -16,6 +16,7 @@ from cephtui import __version__
 
 CHECKOUT = Path(__file__).parent.parent
 PRESETS = {str(path.relative_to(CHECKOUT / "presets")) for path in (CHECKOUT / "presets").rglob("*.toml")}
+PAGES = {str(path.relative_to(CHECKOUT / "docs")) for path in (CHECKOUT / "docs").rglob("*.md")}
 SCRIPTS = [str(path.relative_to(CHECKOUT / "cephtui")) for path in (CHECKOUT / "cephtui").rglob("*.sh")]
 REPORT = """
 import json, pathlib, cephtui
@@ -57,7 +58,8 @@ def test_every_file_of_the_package_is_in_it(wheel: zipfile.ZipFile) -> None:
     }
     assert {"cephtui/nodes/watchdog.sh", "cephtui/targets/devices/inspect.sh", "cephtui/tui/app.tcss"} <= sources
     files = {name for name in wheel.namelist() if not name.startswith(f"cephtui-{__version__}.dist-info/")}
-    assert files == sources | {f"cephtui/preset_files/{name}" for name in PRESETS}
+    presets = {f"cephtui/preset_files/{name}" for name in PRESETS}
+    assert files == sources | presets | {f"cephtui/doc_files/{name}" for name in PAGES}
     assert "suites/quick.toml" in PRESETS
 
 
@@ -65,6 +67,8 @@ def test_the_files_are_the_same(unpacked: Path) -> None:
     for name in PRESETS:
         packed = unpacked / "cephtui" / "preset_files" / name
         assert packed.read_bytes() == (CHECKOUT / "presets" / name).read_bytes()
+    for name in PAGES:
+        assert (unpacked / "cephtui" / "doc_files" / name).read_bytes() == (CHECKOUT / "docs" / name).read_bytes()
     for name in ("tui/app.tcss", *SCRIPTS):
         assert (unpacked / "cephtui" / name).read_bytes() == (CHECKOUT / "cephtui" / name).read_bytes()
 

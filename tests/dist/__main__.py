@@ -1,6 +1,6 @@
 """Makes in ``dist/`` all that is handed to users: the same bytes for the same commit.
 
-    python -m tests.dist [--no-lintian]
+python -m tests.dist
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         one_file.make(wheel, DIST / ONE_FILE, Path(work) / "unpacked", epoch)
         for release in deb.RELEASES:
-            deb.make(release, wheel, DIST, Path(work) / release.name, epoch)
+            package = deb.make(release, wheel, DIST, Path(work) / release.name, epoch)
+            subprocess.run(["lintian", "--fail-on", "error", "--allow-root", str(package)], check=True)
     made = sorted(path for path in DIST.iterdir() if path.name != ".gitignore")
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
     (DIST / "SHA256SUMS").write_text("".join(sums))

@@ -65,6 +65,9 @@ def make(release: Release, own: Path, folder: Path, root: Path, epoch: int) -> P
     print(f"packing the Debian package for {release.name} ...", flush=True)
     packages = site_packages(root / _PROGRAMS, release.minor)
     lay(root / _PROGRAMS, Path(f"/usr/bin/python{release.minor}"), release.minor)
+    python = root / _PROGRAMS / "bin" / "python"
+    python.unlink()
+    python.symlink_to(f"../../../bin/python{release.minor}")  # as Debian wants it
     wheels.unpack([own, *wheels.fetched(release.minor)], packages)
     wheels.strip(packages)
     for name, content in _files(release, packages, epoch).items():
