@@ -7,7 +7,6 @@ for python in python3 @PYTHONS@; do
     if "$python" -ISc "$fits" 2>/dev/null; then exec "$python" -IS "$0" "$@"; fi
 done
 there=$(python3 -V 2>&1) || there='no python3'
-echo "cephtui: here is $there, and Python @OLDEST@ to @NEWEST@ for x86_64 and glibc is needed, with its module lzma:" \
-    "install one (Debian: apt-get install python3; Red Hat: dnf install python@NEWEST_RPM@)," \
-    "or run cephtui on another machine, with --node for this one" >&2
+echo "cephtui needs Python @OLDEST@ to @NEWEST@ for x86_64 with glibc and lzma, and here is $there: install one" \
+    "(Red Hat: dnf install python3.12), or run cephtui on another machine and name this one with --node" >&2
 exit 1

@@ -16,6 +16,7 @@ from .wheels import CHECKOUT
 
 _PAGE = re.compile(r"\[([^\]]+)\]\((?:[^)\s]*/)?([a-z0-9-]+)\.md(?:#[^)]*)?\)")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_SUMMARY = "terminal console that benchmarks storage and shows the results live"
 
 
 def pages(epoch: int) -> dict[str, bytes]:
@@ -47,17 +48,14 @@ def of_document(name: str, text: str) -> str:
 def of_commands() -> str:
     """All commands, with their options and examples."""
     context = click.Context(cli, info_name="cephtui")
-    parts = ["# NAME", f"cephtui - {_summary()}", *_parts(cli, context), "# COMMANDS"]
+    usage, *rest = _parts(cli, context)
+    parts = ["# NAME", f"cephtui - {_SUMMARY}", "# SYNOPSIS", usage, "# DESCRIPTION", *rest, "# COMMANDS"]
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         if command and not command.hidden:
             inner = click.Context(command, info_name=name, parent=context)
             parts += [f"## cephtui {_plain(name)}", *_parts(command, inner)]
     return "\n\n".join(parts) + "\n"
-
-
-def _summary() -> str:
-    return "terminal console that benchmarks storage and shows the results live"
 
 
 def _parts(command: click.Command, context: click.Context) -> Iterator[str]:

@@ -41,13 +41,20 @@ def root_of(release: str) -> Path:
 
     Raises LabError.
     """
-    packages = (*_PACKAGES, *_MORE_PACKAGES.get(release, ()))
-    made_by = "".join([*packages, *(script.read_text() for script in _SCRIPTS)])
+    return made(release, (*_PACKAGES, *_MORE_PACKAGES.get(release, ())), _SCRIPTS)
+
+
+def made(release: str, packages: Sequence[str], scripts: Sequence[Path] = ()) -> Path:
+    """A root directory with these packages, made once; the first script is run on it, and uses the others.
+
+    Raises LabError.
+    """
+    made_by = "".join([*packages, *(script.read_text() for script in scripts)])
     root = CACHE / f"{release}-{zlib.crc32(made_by.encode()):08x}"
     with _alone() as lock:
         if not root.is_dir():
             print(f"lab: making a root directory of Debian {release} in {CACHE}, once: about a minute", flush=True)
-            _make(release, packages, root, lock)
+            _make(release, packages, scripts[:1], root, lock)
     return root
 
 
@@ -59,7 +66,7 @@ def _alone() -> Iterator[int]:
         yield lock.fileno()
 
 
-def _make(release: str, packages: Sequence[str], root: Path, lock: int) -> None:
+def _make(release: str, packages: Sequence[str], hooks: Sequence[Path], root: Path, lock: int) -> None:
     if not shutil.which("mmdebstrap"):
         raise LabError("the root directory of a release needs a package that is not installed: mmdebstrap")
     unfinished = CACHE / f".{release}"
@@ -70,7 +77,7 @@ def _make(release: str, packages: Sequence[str], root: Path, lock: int) -> None:
         *("mmdebstrap", "--mode=root", "--variant=apt", f"--include={','.join(packages)}"),
         # A mirror can be older than its lists are said to be good for.
         '--aptopt=Acquire::Check-Valid-Until "false"',
-        f'--customize-hook=sh {shlex.quote(str(_SCRIPTS[0]))} "$1" {release}',
+        *(f'--customize-hook=sh {shlex.quote(str(hook))} "$1" {release}' for hook in hooks),
         *(release, unfinished, *_mirror()),
     ]
     try:

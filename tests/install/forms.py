@@ -1,0 +1,89 @@
+"""The forms in which cephtui is handed to users, and trees of fresh roots of Debian to try them in."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cephtui import __version__
+from tests.dist.__main__ import DIST, ONE_FILE
+from tests.dist.deb import RELEASES, Release
+from tests.dist.wheels import fetched
+from tests.lab import releases
+
+HERE = Path(__file__).parent
+PACKAGES = ("python3", "fio", "man-db", "mount", "util-linux")
+WHEEL = DIST / f"cephtui-{__version__}-py3-none-any.whl"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How cephtui is installed on a release of Debian, and removed."""
+
+    name: str
+    release: Release
+    install: str
+    remove: str
+    packages: tuple[str, ...] = ()
+    """Of Debian, that it needs besides the others."""
+    needs: tuple[Path, ...] = ()
+    """Directories of this machine that it is installed from, besides dist/."""
+
+    @property
+    def root(self) -> Path:
+        """A root directory to try it on; it is made where there is none, which takes a minute."""
+        return releases.made(self.release.name, (*PACKAGES, *self.packages))
+
+
+def forms() -> list[Form]:
+    """All, on each release that is tried."""
+    return [form for release in RELEASES for form in (_deb(release), _one_file(release), _wheel(release))]
+
+
+def deb_of(release: Release) -> Path:
+    """The package for a release."""
+    return DIST / f"cephtui_{release.package_version}_amd64.deb"
+
+
+def _deb(release: Release) -> Form:
+    install = f"apt-get -q install -y --no-install-recommends {deb_of(release)}"
+    return Form("deb", release, install, "apt-get -q purge -y cephtui")
+
+
+def _one_file(release: Release) -> Form:
+    return Form(
+        "one-file",
+        release,
+        f"install {DIST / ONE_FILE} /usr/local/bin/cephtui",
+        "rm -r /usr/local/bin/cephtui ~/.cache/cephtui",
+    )
+
+
+def _wheel(release: Release) -> Form:
+    folder = fetched(release.minor)[0].parent
+    offline = shlex.quote(f"--no-index --find-links {folder}")
+    return Form(
+        "pipx",
+        release,
+        f"pipx install --pip-args {offline} '{WHEEL}[web]'",
+        "pipx uninstall cephtui; rm -rf ~/.local/pipx ~/.local/share/pipx",
+        ("pipx",),
+        (folder,),
+    )
+
+
+def inside(root: Path, at: Path, script: str, *kept: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in a tree of a root directory, which is gone at its end; ``kept`` are directories of this machine."""
+    apart = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--")
+    command: Sequence[str | Path] = ("sh", HERE / "inside.sh", root, at, script, DIST, HERE, *kept)
+    return subprocess.run(
+        [*apart, *map(str, command)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
