@@ -1,4 +1,4 @@
-"""Runs the console on a terminal of 80 columns and 24 lines until it shows a text, then ends it: draw.py TEXT COMMAND...
+"""Runs the console on a terminal of 80 by 24 until it shows a text, and ends it: draw.py TEXT COMMAND...
 
 It prints all that the console wrote, and exits as the console does. It runs where cephtui is installed, on any Python.
 """
@@ -23,7 +23,7 @@ def main(text: str, command: Sequence[str]) -> int:
     pid, terminal = pty.fork()
     if not pid:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        os.execvp(command[0], command)
+        os.execvp(command[0], list(command))
     written = _until(terminal, text.encode())
     shown = text.encode() in written
     os.write(terminal, b"q" if shown else b"\x03")

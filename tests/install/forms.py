@@ -76,7 +76,7 @@ def _wheel(release: Release) -> Form:
 
 
 def inside(root: Path, at: Path, script: str, *kept: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in a tree of a root directory, which is gone at its end; ``kept`` are directories of this machine."""
+    """Run a script in a tree of a root directory, which ends with it; ``kept`` are directories of this machine."""
     apart = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--")
     command: Sequence[str | Path] = ("sh", HERE / "inside.sh", root, at, script, DIST, HERE, *kept)
     return subprocess.run(

@@ -19,7 +19,7 @@ list | sort >/tmp/before
 cephtui --version
 cephtui run write-iops --set runtime=3 --set size=64M --json >"$kept/run.jsonl"
 cephtui report last -o "$kept/report.html"
-python3 %(here)s/draw.py write-iops cephtui >"$kept/console"
+python3 %(here)s/draw.py "Write IOPS" cephtui >"$kept/console"
 mv /usr/bin/fio /usr/bin/fio.away
 cephtui run write-iops 2>"$kept/without-fio" && exit 9
 mv /usr/bin/fio.away /usr/bin/fio
@@ -28,8 +28,8 @@ mv /usr/bin/fio.away /usr/bin/fio
 list | sort >/tmp/after
 comm -13 /tmp/before /tmp/after >"$kept/left"
 """
-OWN = re.compile(r"/root/(\.cache|\.config|\.local(/share|/state|/bin)?)$|/root/\.(local/share|local/state|cache)/cephtui\b")
-"""What is the user's: sessions, the log of errors, and the directories above these."""
+OWN = re.compile(r"/root/\.(cache(/cephtui)?|local(/share|/state|/bin)?)$|/root/\.local/(share|state)/cephtui\b")
+"""What is the user's: sessions, the log, and the directories above these and above scratch files."""
 OF_DEBIAN = re.compile(r"/var/(cache|log|lib/(apt|dpkg))\b")
 """What apt and dpkg have from any package."""
 
@@ -44,7 +44,7 @@ def test_a_form_is_installed_used_and_removed(form: Form, tmp_path: Path) -> Non
     events = [json.loads(line) for line in (kept / "run.jsonl").read_text().splitlines()]
     assert [event["event"] for event in events if event["event"] in ("plan", "run")] == ["plan", "run"]
     assert "</html>" in (kept / "report.html").read_text()
-    assert b"write-iops" in (kept / "console").read_bytes()
+    assert b"Write IOPS" in (kept / "console").read_bytes()
     assert "fio" in (kept / "without-fio").read_text()
     left = (kept / "left").read_text().splitlines()
     assert any("/sessions/" in path for path in left)

@@ -1,0 +1,140 @@
+"""The one file runs wherever it can, and where it can't one line says what to do."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.dist.__main__ import DIST, ONE_FILE
+from tests.dist.deb import RELEASES, Release
+from tests.install.forms import PACKAGES, deb_of, inside
+from tests.lab import releases
+
+pytestmark = [pytest.mark.matrix, pytest.mark.root]
+
+FILE = DIST / ONE_FILE
+VERSION = r"cephtui 0\.\d+\.\d+\n"
+UNPACKS = r"cephtui: unpacking into {} \.\.\.\n"
+AS_USER = 'useradd -m user; as_user() { su user -c "$1"; }; memory() { mount -t tmpfs -o "$1" tmpfs "$2"; }\n'
+OWN, ROOTS = "/root/.cache/cephtui/programs", "/var/cache/cephtui/programs"
+
+
+@pytest.fixture(params=RELEASES, ids=lambda release: release.name)
+def root(request: pytest.FixtureRequest) -> Path:
+    return releases.made(request.param.name, PACKAGES)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        pytest.param("unset HOME; $file --version", UNPACKS.format(OWN) + VERSION, id="no-home-variable"),
+        pytest.param(
+            "$file --version & $file --version; wait; ls -A ~/.cache/cephtui/programs | wc -l",
+            f"({UNPACKS.format(OWN)}|{VERSION}){{3,4}}1\n",
+            id="two-first-starts",
+        ),
+        pytest.param(
+            "mkdir -p ~/.cache; memory size=20m ~/.cache; $file --version; find ~/.cache/cephtui/programs -type f",
+            UNPACKS.format(OWN) + UNPACKS.format(ROOTS) + VERSION,
+            id="full-disk",
+        ),
+        pytest.param(
+            'memory ro /home/user; as_user "$file --version"; sleep 2; ls /tmp | grep unpacked || true',
+            UNPACKS.format("/tmp") + VERSION,
+            id="read-only-home",
+        ),
+        pytest.param(
+            'memory noexec,mode=777 /home/user; memory noexec,mode=1777 /tmp; as_user "$file --version"',
+            UNPACKS.format("/var/tmp") + VERSION,
+            id="noexec",
+        ),
+        pytest.param(
+            "for each in /home/user /tmp /var/tmp /dev/shm; do memory noexec,mode=1777 $each; done; "
+            'as_user "$file --version" || echo rc $?',
+            r"cephtui: no directory to unpack into.*XDG_CACHE_HOME.*/home/user/.cache/cephtui/programs .*/dev/shm .*\n"
+            r"rc 1\n",
+            id="no-place",
+        ),
+        pytest.param(
+            "as_user 'mkdir -p ~/.cache/cephtui/programs'; HOME=/home/user $file --version; "
+            "find /home/user/.cache -type f",
+            UNPACKS.format(ROOTS) + VERSION,
+            id="root-in-the-home-of-a-user",
+        ),
+        pytest.param(
+            "as_user 'mkdir -p ~/.cache; chmod 777 ~/.cache'; as_user \"$file --version\"",
+            UNPACKS.format("/tmp") + VERSION,
+            id="cache-that-others-can-write",
+        ),
+        pytest.param(
+            "mkdir /tmp/own; echo 'raise SystemExit(9)' >/tmp/own/click.py; cd /tmp/own; PYTHONPATH=/tmp/own $file --version",
+            UNPACKS.format(OWN) + VERSION,
+            id="modules-of-others",
+        ),
+        pytest.param(
+            "mount -o remount,noexec,bind $dist; ! $file --version 2>/dev/null; sh $file --version",
+            UNPACKS.format(OWN) + VERSION,
+            id="file-on-noexec",
+        ),
+        pytest.param(
+            "mkdir /tmp/bin; printf '#!/bin/sh\\necho Python 3.9.2; test $1 = -V' >/tmp/bin/python3; chmod +x /tmp/bin/*; "
+            "PATH=/tmp/bin /bin/sh $file --version || echo rc $?; PATH=/none /bin/sh $file --version || echo rc $?",
+            r"cephtui needs Python 3\.11 to 3\.13 .* here is Python 3\.9\.2: .*--node\nrc 1\n"
+            r"cephtui needs Python 3\.11 to 3\.13 .* here is no python3: .*--node\nrc 1\n",
+            id="other-python",
+        ),
+    ],
+)
+def test_where_it_is_hard_to_start(root: Path, script: str, says: str, tmp_path: Path) -> None:
+    begin = f"exec 2>&1; file={FILE} dist={DIST}\n{AS_USER}"
+    done = inside(root, tmp_path / "tree", begin + script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(says, done.stdout), done.stdout
+
+
+def test_what_was_killed_while_it_unpacked_is_replaced_and_removed(root: Path, tmp_path: Path) -> None:
+    script = f"""
+        {FILE} --version & killed=$!
+        until ls -d ~/.cache/cephtui/programs/*/lib/python*/site-packages/* >/tmp/begun 2>/dev/null; do :; done
+        kill -9 $killed
+        ls ~/.cache/cephtui/programs | grep unpacked
+        {FILE} --version
+        ls ~/.cache/cephtui/programs
+    """
+    done = inside(root, tmp_path / "tree", script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(rf"cephtui-unpacked-\w+\n{VERSION}cephtui-0[.\w]+-\w+-cpython-\w+-\w+\n", done.stdout)
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_a_package_is_upgraded_removed_and_installed_again(tmp_path: Path, release: Release) -> None:
+
+    install = f"apt-get -q install -y --no-install-recommends {deb_of(release)}"
+    script = f"""
+        {install}
+        {install} --reinstall
+        dpkg -i {deb_of(release)}
+        cephtui --version
+        man -w cephtui
+        for shell in bash-completion/completions/cephtui zsh/vendor-completions/_cephtui \
+            fish/vendor_completions.d/cephtui.fish; do grep -q _CEPHTUI_COMPLETE /usr/share/$shell; done
+        test -n "$(find /usr/lib/cephtui -name '*.pyc' -print -quit)"
+        apt-get -q remove -y cephtui
+        test ! -e /usr/lib/cephtui
+        {install}
+        cephtui --version
+        dpkg --purge cephtui
+        test ! -e /usr/lib/cephtui
+    """
+    done = inside(releases.made(release.name, PACKAGES), tmp_path / "tree", script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "error" not in done.stderr.lower()
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_debian_finds_no_error_in_a_package(release: Release) -> None:
+
+    subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root", str(deb_of(release))], check=True)
