@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.dist.__main__ import DIST, ONE_FILE
-from tests.dist.deb import RELEASES, Release
-from tests.install.forms import PACKAGES, deb_of, inside
+from tests.dist.deb import RELEASES
+from tests.install.forms import PACKAGES, inside
 from tests.lab import releases
 
 pytestmark = [pytest.mark.matrix, pytest.mark.root]
@@ -70,7 +69,8 @@ def root(request: pytest.FixtureRequest) -> Path:
             id="cache-that-others-can-write",
         ),
         pytest.param(
-            "mkdir /tmp/own; echo 'raise SystemExit(9)' >/tmp/own/click.py; cd /tmp/own; PYTHONPATH=/tmp/own $file --version",
+            "mkdir /tmp/own; echo 'raise SystemExit(9)' >/tmp/own/click.py; cd /tmp/own; "
+            "PYTHONPATH=/tmp/own $file --version",
             UNPACKS.format(OWN) + VERSION,
             id="modules-of-others",
         ),
@@ -80,8 +80,8 @@ def root(request: pytest.FixtureRequest) -> Path:
             id="file-on-noexec",
         ),
         pytest.param(
-            "mkdir /tmp/bin; printf '#!/bin/sh\\necho Python 3.9.2; test $1 = -V' >/tmp/bin/python3; chmod +x /tmp/bin/*; "
-            "PATH=/tmp/bin /bin/sh $file --version || echo rc $?; PATH=/none /bin/sh $file --version || echo rc $?",
+            "mkdir /tmp/bin; printf '#!/bin/sh\\necho Python 3.9.2; test $1 = -V' >/tmp/bin/python3; "
+            "chmod +x /tmp/bin/*; PATH=/tmp/bin /bin/sh $file --version || echo rc $?; PATH=/none /bin/sh $file --version || echo rc $?",
             r"cephtui needs Python 3\.11 to 3\.13 .* here is Python 3\.9\.2: .*--node\nrc 1\n"
             r"cephtui needs Python 3\.11 to 3\.13 .* here is no python3: .*--node\nrc 1\n",
             id="other-python",
@@ -107,34 +107,3 @@ def test_what_was_killed_while_it_unpacked_is_replaced_and_removed(root: Path, t
     done = inside(root, tmp_path / "tree", script)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.fullmatch(rf"cephtui-unpacked-\w+\n{VERSION}cephtui-0[.\w]+-\w+-cpython-\w+-\w+\n", done.stdout)
-
-
-@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_a_package_is_upgraded_removed_and_installed_again(tmp_path: Path, release: Release) -> None:
-
-    install = f"apt-get -q install -y --no-install-recommends {deb_of(release)}"
-    script = f"""
-        {install}
-        {install} --reinstall
-        dpkg -i {deb_of(release)}
-        cephtui --version
-        man -w cephtui
-        for shell in bash-completion/completions/cephtui zsh/vendor-completions/_cephtui \
-            fish/vendor_completions.d/cephtui.fish; do grep -q _CEPHTUI_COMPLETE /usr/share/$shell; done
-        test -n "$(find /usr/lib/cephtui -name '*.pyc' -print -quit)"
-        apt-get -q remove -y cephtui
-        test ! -e /usr/lib/cephtui
-        {install}
-        cephtui --version
-        dpkg --purge cephtui
-        test ! -e /usr/lib/cephtui
-    """
-    done = inside(releases.made(release.name, PACKAGES), tmp_path / "tree", script)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "error" not in done.stderr.lower()
-
-
-@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_debian_finds_no_error_in_a_package(release: Release) -> None:
-
-    subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root", str(deb_of(release))], check=True)
