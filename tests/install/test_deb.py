@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.matrix, pytest.mark.root]
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 def test_a_package_is_upgraded_removed_and_installed_again(tmp_path: Path, release: Release) -> None:
-
     install = f"apt-get -q install -y --no-install-recommends {deb_of(release)}"
     script = f"""
         {install}
@@ -41,5 +40,4 @@ def test_a_package_is_upgraded_removed_and_installed_again(tmp_path: Path, relea
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 def test_debian_finds_no_error_in_a_package(release: Release) -> None:
-
     subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root", str(deb_of(release))], check=True)
