@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,13 +63,15 @@ def _one_file(release: Release) -> Form:
 
 def _wheel(release: Release) -> Form:
     folder = fetched(release.minor)[0].parent
-    offline = shlex.quote(f"--no-index --find-links {folder}")
+    offline = f"--no-index --find-links {folder}"
+    programs = "/opt/cephtui"
     return Form(
-        "pipx",
+        "wheel",
         release,
-        f"pipx install --pip-args {offline} '{WHEEL}[web]'",
-        "pipx uninstall cephtui; rm -rf ~/.local/pipx ~/.local/share/pipx",
-        ("pipx",),
+        f"python3 -m venv {programs}; {programs}/bin/pip -q install {offline} '{WHEEL}[web]'; "
+        f"ln -s {programs}/bin/cephtui /usr/local/bin/",
+        f"rm -r {programs} /usr/local/bin/cephtui",
+        ("python3-venv",),
         (folder,),
     )
 
