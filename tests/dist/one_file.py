@@ -17,6 +17,8 @@ from .unpack import COMMON
 
 _HERE = Path(__file__).parent
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
+_SIZE = b"@_SIZE_@"
+"""Stands in the script for the bytes of the file; their number has as many characters."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
@@ -32,16 +34,18 @@ def make(own: Path, target: Path, unpacked: Path, epoch: int) -> None:
     packed |= {f"{minor}.tar.xz": compressed(unpacked / minor, files, epoch) for minor, files in of_minors.items()}
     digest = hashlib.sha256(b"".join(packed.values())).hexdigest()[:12]
     main = (_HERE / "unpack.py").read_text().replace("cephtui-unbuilt", f"cephtui-{__version__}-{digest}")
-    with target.open("wb") as file:
-        file.write(launcher().encode())
-        with zipfile.ZipFile(file, "w") as archive:
-            for name, content in {"__main__.py": main.encode(), **packed}.items():
-                archive.writestr(zipfile.ZipInfo(name, _EARLIEST), content)
+    file = io.BytesIO(launcher().encode())
+    file.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in {"__main__.py": main.encode(), **packed}.items():
+            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), content)
+    whole = file.getvalue()
+    target.write_bytes(whole.replace(_SIZE, b"%8d" % len(whole), 1))
     target.chmod(0o755)
 
 
 def launcher() -> str:
-    """The shell script that finds a version of Python that fits."""
+    """The shell script that finds a Python that fits, and refuses a file that was copied in part."""
     oldest, newest = wheels.MINORS[0], wheels.MINORS[-1]
     text = (_HERE / "launcher.sh").read_text().replace("@VERSION@", __version__)
     text = text.replace("@OLDEST@", oldest).replace("@NEWEST@", newest)

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         python = str(folder / "bin" / "python")
         os.execv(python, [python, "-I", "-m", MODULE, *arguments])
     sys.exit(
-        "cephtui: no directory to unpack into, with 80 MB and programs allowed: set XDG_CACHE_HOME to one; tried "
+        "cephtui: no directory to unpack into, with 100 MB and programs allowed: set XDG_CACHE_HOME to one; tried "
         + ", ".join(refusals)
     )
 
@@ -139,16 +139,20 @@ def _unpacked(base: Path) -> tuple[Path, int]:
 
 def unpack(archive: Path, folder: Path) -> None:
     """Make an environment of Python of what the one file has for this version of it."""
+    import lzma
     import tarfile
     import zipfile
 
     minor = "{}.{}".format(*sys.version_info)
     lay(folder, Path(getattr(sys, "_base_executable", sys.executable)).resolve(), minor)
-    with zipfile.ZipFile(archive) as members:
-        for name in (COMMON, f"{minor}.tar.xz"):
-            with members.open(name) as member, tarfile.open(fileobj=member, mode="r|xz") as tar:
-                tar.extraction_filter = lambda entry, _: entry  # they are our own
-                tar.extractall(site_packages(folder, minor))
+    try:
+        with zipfile.ZipFile(archive) as members:
+            for name in (COMMON, f"{minor}.tar.xz"):
+                with members.open(name) as member, tarfile.open(fileobj=member, mode="r|xz") as tar:
+                    tar.extraction_filter = lambda entry, _: entry  # they are our own
+                    tar.extractall(site_packages(folder, minor))
+    except (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, EOFError):
+        sys.exit(f"cephtui: {archive} is damaged: copy it again, and compare it with SHA256SUMS")
 
 
 def lay(folder: Path, python: Path, minor: str) -> None:
@@ -197,4 +201,7 @@ def _remove_at_end(folder: Path, lock: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -80,6 +80,18 @@ def root(request: pytest.FixtureRequest) -> Path:
             id="file-on-noexec",
         ),
         pytest.param(
+            "head -c 9000000 $file >/tmp/part; sh /tmp/part || echo rc $?",
+            r"cephtui: /tmp/part is incomplete: copy it again\nrc 1\n",
+            id="incomplete",
+        ),
+        pytest.param(
+            "cp $file /tmp/bad; printf xxxx | dd of=/tmp/bad bs=1 seek=5000000 conv=notrunc 2>/dev/null; "
+            "/tmp/bad || echo rc $?; ls -A ~/.cache/cephtui/programs",
+            UNPACKS.format(OWN)
+            + r"cephtui: /tmp/bad is damaged: copy it again, and compare it with SHA256SUMS\nrc 1\n",
+            id="damaged",
+        ),
+        pytest.param(
             "mkdir /tmp/bin; printf '#!/bin/sh\\necho Python 3.9.2; test $1 = -V' >/tmp/bin/python3; "
             "chmod +x /tmp/bin/*; PATH=/tmp/bin /bin/sh $file --version || echo rc $?; "
             "PATH=/none /bin/sh $file --version || echo rc $?",
