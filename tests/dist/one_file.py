@@ -16,7 +16,7 @@ from . import wheels
 from .unpack import COMMON
 
 _HERE = Path(__file__).parent
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
+_FILTERS = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 9}]
 _SIZE = b"@_SIZE_@"
 """Stands in the script for the bytes of the file; their number has as many characters."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
