@@ -92,7 +92,7 @@ def root(request: pytest.FixtureRequest) -> Path:
             id="damaged",
         ),
         pytest.param(
-            "mkdir /tmp/bin; printf '#!/bin/sh\\necho Python 3.9.2; test $1 = -V' >/tmp/bin/python3; "
+            "mkdir /tmp/bin; printf '#!/bin/sh\\n[ $1 = -V ] && echo Python 3.9.2' >/tmp/bin/python3; "
             "chmod +x /tmp/bin/*; PATH=/tmp/bin /bin/sh $file --version || echo rc $?; "
             "PATH=/none /bin/sh $file --version || echo rc $?",
             r"cephtui needs Python 3\.11 to 3\.13 .* here is Python 3\.9\.2: .*--node\nrc 1\n"
