@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -89,7 +89,7 @@ def ready(base: Path, is_kept: bool) -> tuple[Path, int]:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else another start was first
                 raise
         else:
-            _sweep(base, "cephtui-")
+            _sweep(other for other in base.glob("cephtui-*") if not other.name.startswith(NAME))
             return kept, lock
 
 
@@ -122,7 +122,7 @@ def held(folder: Path) -> int | None:
 def _unpacked(base: Path) -> tuple[Path, int]:
     import tempfile
 
-    _sweep(base, PARTIAL)
+    _sweep(base.glob(f"{PARTIAL}*"))
     lock = None
     while lock is None:
         folder = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=base))
@@ -170,9 +170,9 @@ def site_packages(folder: Path, minor: str) -> Path:
     return folder / "lib" / f"python{minor}" / "site-packages"
 
 
-def _sweep(base: Path, prefix: str) -> None:
-    """Remove what this user has unpacked and no start holds."""
-    for folder in base.glob(f"{prefix}*"):
+def _sweep(folders: Iterable[Path]) -> None:
+    """Remove of these what this user has unpacked and no start holds."""
+    for folder in folders:
         with suppress(OSError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
