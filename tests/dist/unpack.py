@@ -67,9 +67,9 @@ def ready(base: Path, is_kept: bool) -> tuple[Path, int]:
 
     Raises Unfit and OSError.
     """
-    if is_kept:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
     base = base.resolve()
+    _check(next(each for each in (base, *base.parents) if each.exists()))
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check(base)
     if not is_kept:
         return _unpacked(base)

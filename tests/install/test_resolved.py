@@ -5,39 +5,30 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from tests.dist.wheels import CHECKOUT
 from tests.install.forms import HERE, WHEEL
 
 pytestmark = pytest.mark.matrix
 
-PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
 TESTS = ("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist")
 """What runs tests."""
 OF_THE_CONSOLE = ("tests/test_console.py", "tests/test_pickers.py", "tests/test_dialogs.py", "tests/test_keys.py")
 
 
-def lowest() -> list[str]:
-    """The oldest version of each package that cephtui names."""
-    named = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["web"]]
-    return [_oldest(Requirement(text)) for text in named]
-
-
-def _oldest(requirement: Requirement) -> str:
-    (version,) = [each.version for each in requirement.specifier if each.operator == ">="]
-    return f"{requirement.name}=={version}"
-
-
-def environment(folder: Path, *packages: str) -> Path:
+def environment(folder: Path, *packages: str, resolution: str = "highest") -> Path:
     """A virtual environment with these packages from the package index; gives its directory of programs."""
     _run(sys.executable, "-m", "venv", folder)
-    _run(folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+    _run(folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "uv")
+    _install(folder / "bin", f"--resolution={resolution}", *packages)
     return folder / "bin"
+
+
+def _install(programs: Path, *words: str) -> None:
+    _run(programs / "uv", "pip", "install", f"--python={programs / 'python'}", *words)
 
 
 def _run(*command: str | Path, home: Path | None = None) -> str:
@@ -50,9 +41,9 @@ def _run(*command: str | Path, home: Path | None = None) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("pins", [[], lowest()], ids=["newest", "lowest"])
-def test_it_measures_reports_and_draws(pins: list[str], tmp_path: Path) -> None:
-    programs = environment(tmp_path / "env", f"{WHEEL}[web]", *pins)
+@pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
+def test_it_measures_reports_and_draws(resolution: str, tmp_path: Path) -> None:
+    programs = environment(tmp_path / "env", f"{WHEEL}[web]", resolution=resolution)
     cephtui, home = programs / "cephtui", tmp_path / "home"
     home.mkdir()
     _run(cephtui, "run", "write-iops", "--set", "runtime=3", "--set", "size=64M", home=home)
@@ -64,5 +55,5 @@ def test_it_measures_reports_and_draws(pins: list[str], tmp_path: Path) -> None:
 
 def test_the_console_works_with_the_newest_textual(tmp_path: Path) -> None:
     programs = environment(tmp_path / "env", f"{WHEEL}[web]", *TESTS)
-    _run(programs / "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", "textual")
+    _install(programs, "--upgrade-package=textual", "textual")
     _run(programs / "python", "-m", "pytest", "-q", "-n", "2", "-m", "not timing and not root", *OF_THE_CONSOLE)
