@@ -25,6 +25,7 @@ test: style ## check everything: lint, format, types and tests; those with the l
 test-all: style ## the same with what takes long, and an hour of use with faults: make test-all ARGS="--load 2"; needs root
 	@$(SETUP) lab browser
 	$(BIN)/python -m tests.lanes --all $(ARGS)
+	@$(MAKE) test-install ARGS=
 
 test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
 	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser -m 'not root' $(ARGS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cephtui import __version__
 from tests.dist.__main__ import DIST, ONE_FILE
-from tests.dist.deb import RELEASES, Release
+from tests.dist.deb import Release
 from tests.dist.wheels import fetched
 from tests.lab import releases
 
@@ -22,7 +22,6 @@ WHEEL = DIST / f"cephtui-{__version__}-py3-none-any.whl"
 class Form:
     """How cephtui is installed on a release of Debian, and removed."""
 
-    name: str
     release: Release
     install: str
     remove: str
@@ -37,11 +36,6 @@ class Form:
         return releases.made(self.release.name, (*PACKAGES, *self.packages))
 
 
-def forms() -> list[Form]:
-    """All, on each release that is tried."""
-    return [form for release in RELEASES for form in (_deb(release), _one_file(release), _wheel(release))]
-
-
 def deb_of(release: Release) -> Path:
     """The package for a release."""
     return DIST / f"cephtui_{release.package_version}_amd64.deb"
@@ -49,12 +43,11 @@ def deb_of(release: Release) -> Path:
 
 def _deb(release: Release) -> Form:
     install = f"apt-get -q install -y --no-install-recommends {deb_of(release)}"
-    return Form("deb", release, install, "apt-get -q purge -y cephtui")
+    return Form(release, install, "apt-get -q purge -y cephtui")
 
 
 def _one_file(release: Release) -> Form:
     return Form(
-        "one-file",
         release,
         f"install {DIST / ONE_FILE} /usr/local/bin/cephtui",
         "rm -r /usr/local/bin/cephtui ~/.cache/cephtui",
@@ -66,7 +59,6 @@ def _wheel(release: Release) -> Form:
     offline = f"--no-index --find-links {folder}"
     programs = "/opt/cephtui"
     return Form(
-        "wheel",
         release,
         f"python3 -m venv {programs}; {programs}/bin/pip -q install {offline} '{WHEEL}[web]'; "
         f"ln -s {programs}/bin/cephtui /usr/local/bin/",
@@ -74,6 +66,10 @@ def _wheel(release: Release) -> Form:
         ("python3-venv",),
         (folder,),
     )
+
+
+FORMS = {"deb": _deb, "one-file": _one_file, "wheel": _wheel}
+"""How each form is installed on a release of Debian."""
 
 
 def inside(root: Path, at: Path, script: str, *kept: Path) -> subprocess.CompletedProcess[str]:

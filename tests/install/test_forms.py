@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.install.forms import HERE, Form, forms, inside
+from tests.dist.deb import RELEASES, Release
+from tests.install.forms import FORMS, HERE, inside
 
 pytestmark = [pytest.mark.matrix, pytest.mark.root]
 
@@ -34,8 +35,10 @@ OF_DEBIAN = re.compile(r"/var/(cache|log|lib/(apt|dpkg))\b")
 """What apt and dpkg have from any package."""
 
 
-@pytest.mark.parametrize("form", forms(), ids=lambda form: f"{form.name}-{form.release.name}")
-def test_a_form_is_installed_used_and_removed(form: Form, tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_is_installed_used_and_removed(name: str, release: Release, tmp_path: Path) -> None:
+    form = FORMS[name](release)
     kept = tmp_path / "kept"
     kept.mkdir()
     script = USE % {"install": form.install, "remove": form.remove, "here": HERE}

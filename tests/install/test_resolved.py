@@ -12,7 +12,7 @@ import pytest
 from tests.dist.wheels import CHECKOUT
 from tests.install.forms import HERE, WHEEL
 
-pytestmark = pytest.mark.matrix
+pytestmark = [pytest.mark.matrix, pytest.mark.root]  # it wants the package index, too
 
 TESTS = ("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist")
 """What runs tests."""
