@@ -28,7 +28,7 @@ test-all: style ## the same with what takes long, and an hour of use with faults
 	@$(MAKE) test-install ARGS=
 
 test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
-	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser -m 'not root' $(ARGS)
+	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser --ignore tests/install -m 'not root' $(ARGS)
 
 test-s3: setup ## test S3 with the real programs: make test-s3 HSBENCH=/opt/hsbench GOSBENCH=/opt/gosbench; needs root
 	@test -x '$(HSBENCH)' && test -x '$(GOSBENCH)/server' || \

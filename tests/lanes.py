@@ -34,7 +34,9 @@ from .lab.releases import RELEASES
 from .outcomes import Outcome
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
-UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
+INSTALLING = ("tests/install",)
+"""What `make test-install` runs, by itself: it needs what `make dist` makes."""
+UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES, *INSTALLING))
 TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
 AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.outcomes")
 """The file names what ids of tests are relative to, wherever they are."""
