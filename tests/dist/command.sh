@@ -1,2 +1,2 @@
 #!/bin/sh
-exec /usr/lib/cephtui/bin/python -I -m cephtui.cli.main "$@"
+exec /usr/lib/cephtui/bin/python -I -m cephtui "$@"

@@ -23,7 +23,7 @@ NAME = "cephtui-unbuilt"
 PARTIAL = "cephtui-unpacked-"
 """How directories begin that are being unpacked, or are there for one start only."""
 COMMON = "common.tar.xz"
-MODULE = "cephtui.cli.main"
+MODULE = "cephtui"
 
 
 class Unfit(Exception):
