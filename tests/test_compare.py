@@ -722,7 +722,7 @@ def test_a_broken_run_is_named(data: Path) -> None:
 
 
 COMPLETIONS = {
-    "": ["other/", "replay/", "last/"],
+    "": ["other/", "replay/", "last/", "demo/"],
     "last/": ["last/1", "last/2", "last/3"],
     "rep": ["replay/1", "replay/2", "replay/3"],
     "replay/": ["replay/1", "replay/2", "replay/3"],

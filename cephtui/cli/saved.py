@@ -16,8 +16,6 @@ from cephtui.terminal import say
 
 _DIGITS_MOST = 9
 """Of a run's number."""
-
-
 _QUIET_SECONDS = 1.0
 """What takes longer is announced."""
 

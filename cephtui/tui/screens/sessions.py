@@ -26,6 +26,8 @@ from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, about, matches
 
 _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"
+_QUIET_SECONDS = 1.0
+"""What takes longer is announced."""
 _EMPTY = (
     "no sessions yet\n\n"
     "Every run is saved automatically:\n"
@@ -200,7 +202,7 @@ class SessionsScreen(ExportingScreen):
         row = self.query_one(SessionsTable).selected
         if row is None:
             return
-        slow = self.set_timer(1.0, lambda: self.notify("unpacking the demo ..."))
+        slow = self.set_timer(_QUIET_SECONDS, lambda: self.notify("unpacking the demo ..."))
         try:
             with opening(self.app):
                 directory = await asyncio.to_thread(opened, Path(row.path))
