@@ -206,7 +206,7 @@ def serve(**given: Any) -> int:
 
 @click.command(
     "import",
-    short_help="Make a session of saved output of fio, rados bench, ...",
+    short_help="Make a session of the saved output of benchmark tools.",
     epilog="""\b
 Examples:
   cephtui import proxmox-rbd-fio.txt

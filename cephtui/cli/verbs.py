@@ -329,7 +329,7 @@ def presets(**given: Any) -> None:
 
 @cli.command(
     "import-preset",
-    short_help="Make presets of fio's job files and command lines.",
+    short_help="Make presets of job files and command lines.",
     epilog="""\b
 Examples:
   cephtui import-preset ssd-test.fio
