@@ -23,7 +23,7 @@ from .wheels import CHECKOUT
 
 _HERE = Path(__file__).parent
 _PROGRAMS = "usr/lib/cephtui"
-_MAINTAINER = "The cephtui developers <cephtui@packages.debian.org>"
+_MAINTAINER = "The cephtui developers <cephtui@localhost>"
 _COMPLETIONS = {
     "bash": "usr/share/bash-completion/completions/cephtui",
     "zsh": "usr/share/zsh/vendor-completions/_cephtui",

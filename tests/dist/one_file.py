@@ -1,4 +1,7 @@
-"""The one file: a small shell script, and behind it a zip archive that Python runs."""
+"""The one file: a small shell script, and behind it a zip archive that Python runs.
+
+pex makes such a file, too, which is half as large again: it packs what all versions of Python share once for each.
+"""
 
 from __future__ import annotations
 

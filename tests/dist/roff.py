@@ -1,4 +1,6 @@
-"""Markdown in the language of man(1). A table becomes a list of what its rows are about: no terminal is too narrow."""
+"""Markdown in the language of man(1), which go-md2man (2.0.2) breaks in tables, and in code of lists.
+
+A table becomes a list of what its rows are about: no terminal is too narrow."""
 
 from __future__ import annotations
 

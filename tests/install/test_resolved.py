@@ -19,21 +19,28 @@ TESTS = ("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdi
 OF_THE_CONSOLE = ("tests/test_console.py", "tests/test_pickers.py", "tests/test_dialogs.py", "tests/test_keys.py")
 
 
-def environment(folder: Path, *packages: str, resolution: str = "highest") -> Path:
-    """A virtual environment with these packages from the package index; gives its directory of programs."""
+def _uv(folder: Path) -> Path:
+    """An environment of Python with uv; gives its directory of programs."""
     _run(sys.executable, "-m", "venv", folder)
     _run(folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "uv")
-    _install(folder / "bin", f"--resolution={resolution}", *packages)
     return folder / "bin"
 
 
-def _install(programs: Path, *words: str) -> None:
-    _run(programs / "uv", "pip", "install", f"--python={programs / 'python'}", *words)
+def piped(folder: Path, resolution: str) -> Path:
+    """The command that pipx installs with packages of the package index, as uv resolves them."""
+    wanted, versions = folder / "wanted.txt", folder / "versions.txt"
+    wanted.write_text(f"cephtui[web] @ {WHEEL.as_uri()}\n")
+    uv = _uv(folder / "uv") / "uv"
+    named = (f"--resolution={resolution}", "--no-emit-package=cephtui", f"--output-file={versions}")
+    _run(uv, "pip", "compile", "--quiet", *named, wanted)
+    places = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin")}
+    _run("pipx", "install", f"--pip-args=--constraint={versions}", f"{WHEEL}[web]", **places)
+    return folder / "bin" / "cephtui"
 
 
-def _run(*command: str | Path, home: Path | None = None) -> str:
+def _run(*command: str | Path, **environment: str) -> str:
     here = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environ = here | {"TERM": "xterm-256color"} | ({"HOME": str(home)} if home else {})
+    environ = here | {"TERM": "xterm-256color"} | environment
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, cwd=CHECKOUT, env=environ, check=False
     )
@@ -42,18 +49,19 @@ def _run(*command: str | Path, home: Path | None = None) -> str:
 
 
 @pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
-def test_it_measures_reports_and_draws(resolution: str, tmp_path: Path) -> None:
-    programs = environment(tmp_path / "env", f"{WHEEL}[web]", resolution=resolution)
-    cephtui, home = programs / "cephtui", tmp_path / "home"
+def test_pipx_installs_what_measures_reports_and_draws(resolution: str, tmp_path: Path) -> None:
+    cephtui, home = piped(tmp_path, resolution), tmp_path / "home"
     home.mkdir()
-    _run(cephtui, "run", "write-iops", "--set", "runtime=3", "--set", "size=64M", home=home)
+    _run(cephtui, "run", "write-iops", "--set", "runtime=3", "--set", "size=64M", HOME=str(home))
     report = tmp_path / "report.html"
-    _run(cephtui, "report", "last", "-o", report, home=home)
+    _run(cephtui, "report", "last", "-o", report, HOME=str(home))
     assert "</html>" in report.read_text()
-    assert "Write IOPS" in _run(sys.executable, HERE / "draw.py", "Write IOPS", cephtui, home=home)
+    assert "Write IOPS" in _run(sys.executable, HERE / "draw.py", "Write IOPS", cephtui, HOME=str(home))
 
 
 def test_the_console_works_with_the_newest_textual(tmp_path: Path) -> None:
-    programs = environment(tmp_path / "env", f"{WHEEL}[web]", *TESTS)
-    _install(programs, "--upgrade-package=textual", "textual")
+    programs = _uv(tmp_path / "env")
+    install = (programs / "uv", "pip", "install", f"--python={programs / 'python'}")
+    _run(*install, f"{WHEEL}[web]", *TESTS)
+    _run(*install, "--upgrade-package=textual", "textual")
     _run(programs / "python", "-m", "pytest", "-q", "-n", "2", "-m", "not timing and not root", *OF_THE_CONSOLE)
