@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -1278,6 +1278,13 @@ def test_the_access_that_a_proxmox_node_has(tmp_path: Path, programs: Path) -> N
             "outside", None, "/etc/pve/priv/ceph/outside.keyring", "bench", ("10.1.1.1", "10.1.1.2", "10.1.1.3")
         ),
     )
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_storages_are_read_of_a_regular_file_alone(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    (tmp_path / "etc/pve").mkdir(parents=True)
+    make(tmp_path / "etc/pve/storage.cfg")
+    assert access(tmp_path).unreadable == ("/etc/pve/storage.cfg",)
 
 
 def test_an_answer_about_access_that_was_cut_off() -> None:

@@ -259,6 +259,16 @@ def test_what_nobody_uses_any_more_is_removed(root: Path) -> None:
     assert {path.name for path in cache.iterdir()} == names - {"scratch-1"}
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, os.mkfifo, lambda place: place.symlink_to(place.parent)])
+def test_what_stands_in_its_place_is_replaced(root: Path, make: Callable[[Path], object]) -> None:
+    place = demo.directory().parent
+    place.parent.mkdir()
+    make(place)
+    assert session_row(opened(place / "demo")) == demo_row()
+    assert not place.is_symlink()
+    assert [*place.parent.iterdir()] == [place]
+
+
 def test_unpacking_that_takes_long_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unpack, told, said = demo.unpack, Event(), list[str]()
 

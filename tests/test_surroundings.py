@@ -105,6 +105,12 @@ def test_any_text_is_an_answer(text: str, more: str) -> None:
     parse_corosync(text)
 
 
+def test_a_name_that_no_host_can_have_is_no_node(tmp_path: Path) -> None:
+    for name in ("pve1", "-oProxyCommand=x", "$(x)"):
+        (tmp_path / "etc/pve/nodes" / name).mkdir(parents=True)
+    assert found(tmp_path).nodes == (ClusterNode("pve1"),)
+
+
 def test_an_answer_that_was_cut_off() -> None:
     with pytest.raises(ValueError, match="unexpected answer"):
         parse_surroundings("host\tpve1\n")

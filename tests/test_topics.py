@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -101,6 +104,19 @@ def test_an_unknown_topic_is_a_line_with_what_was_meant(pages: Path) -> None:
     assert isinstance(result.exception, click.UsageError)
     assert result.exception.exit_code == 2
     assert str(result.exception) == "no topic 'zebar': did you mean zebra? cephtui help lists the topics"
+
+
+def test_an_unknown_topic_is_not_repeated_at_length(pages: Path) -> None:
+    assert len(CliRunner().invoke(cli, ["help", "x" * 5000]).output) < 300
+
+
+@pytest.mark.parametrize(("words", "code"), [(["help", "production"], 0), (["schema"], 4)])
+def test_a_reader_that_has_gone_is_no_failure(words: list[str], code: int) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "cephtui", *words], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (code, b"")
 
 
 def test_a_page_that_fits_is_drawn_without_a_pager(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

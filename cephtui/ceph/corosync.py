@@ -23,6 +23,11 @@ class ClusterNode:
     """Of its first link, an address or a name; empty where that is not known."""
 
 
+def is_node_name(text: str) -> bool:
+    """Whether a host can have this name: no option of ssh, nothing that a shell reads otherwise."""
+    return bool(_NAME.fullmatch(text))
+
+
 def parse_corosync(text: str) -> tuple[ClusterNode, ...]:
     """The nodes in a corosync.conf, each once; whatever else is in it is passed over."""
     found: dict[str, ClusterNode] = {}
@@ -37,5 +42,5 @@ def _nodes(text: str) -> Iterator[ClusterNode]:
     for block in _BLOCK.findall(lines):
         keys: Mapping[str, str] = dict(_LINE.findall(block))
         name, address = keys.get("name", ""), keys.get("ring0_addr", "")
-        if _NAME.fullmatch(name or address):
+        if is_node_name(name or address):
             yield ClusterNode(name or address, address if _ADDRESS.fullmatch(address) else "")

@@ -11,7 +11,7 @@ from cephtui.paths import packaged_text
 
 _PVE = "/etc/pve"
 _REFERENCES = packaged_text("cephtui.ceph", "proxmox_references.sh")
-_ACCESS = packaged_text("cephtui.ceph", "proxmox_access.sh")
+_ACCESS = packaged_text("cephtui.ceph", "lines.sh") + packaged_text("cephtui.ceph", "proxmox_access.sh")
 
 
 @dataclass(frozen=True, slots=True)

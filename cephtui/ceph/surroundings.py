@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from cephtui.ceph.corosync import ClusterNode, parse_corosync
+from cephtui.ceph.corosync import ClusterNode, is_node_name, parse_corosync
 from cephtui.ceph.proxmox import sections
 from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 
-_SCRIPT = packaged_text("cephtui.ceph", "surroundings.sh")
+_SCRIPT = packaged_text("cephtui.ceph", "lines.sh") + packaged_text("cephtui.ceph", "surroundings.sh")
 _LINES_MOST, _STORAGES_MOST, _PLACES_MOST = 50_000, 200, 200
 _FALSE = {"", "0", "no", "off", "false"}
 _MOUNTED = {"nfs", "cifs", "cephfs", "glusterfs"}
@@ -174,9 +174,8 @@ def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
 
 
 def _with_addresses(names: Sequence[str], known: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
-    """Those of the cluster, then others that have a folder there: a host without a cluster has its own."""
-    found = {node.name: node for node in known} or {name: ClusterNode(name) for name in names}
-    return tuple(found.values())
+    """Those of the cluster; without one, the host has a folder of its own there."""
+    return tuple(known) or tuple(ClusterNode(name) for name in names if is_node_name(name))
 
 
 def _unescaped(path: str) -> str:

@@ -2,19 +2,7 @@
 #
 #   bash -c SCRIPT cephtui-surroundings ROOT
 #
-# ROOT stands before all paths. A line is a key and its value with a tab between them; the last line is "done".
-root=$1
-most=262144 lines=5000 # of a file
-say() { printf '%s\t%s\n' "$1" "$2"; }
-text() { # KEY FILE: its lines
-    [ -e "$2" ] || return 1
-    if [ -f "$2" ] && [ -r "$2" ]; then
-        head -c "$most" -- "$2" 2>/dev/null | tr -d '\0' | head -n "$lines" |
-            while IFS= read -r line || [ -n "$line" ]; do say "$1" "$line"; done
-    else say unreadable "${2#"$root"}"
-    fi
-}
-
+# ROOT stands before all paths. lines.sh comes first; the last line is "done".
 text host "$root/proc/sys/kernel/hostname"
 text release "$root/etc/os-release"
 if [ -d "$root/etc/pve" ]; then

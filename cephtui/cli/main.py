@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import click
 
+from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
@@ -45,7 +46,7 @@ def _main(ending: Ending) -> None:
         sys.exit(error.exit_code)
     except (click.Abort, Interrupted) as error:
         _report_interruption(*error.args)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
         silence(sys.stdout)
         sys.exit(EXIT_INCOMPLETE)
     except Exception as error:

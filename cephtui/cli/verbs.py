@@ -19,6 +19,7 @@ from cephtui.cli.complete import (
     complete_presets,
     complete_runs,
 )
+from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -48,7 +49,13 @@ _REPEATS_MOST = 1000
 
 
 class _Verbs(click.Group):
-    """Names a verb that is near to an unknown one."""
+    """Names a verb that is near to an unknown one; raises ReaderGone for a BrokenPipeError."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise ReaderGone from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import logging
+
 from cephtui.ceph import proxmox
 from cephtui.models import Node
 from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import TransportError
+
+_READ_SECONDS = 10.0
+"""The file system of /etc/pve does not answer while its daemon hangs: then the node is used without."""
+log = logging.getLogger(__name__)
 
 
 async def with_access(shell: NodeShell, pool: str | None) -> Node:
     """The node with its Ceph access: as given, else of the usual places, else of a storage of Proxmox VE.
 
-    ``pool`` chooses between several storages. Raises TransportError.
+    ``pool`` chooses between several storages.
     """
     node = shell.node
     if node.ceph_conf or node.ceph_keyring or node.ceph_prefix:
         return node
-    answer = await shell.run(proxmox.access_argv())
     try:
+        answer = await shell.run(proxmox.access_argv(), timeout_seconds=_READ_SECONDS)
         access = proxmox.parse_access(answer.stdout)
-    except ValueError:
+    except (TransportError, ValueError) as error:
+        log.warning("%s: its Ceph access can't be read: %s", node.name, error)
         return node
     found = proxmox.found_access(access)
     named = proxmox.storage_of(access.storages, pool) if pool else ()

@@ -15,12 +15,23 @@ from rich.text import Text
 from cephtui.cli.printing import ascii_only, print_report
 from cephtui.cli.topics import Topic, topics
 from cephtui.paths import packaged_docs_dir
-from cephtui.printable import meant
-from cephtui.terminal import handling, make_console
+from cephtui.printable import meant, shortened
+from cephtui.terminal import handling, make_console, silence
+
+_NAME_MOST = 60
+"""Characters of a wrong name that its error repeats."""
 
 
 def show_help(name: str | None) -> None:
     """Print all topics, a topic's page or a verb's --help; raises UsageError for any other name."""
+    try:
+        _print(name)
+        sys.stdout.flush()
+    except BrokenPipeError:  # its reader has seen enough
+        silence(sys.stdout)
+
+
+def _print(name: str | None) -> None:
     pages = topics()
     root = click.get_current_context().find_root()
     verbs = root.command.commands if isinstance(root.command, click.Group) else {}
@@ -32,7 +43,7 @@ def show_help(name: str | None) -> None:
         click.echo(verbs[name].get_help(click.Context(verbs[name], root, name)))
     else:
         near = " ".join(filter(None, (meant(name, (*pages, *verbs)), "cephtui help lists the topics")))
-        raise click.UsageError(f"no topic {name!r}: {near}")
+        raise click.UsageError(f"no topic {shortened(name, _NAME_MOST)!r}: {near}")
 
 
 def _list(pages: Collection[Topic]) -> None:

@@ -40,7 +40,7 @@ def is_packaged(directory: Path) -> bool:
 def unpacked() -> Path:
     """Its directory with all files; raises OSError."""
     session = directory()
-    if not session.is_dir():
+    if not _is_there(session):
         _make(session.parent)
     _hold(session.parent)
     return session
@@ -62,24 +62,37 @@ def extract(path: Path, folder: Path) -> None:
         archive.extractall(folder)
 
 
+def _is_there(session: Path) -> bool:
+    """Whether it was unpacked, and nobody has emptied it since."""
+    return (session / "session.json").is_file()
+
+
 def _make(place: Path) -> None:
     """Unpack in one step; what other releases and killed processes have left beside it is removed. Raises OSError."""
     paths.make_private(place.parent)
     with _alone(place.parent):
-        if place.is_dir():
+        if _is_there(place / SESSION):
             return  # by another process, meanwhile
         for left in place.parent.glob(f"*{_PREFIX}*"):
-            if not _is_held(left):
-                shutil.rmtree(left, ignore_errors=True)
+            _remove(left)
         new = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=place.parent))  # for this user only
         try:
             unpack(new)
             new.rename(place)
         except OSError:
-            if not place.is_dir():  # it is there where no lock keeps two processes apart
+            if not _is_there(place / SESSION):  # it is there where no lock keeps two processes apart
                 raise
         finally:
             shutil.rmtree(new, ignore_errors=True)
+
+
+def _remove(left: Path) -> None:
+    """Remove what no process uses, and what is no directory; where that can't be done, it stays."""
+    with contextlib.suppress(OSError):
+        if left.is_symlink() or not left.is_dir():
+            left.unlink()
+        elif not _is_held(left):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextlib.contextmanager
