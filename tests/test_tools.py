@@ -393,6 +393,15 @@ def test_a_node_is_asked_for_its_version(presets: Path, tmp_path: Path, golden: 
     golden.same(TOOLS["drip"].check_version(None))
 
 
+def test_a_version_without_end_is_cut(presets: Path, tmp_path: Path) -> None:
+    program = tmp_path / "drip"
+    program.write_text("#!/bin/sh\nexec yes drip 1.0\n")
+    program.chmod(0o755)
+    argv = probe_argv(Node(name="n", programs={"drip": str(program)}))
+    asked = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert 0 < len(parse_environment(asked.stdout).tools["drip"]) <= 4096
+
+
 def test_it_is_run_by_the_path_that_its_node_has_for_it(presets: Path) -> None:
     chosen = choose(find_presets(presets, Path("/nonexistent")), ["drops"])
     nodes = (Node(name="a", programs={"drip": "/opt/drip"}), Node(name="b", programs={"other": "/opt/x"}))

@@ -32,6 +32,6 @@ done 2>/dev/null < "$root/proc/self/mounts"
 for name in ceph rados rbd cephadm apt-get dnf zypper; do
     command -v "$name" >/dev/null 2>&1 && say program "$name"
 done
-say curl "$(curl --version 2>/dev/null | head -n 1)"
+say curl "$(timeout 3 curl --version 2>/dev/null | head -n 1)"
 command -v ssh >/dev/null 2>&1 && say ssh "$(ssh -V 2>&1 | head -n 1)"
 say 'done' ''

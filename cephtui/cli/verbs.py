@@ -72,16 +72,16 @@ class _Verbs(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
-  cephtui doctor                           what works here, and what is missing
+  cephtui doctor                           what works here, what is missing
   cephtui                                  the console, on a scratch file
-  cephtui --target file:/mnt/pve/nfs/test  the console, on a file that it creates there
-  cephtui --node pve1 --target rbd:bench   the console, on images that it creates in a pool
-  cephtui run write-iops                   one preset, with progress and a table
+  cephtui --target file:/mnt/pve/nfs/test  the console, on a new file there
+  cephtui --node pve1 --target rbd:bench   the console, on images it creates
+  cephtui run write-iops                   a preset, with progress and a table
   cephtui run latency --json | jq .        the same for a script
-  cephtui demo                             a recorded session of a real cluster
+  cephtui demo                             a session of a real cluster
   cephtui serve                            the same in a browser
   cephtui sessions                         the saved sessions
-  cephtui help                             the documentation: tutorials, how-tos, reference
+  cephtui help                             the documentation
 """,
 )
 @click.version_option(__version__, message="cephtui %(version)s")

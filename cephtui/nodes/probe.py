@@ -34,6 +34,9 @@ done
 for name in $SYSCTLS; do setting "settings.$name" "/proc/sys/${name//./\/}"; done
 set -- /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor
 [ ! -e "$1" ] || say settings.cpufreq/scaling_governor "$(cat "$@" 2>/dev/null | sort -u | paste -s -d ,)"
+limit="timeout 10" # a program that hangs, or prints without end, is as good as none
+command -v timeout >/dev/null 2>&1 || limit=
+version() { $limit "$@" 2>/dev/null </dev/null | head -c 4096; }
 for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
     command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
 done
@@ -110,7 +113,7 @@ def _versions(node: Node) -> str:
     names.setdefault(_CEPH_VERSION_ARGV, []).append("ceph")
     lines = []
     for argv, asked in names.items():
-        lines.append(f"version=$({shlex.join(with_programs(node, argv))} 2>/dev/null)\n")
+        lines.append(f"version=$(version {shlex.join(with_programs(node, argv))})\n")
         lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in asked]
     return "".join(lines)
 
