@@ -402,6 +402,12 @@ def test_a_version_without_end_is_cut(presets: Path, tmp_path: Path) -> None:
     assert 0 < len(parse_environment(asked.stdout).tools["drip"]) <= 4096
 
 
+def test_a_user_without_sbin_in_path_lacks_no_command() -> None:
+    environment = os.environ | {"PATH": "/usr/bin:/bin"}
+    asked = subprocess.run(probe_argv(Node(name="n")), capture_output=True, text=True, check=True, env=environment)
+    assert parse_environment(asked.stdout).missing == ()
+
+
 def test_it_is_run_by_the_path_that_its_node_has_for_it(presets: Path) -> None:
     chosen = choose(find_presets(presets, Path("/nonexistent")), ["drops"])
     nodes = (Node(name="a", programs={"drip": "/opt/drip"}), Node(name="b", programs={"other": "/opt/x"}))

@@ -38,7 +38,7 @@ limit="timeout 10" # a program that hangs, or prints without end, is as good as 
 command -v timeout >/dev/null 2>&1 || limit=
 version() { $limit "$@" 2>/dev/null </dev/null | head -c 4096; }
 for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
-    command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
+    PATH=$PATH:/usr/sbin:/sbin command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
 done
 """
 
