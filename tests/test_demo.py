@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -13,12 +14,14 @@ from threading import Barrier, Event
 import click
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from cephtui import paths
 from cephtui.cli import complete, saved
 from cephtui.cli.verbs import cli
 from cephtui.models import SessionNotes
-from cephtui.sessions import archive, demo
+from cephtui.reports.runs import draw_session
+from cephtui.sessions import archive, demo, store
 from cephtui.sessions.listing import demo_row, list_with_demo, session_row
 from cephtui.sessions.names import NO_SESSIONS, check_writable, find_session, opened
 from cephtui.sessions.saved_runs import candidates
@@ -95,6 +98,18 @@ def test_a_verb_reads_it_and_writes_nothing(root: Path, packaged: Path, words: l
     assert shown in result.output
     assert "not kept" not in result.output
     assert not root.exists()
+
+
+def test_its_figures_are_whole_on_a_small_terminal(root: Path, packaged: Path) -> None:
+    console = Console(width=80, file=(file := io.StringIO()))
+    console.print(draw_session(store.read_runs(packaged)[0], store.read_marks(packaged)))
+    lines = file.getvalue().splitlines()
+    (head,) = (line for line in lines if line.endswith("outcome"))
+    assert head.split() == ["#", "preset", "IOPS", "bandwidth", "lat", "mean", "p99", "outcome"]
+    rows = [" ".join(line.split()) for line in lines]
+    assert "10-12 mean write 1.57k 6.14 MiB/s 30.5 ms 89.6 ms n=3 !" in rows
+    assert "95 % -23..+30 % -23..+30 % -23..+30 % -25..+33 %" in rows
+    assert "14 write-iops write 1.58k 6.16 MiB/s 30.4 ms 86.5 ms questionable" in rows
 
 
 def test_a_report_of_it_is_a_file(root: Path, packaged: Path, tmp_path: Path) -> None:

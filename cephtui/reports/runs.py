@@ -16,7 +16,7 @@ from cephtui.analysis.history import History
 from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.marks import in_order, with_results
 from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
-from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.reports.bars import bars
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
@@ -52,8 +52,10 @@ from cephtui.tools import TOOLS
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _MEAN = "latency_mean_seconds"
 _IN_JSON = "listed with --json"
-_PRESET_MOST = 14
-"""Characters of its name where there is little room."""
+_LEAST = IN_TABLE[:-1]
+"""Where there is no room for all figures: the last is in the full view of a run."""
+_PRESET_MOST = {len(IN_TABLE): 14, len(_LEAST): 11}
+"""Characters of its name where there is little room, by the number of figures."""
 _IN_FULL = tuple(metric for metric in METRICS if metric not in IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
 _TABLED = {metric.percent for metric in IN_TABLE}
@@ -87,13 +89,18 @@ def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: b
     """
     shown, more = cut(marks, "marks")
     rows, apart_in = with_results(in_order(found, shown)), varied(found)
-    roomy, narrow, tight = (
-        _table(rows, apart_in, wide=wide, tight=tight, ascii_only=ascii_only)
-        for wide, tight in ((True, False), (False, False), (False, True))
+    roomy, narrow, tight, least = (
+        _table(rows, apart_in, wide=wide, tight=tight, metrics=metrics, ascii_only=ascii_only)
+        for wide, tight, metrics in (
+            (True, False, IN_TABLE),
+            (False, False, IN_TABLE),
+            (False, True, IN_TABLE),
+            (False, True, _LEAST),
+        )
     )
     apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
     notes = finding_lines(found)
-    return Group(Fitting(roomy, Fitting(narrow, tight)), *[Text(more)] * bool(more), *apart, *notes)
+    return Group(Fitting(roomy, Fitting(narrow, Fitting(tight, least))), *[Text(more)] * bool(more), *apart, *notes)
 
 
 def _table(
@@ -102,13 +109,14 @@ def _table(
     *,
     wide: bool,
     tight: bool,
+    metrics: Sequence[Metric],
     ascii_only: bool,
 ) -> Noted:
     """The runs, results and marks in rows; without a column for the conditions they are notes of their runs.
 
     A ``tight`` one cuts the names of presets, and says of which latency the figures are with the first of them.
     """
-    figures = titles_of(IN_TABLE, [row for row in rows if isinstance(row, Run)], short=tight)
+    figures = titles_of(metrics, [row for row in rows if isinstance(row, Run)], short=tight)
     columns = ("#", "preset", *["conditions"] * wide, "", *figures, "outcome")
     table = make_table(*columns, right=("#", *figures), whole=columns)
     notes: list[Text] = []
@@ -118,7 +126,7 @@ def _table(
             notes.append(Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})"))
             continue
         if isinstance(row, PointSummary):
-            apart, lines = differing[row.last.run], _result_lines(row, ascii_only)
+            apart, lines = differing[row.last.run], _result_lines(row, metrics, ascii_only)
             numbers, outcome = ranges(run.run for run in row.point.repeats), _counted(row)
             for label, *texts in lines:
                 style = "bold" if label == "mean" else ""
@@ -130,10 +138,10 @@ def _table(
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         note, others = _note(row, differing[row.run], wide), [Text()] * (len(totals) - 1)
         notes += [note, *others] if wide else [*others, note]
-        preset = row.preset[:_PRESET_MOST] if tight else row.preset
+        preset = row.preset[: _PRESET_MOST[len(metrics)]] if tight else row.preset
         head = [str(row.run), preset, *[short_conditions(row)] * wide]
         for number, (direction, total) in enumerate(totals.items()):
-            figures = [metric.text_of(total) for metric in written(row.tool, IN_TABLE)]
+            figures = [metric.text_of(total) for metric in written(row.tool, metrics)]
             first = number == 0
             add_row(table, *(head if first else [""] * len(head)), direction, *figures, _outcome(row) if first else "")
     return Noted(table, notes, indent=max((len(str(row.run)) for row in rows if isinstance(row, Run)), default=1) + 1)
@@ -144,13 +152,13 @@ def _outcome(run: Run) -> Text:
     return Text(outcome_word(run), style)
 
 
-def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
+def _result_lines(row: PointSummary, metrics: Sequence[Metric], ascii_only: bool) -> list[list[str]]:
     """Of each direction the mean, its interval and the spread: label, direction, figures."""
     lines = []
     for direction, found in row.estimates.items():
-        estimates = [found.get(metric.name) for metric in IN_TABLE]
-        metrics = written(row.last.tool, IN_TABLE)
-        means = [metric.as_text(e.value if e else None) for metric, e in zip(metrics, estimates, strict=True)]
+        estimates = [found.get(metric.name) for metric in metrics]
+        shown = zip(written(row.last.tool, metrics), estimates, strict=True)
+        means = [metric.as_text(e.value if e else None) for metric, e in shown]
         lines.append(["mean", direction, *means])
         if len(row.counted) > 1:
             lines.append(["95 %", "", *(margin_of(each, ascii_only=ascii_only) for each in estimates)])
