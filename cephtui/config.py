@@ -36,6 +36,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import itertools
+import os
 import re
 import shlex
 import stat
@@ -313,19 +314,30 @@ def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
 
     ``ssh_config`` is read instead of the user's and the system's.
     """
+    return tuple(itertools.islice(dict.fromkeys(filter(_is_host, _ssh_words(ssh_config, "host"))), _SSH_HOSTS))
+
+
+def ssh_keys(ssh_config: str | None) -> tuple[str, ...]:
+    """The files of keys that an SSH configuration names and that are there; the files read are those of ssh_hosts."""
+    named = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
+    return tuple(name for name in named if os.access(Path(name).expanduser(), os.R_OK))
+
+
+def _ssh_words(ssh_config: str | None, keyword: str) -> Iterator[str]:
+    """What stands behind a keyword."""
     files = (ssh_config,) if ssh_config else _SSH_CONFIGS
     seen: set[Path] = set()
-    found = (name for file in files for name in _hosts_in(Path(file).expanduser(), seen, _SSH_DEPTH))
-    return tuple(itertools.islice(dict.fromkeys(found), _SSH_HOSTS))
+    for file in files:
+        yield from _words_in(Path(file).expanduser(), keyword, seen, _SSH_DEPTH)
 
 
-def _hosts_in(path: Path, seen: set[Path], depth: int) -> Iterator[str]:
+def _words_in(path: Path, wanted: str, seen: set[Path], depth: int) -> Iterator[str]:
     for keyword, words in _ssh_lines(path, seen):
-        if keyword == "host":
-            yield from filter(_is_host, words)
+        if keyword == wanted:
+            yield from words
         elif keyword == "include" and depth:
             for file in itertools.chain.from_iterable(map(_included, words)):
-                yield from _hosts_in(file, seen, depth - 1)
+                yield from _words_in(file, wanted, seen, depth - 1)
 
 
 def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:

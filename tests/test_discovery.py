@@ -443,6 +443,14 @@ def test_hosts_of_the_ssh_configuration(home: Path) -> None:
     assert config.ssh_hosts(str(home / "none")) == ()
 
 
+def test_keys_of_the_ssh_configuration_are_those_that_are_there(home: Path) -> None:
+    (home / "key one").touch()
+    (home / ".ssh" / "more" / "a.conf").write_text('Host a\nIdentityFile "~/key one"\nIdentityFile ~/gone\n')
+    (home / ".ssh" / "config").write_text("Include more/*.conf\nHost b\n  identityfile=~/.ssh/config\n")
+    assert config.ssh_keys(str(home / ".ssh" / "config")) == ("~/key one", "~/.ssh/config")
+    assert config.ssh_keys(str(home / "none")) == ()
+
+
 def test_an_ssh_configuration_without_end_is_read_for_a_while_only(home: Path) -> None:
     for number in range(30):
         (home / ".ssh" / f"c{number}").write_text(f"Host h{number}\nInclude c{number + 1}\n")

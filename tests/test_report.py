@@ -507,6 +507,11 @@ def test_missing_tools_of_a_node_stand_below_the_table(golden: Golden) -> None:
     golden.same(line.rstrip() for line in drawn[3:])
 
 
+def test_what_several_nodes_lack_stands_once() -> None:
+    rows = [NodeRow(node=name, ready=True, lacking=("no ioping",)) for name in ("a", "b")]
+    assert text_of(draw_nodes(rows)).count("a, b: where it is needed: no ioping") == 1
+
+
 def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
     own, listed = Node(name="a", host="10.0.0.1"), Node(name="a", host="10.0.0.9")
     left = [

@@ -49,13 +49,17 @@ def _states(rows: Sequence[NodeRow]) -> Table:
 def _texts(rows: Sequence[NodeRow]) -> list[Text]:
     """What is missing, what is wrong, and what is missing where it is not needed."""
     problems = [plain(f"{row.node}: {_without(row.node, text)}", "yellow") for row in rows for text in row.problems]
-    wrong: dict[str, list[str]] = {}
-    for row in rows:
-        for text in row.findings:
-            wrong.setdefault(text, []).append(row.node)
-    findings = [plain(f"{joined(names, 'nodes')}: {text}", "yellow") for text, names in wrong.items()]
-    lacking = [plain(f"{row.node}: where it is needed: {text}", "dim") for row in rows for text in row.lacking]
+    findings = _of_nodes(((row.node, text) for row in rows for text in row.findings), "yellow")
+    lacking = _of_nodes(((row.node, f"where it is needed: {text}") for row in rows for text in row.lacking), "dim")
     return [*[Text()] * bool(problems or findings or lacking), *problems, *findings, *lacking]
+
+
+def _of_nodes(said: Iterable[tuple[str, str]], style: str) -> list[Text]:
+    """Each text once, behind the names of its nodes."""
+    nodes: dict[str, list[str]] = {}
+    for node, text in said:
+        nodes.setdefault(text, []).append(node)
+    return [plain(f"{joined(names, 'nodes')}: {text}", style) for text, names in nodes.items()]
 
 
 def _without(node: str, text: str) -> str:

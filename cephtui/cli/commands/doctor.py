@@ -88,9 +88,15 @@ def _machine(found: config.Config) -> Machine:
         clipboard=problem,
         clipboard_cure=_CLIPBOARD_CURE if problem else "",
         agent_keys=_agent_keys(os.environ),
-        keys=tuple(sorted(path.name for path in Path("~/.ssh").expanduser().glob("id_*") if path.suffix != ".pub")),
+        keys=_keys(found.ssh_config),
         ssh_hosts=len(config.ssh_hosts(found.ssh_config)),
     )
+
+
+def _keys(ssh_config: str | None) -> tuple[str, ...]:
+    """The names of those that SSH offers by itself, and of those that its configuration names."""
+    usual = (path for path in Path("~/.ssh").expanduser().glob("id_*") if path.suffix != ".pub")
+    return tuple(sorted({path.name for path in (*usual, *map(Path, config.ssh_keys(ssh_config)))}))
 
 
 def _size() -> tuple[int, int] | None:
