@@ -41,7 +41,7 @@ SESSIONS = ("tuning", "before", "today", "cluster-a", "cluster-b", "a", "b", "ni
 Their first runs are three repeats, as a reader's would be.
 """
 _FIRST = "first"
-LEFT = "shards"
+LEFT = "compression"
 """A session whose check was killed before it took its change back."""
 FILES = {
     "fio-before.txt": "logs/fio-3.33-text.txt",
@@ -93,8 +93,8 @@ _MEASURED: dict[str, Any] = {"target": "rbd:bench", "nodes": ("pve1",)}
 _ORDERED = Ordered(at=_AT, cells=(Cell(step="latency", preset="latency", batch="left", **_MEASURED),))
 _CHECK = GuidedCheck(at=_AT, presets=("write-iops",), before=("b1",), after=("a1",), before_runs=6, most=12,
                      require_percent=-10, same_percent=10, confidence=0.95, takes_turns=True, **_MEASURED)  # fmt: skip
-_CHANGE = Ran(at=_AT, kind="change", command="ceph config set osd osd_op_num_shards_hdd 8",
-              undo="ceph config rm osd osd_op_num_shards_hdd", status=0)  # fmt: skip
+_CHANGE = Ran(at=_AT, kind="change", command="ceph osd pool set bench compression_mode aggressive",
+              undo="ceph osd pool set bench compression_mode none", status=0)  # fmt: skip
 _HISTORY = "history() { echo '  1  fio -name=writes -rw=write -bs=4k -direct=1 -filename=/dev/sdx'; }"
 _GIB = 1 << 30
 Answer = tuple[int, str, str]

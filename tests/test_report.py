@@ -277,6 +277,15 @@ def test_while_a_target_is_prefilled_its_bytes_are_counted() -> None:
     assert "IOPS" not in drawn
 
 
+def test_a_prefill_that_was_an_earlier_runs_to_make_is_drawn_as_one() -> None:
+    plan = planned("read-iops")
+    step = plan.steps[0].model_copy(update={"prepare_seconds": 0.0})
+    event = Sample(1, None, "read-iops", "prepare", 2.0, 2.0, None, Interval(16, 16 << 20, 16.0, float(16 << 20)))
+    drawn = text_of(draw_live(following(plan.model_copy(update={"steps": (step,)}), event), 0.0))
+    assert "prepare" in drawn
+    assert "IOPS" not in drawn
+
+
 # ---------------------------------------------------------------------------------------------- runs
 
 

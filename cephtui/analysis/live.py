@@ -95,10 +95,9 @@ class LiveRun:
             return
         self.latest = sample
         self.notice = None
+        self.phase = sample.phase  # a prefill, too, that an earlier run was to make and did not
         if sample.phase == "prepare":
             self.prepared_bytes += sample.write.bytes if sample.write else 0
-            return
-        self.phase = sample.phase
 
     def end_node(self, ended: NodeEnded) -> None:
         """A node's part is over."""

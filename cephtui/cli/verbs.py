@@ -197,8 +197,8 @@ Examples:
   cephtui check --against tuning/1         measure the same now, and judge
   cephtui check --preset write-iops --node pve1 --target rbd:bench
   cephtui check --preset write-iops --target rbd:bench --node pve1 \\
-    --change 'ceph config set osd osd_op_num_shards_hdd 8' \\
-    --undo 'ceph config rm osd osd_op_num_shards_hdd'
+    --change 'ceph osd pool set bench compression_mode aggressive' \\
+    --undo 'ceph osd pool set bench compression_mode none'
   cephtui check tuning --require 20 --json | jq 'select(.event == "conclusion").answer'
 
 \b
