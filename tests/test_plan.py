@@ -12,7 +12,7 @@ import pytest
 
 from cephtui.models import Node, NodeStep, Plan
 from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Order, Request, make_plan, new_batch
+from cephtui.planning import Order, Request, make_plan, new_batch, new_bytes
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
 from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget
@@ -80,6 +80,16 @@ def test_the_target_is_filled_once_for_the_largest_step() -> None:
 @pytest.mark.parametrize(("filled", "expected"), [(GIB, 0), (2 * GIB, 0), (GIB - 1, GIB)])
 def test_what_is_filled_already_is_not_filled_again(filled: int, expected: int) -> None:
     assert plan("read-iops", filled_bytes=filled).steps[0].fill_bytes == expected
+
+
+def test_what_a_refused_step_was_to_fill_is_filled_by_the_next_one() -> None:
+    first, second = plan("read-iops", "latency", set=("size=64M", "rw=randread")).steps
+    assert (new_bytes([second]), second.writes) == (0, False)
+    (name,) = ((node.node, part.spec) for node in first.nodes for part in node.parts)
+    assert second.with_unfilled([name]) == second
+    refused = second.with_unfilled([])
+    assert (new_bytes([refused]), refused.writes) == (64 * MIB, True)
+    assert first.with_unfilled([]) == first
 
 
 def test_a_sweep_of_sizes_grows_into_what_was_filled() -> None:

@@ -200,7 +200,8 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step, once what passes has passed: PGs that peer, space that is not free yet."""
-    demand, root = work.tested.demand(work.step, new_bytes([work.step])), work.bench.session.directory.parent
+    step = work.step.with_unfilled(work.bench.prefilled.keys())
+    demand, root = work.tested.demand(step, new_bytes([step])), work.bench.session.directory.parent
     said = set[str]()
 
     async def pause(waits_for: str) -> bool:
