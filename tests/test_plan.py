@@ -86,10 +86,10 @@ def test_what_a_refused_step_was_to_fill_is_filled_by_the_next_one() -> None:
     first, second = plan("read-iops", "latency", set=("size=64M", "rw=randread")).steps
     assert (new_bytes([second]), second.writes) == (0, False)
     (name,) = ((node.node, part.spec) for node in first.nodes for part in node.parts)
-    assert second.with_unfilled([name]) == second
-    refused = second.with_unfilled([])
+    assert second.with_unfilled({name: 64 * MIB}) == second
+    refused = second.with_unfilled({name: MIB})
     assert (new_bytes([refused]), refused.writes) == (64 * MIB, True)
-    assert first.with_unfilled([]) == first
+    assert first.with_unfilled({}) == first
 
 
 def test_a_sweep_of_sizes_grows_into_what_was_filled() -> None:

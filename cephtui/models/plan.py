@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Field
@@ -206,14 +206,18 @@ class Step(Model):
         """Of the nodes that measure."""
         return tuple(node.node for node in self.nodes)
 
-    def with_unfilled(self, prefilled: Collection[tuple[str, str]]) -> Step:
-        """As it will be carried out: it also fills what an earlier step was to fill and did not, by node and part."""
+    def with_unfilled(self, prefilled: Mapping[tuple[str, str], int]) -> Step:
+        """As it will be carried out: it also fills what an earlier step was to fill and did not.
+
+        ``prefilled`` are the bytes that are, by node and part.
+        """
         if not self.filled:
             return self
         nodes = []
         for node in self.nodes:
-            known = {part.spec for part in node.fill} | {spec for name, spec in prefilled if name == node.node}
-            more = tuple(part for part in node.parts if part.spec not in known)
+            planned = {part.spec for part in node.fill}
+            missing = [part for part in node.parts if prefilled.get((node.node, part.spec), -1) < part.bytes]
+            more = tuple(part for part in missing if part.spec not in planned)
             nodes.append(node.model_copy(update={"fill": (*node.fill, *more)}))
         writes = self.writes or any(node.fill for node in nodes)
         return self.model_copy(update={"nodes": tuple(nodes), "writes": writes})

@@ -200,7 +200,7 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step, once what passes has passed: PGs that peer, space that is not free yet."""
-    step = work.step.with_unfilled(work.bench.prefilled.keys())
+    step = work.step.with_unfilled({part: known.bytes for part, known in work.bench.prefilled.items()})
     demand, root = work.tested.demand(step, new_bytes([step])), work.bench.session.directory.parent
     said = set[str]()
 
