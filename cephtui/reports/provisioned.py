@@ -92,7 +92,7 @@ def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> Renderable
     ``runs`` are those that were measured, by their names.
     """
     columns = volume_columns(rows)
-    table = make_table(*columns, right=("depth", "promised"), whole=columns[1:])
+    table = make_table(*columns, right=("depth", "promised"), whole=("class",))
     for row in rows:
         add_row(table, *volume_cells(row, runs, has_class="class" in columns))
     *lines, kept = volume_lines(rows)
