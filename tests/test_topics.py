@@ -73,7 +73,7 @@ def show(name: str, terminal: Terminal) -> str:
 def test_the_topics_are_listed_by_kind_with_a_line_each(pages: Path) -> None:
     assert said().splitlines()[:4] == [
         "how-to",
-        "  lion   A lion.",
+        "  lion   Lion",
         "reference",
         "  zebra  Which zebra answers (cephtui help lion) a question.",
     ]
@@ -155,3 +155,9 @@ def test_the_pages_of_this_checkout_are_found() -> None:
     found = topics.topics()
     assert {"targets", "findings", "production", "concepts"} <= found.keys()
     assert [name for name, page in found.items() if not page.about.endswith((".", "?"))] == []
+
+
+def test_the_list_of_this_checkout_fits_a_small_terminal() -> None:
+    listed = CliRunner().invoke(cli, ["help"]).output.splitlines()
+    assert [line for line in listed if len(line) > 80] == []
+    assert "  two-clusters          Compare two clusters" in listed

@@ -34,6 +34,11 @@ class Topic(NamedTuple):
         return _typed(_COMMENT.sub("", self.path.read_text("utf-8")))
 
     @property
+    def title(self) -> str:
+        """Its first line."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+    @property
     def about(self) -> str:
         """The first sentence of its first paragraph, without marks."""
         paragraph = self.text.partition("\n\n")[2].partition("\n\n")[0]

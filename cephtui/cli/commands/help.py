@@ -52,11 +52,16 @@ def _list(pages: Collection[Topic]) -> None:
     wide = max(len(page.name) for page in pages)
     lines: list[Text] = []
     for kind, found in groupby(pages, key=lambda page: page.kind):
-        lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {page.about}") for page in found)]
+        lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {_said(page)}") for page in found)]
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"
     print_report(Group(*lines))
     print("\ncephtui help TOPIC shows a page, cephtui help COMMAND the options of a command")
+
+
+def _said(page: Topic) -> str:
+    """What it is about, in a line of 80 columns; the titles of tutorials and guides say what one gets."""
+    return page.title if page.kind in ("tutorial", "how-to") else page.about
 
 
 def _show(page: Topic) -> None:
