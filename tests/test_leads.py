@@ -6,11 +6,13 @@ import contextlib
 import fcntl
 import mmap
 import os
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,11 @@ from tests.golden import Golden
 
 SPAN = 1 << 20
 LABEL = b"bluestore block device\n"
+LOOKING = (
+    "bash", "cat", "dd", "df", "dirname", "find", "flock", "grep", "head", "id", "readlink",
+    "sort", "stat", "tail", "tr",
+)  # fmt: skip
+"""What a look at a file uses, besides what asks for the claim."""
 Held = Callable[[Path], contextlib.AbstractContextManager[object]]
 
 
@@ -213,6 +220,19 @@ def test_a_file_that_is_open_where_nobody_sees_it_is_not_given_up(disk: Path, go
 
 
 @pytest.mark.root
+@pytest.mark.parametrize("asks", [shutil.which("perl"), sys.executable], ids=["perl", "python3"])
+def test_those_that_look_at_the_same_time_do_not_refuse_each_other(disk: Path, asks: str) -> None:
+    programs, path = disk / "bin", disk / "file"
+    programs.mkdir()
+    (programs / ("python3" if asks == sys.executable else "perl")).symlink_to(asks)
+    for name in LOOKING:
+        (programs / name).symlink_to(str(shutil.which(name)))
+    path.write_bytes(bytes(8192))
+    with ThreadPoolExecutor(6) as pool:
+        looks = pool.map(lambda _: inspected(path, "env", f"PATH={programs}"), range(48))
+    assert {(facts.claim, facts.openers) for facts in looks} == {("free", ())}
+
+
 def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path, golden: Golden) -> None:
     (disk / "image").write_bytes(bytes(1 << 20))
     name = subprocess.run(

@@ -88,32 +88,36 @@ users_of() {
 }
 
 # says `claim free`, or `claim busy` where anybody has a file open or has locked a part of it, in whatever container or on
-# whatever host; nothing where that can't be told. A lease (F_SETLEASE) is what the kernel gives where nobody has it open
+# whatever host; nothing where that can't be told. A lease (F_SETLEASE) is what the kernel gives where nobody has it open.
+# Between two tries it is closed, for a while that chance decides: else two that ask at the same time refuse each other
 claim_of() {
     local program
     if command -v perl >/dev/null; then
-        program='use Fcntl; my $l = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0);
-            open(my $f, "<", $ARGV[0]) or exit 77; fcntl($f, F_GETLK, $l); (unpack("s", $l))[0] == F_UNLCK or exit 75;
-            for (1 .. 5) {
-                fcntl($f, 1024, F_WRLCK) and exit 0; $!{EAGAIN} or exit 77; select(undef, undef, undef, 0.1) }
+        program='use Fcntl; $SIG{IO} = "IGNORE"; # of one that asks while this one has the lease
+            for (1 .. 8) {
+                my $l = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0);
+                open(my $f, "<", $ARGV[0]) or exit 77; fcntl($f, F_GETLK, $l); (unpack("s", $l))[0] == F_UNLCK or exit 75;
+                fcntl($f, 1024, F_WRLCK) and exit 0; $!{EAGAIN} or exit 77;
+                close($f); select(undef, undef, undef, 0.03 + rand(0.07)) }
             exit 75'
         perl -MErrno -e "$program" "$1"
     elif command -v python3 >/dev/null; then
         program='if True:
-            import errno, fcntl, struct, sys, time
-            with open(sys.argv[1], "rb") as file:
-                lock = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhxxxxqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
-                if struct.unpack("hhxxxxqqi4x", lock)[0] != fcntl.F_UNLCK:
-                    sys.exit(75)
-                for _ in range(5):
+            import errno, fcntl, random, signal, struct, sys, time
+            signal.signal(signal.SIGIO, signal.SIG_IGN)
+            for _ in range(8):
+                with open(sys.argv[1], "rb") as file:
+                    lock = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhxxxxqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+                    if struct.unpack("hhxxxxqqi4x", lock)[0] != fcntl.F_UNLCK:
+                        sys.exit(75)
                     try:
                         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
                         sys.exit(0)
                     except OSError as error:
                         if error.errno != errno.EAGAIN:
                             sys.exit(77)
-                        time.sleep(0.1)
-                sys.exit(75)'
+                time.sleep(random.uniform(0.03, 0.1))
+            sys.exit(75)'
         python3 -c "$program" "$1"
     fi >/dev/null 2>&1
     case $? in 0) say claim free;; 75) say claim busy;; esac
