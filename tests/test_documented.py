@@ -19,6 +19,7 @@ from cephtui.cli.verbs import cli
 from cephtui.presets import combinations, find_presets, load_preset
 from cephtui.running import runner
 from cephtui.running.connections import Connections
+from cephtui.sessions import demo
 from cephtui.suites import Suite, find_suites
 from cephtui.tui import main
 from cephtui.volumes import load_volumes
@@ -55,6 +56,7 @@ def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(made.home)
+    demo.unpacked()  # at its first use a busy machine would say so
     monkeypatch.setattr(runner, "Connections", lambda connect, vault: Connections(documented_machine.connect, vault))
     for module in (saved_verbs, verbs):
         monkeypatch.setattr(module, "begin_screen", lambda *words: None)
