@@ -34,7 +34,7 @@ from cephtui.suites import find_suites
 from cephtui.suites import rows as suite_rows
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Tool
-from cephtui.tui.keys import ANY_LETTER
+from cephtui.tui.keys import SIGNS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -45,15 +45,6 @@ _WHERE = ("--node", "--config", "-F", "--ceph-conf", "--ceph-id", "--ceph-keyrin
 _TARGET = "What to test, see [targets](targets.md). Default: a scratch file."
 _LANGUAGES = {".toml:": "toml", "codes:": "text"}
 """Of the lines below a heading of --help, by the heading's end; others are a shell's."""
-_SIGNS = {
-    "question_mark": "?",
-    "slash": "/",
-    "escape": "esc",
-    "plus": "+",
-    "minus": "-",
-    "equals_sign": "=",
-    ANY_LETTER: ANY_LETTER,
-}
 KEYS: Mapping[str, str] = {
     "CephtuiApp": "Everywhere",
     "ConsoleScreen": "The console",
@@ -294,7 +285,7 @@ def _bindings(owner: type) -> list[Binding]:
 def _bound(owner: type) -> list[tuple[str, str]]:
     signs: dict[str, dict[str, None]] = {}
     for binding in _bindings(owner):
-        keys = [_SIGNS.get(key, key) for key in binding.key.split(",")]
+        keys = [SIGNS.get(key, key) for key in binding.key.split(",")]
         shown = binding.key_display.split() if binding.key_display else keys
         signs.setdefault(binding.tooltip, {}).update(dict.fromkeys(shown))
     return [(" ".join(map(code, keys)), about) for about, keys in signs.items()]

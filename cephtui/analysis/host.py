@@ -34,6 +34,8 @@ _PACKAGES = {("dnf", "openssh-client"): "openssh-clients", ("zypper", "openssh-c
 """Names of packages that are not Debian's."""
 _OF_S3 = frozenset({"s3"})
 """All that the tools of gateways can use."""
+FOLDERS = {"sessions": "CEPHTUI_DATA_DIR", "config": "XDG_CONFIG_HOME", "cache": "XDG_CACHE_HOME"}
+"""Folders of cephtui's own, and the variable of the environment that names another place."""
 _LEAST_BYTES = 1 << 30
 """The scratch file of a preset that has no other size."""
 _VERSION = re.compile(r"\d+(?:\.\w+)+")
@@ -152,8 +154,7 @@ def _machine(machine: Machine) -> Iterator[Fields]:
 
 
 def _folder_cure(folder: Folder) -> str:
-    variable = {"cache": "XDG_CACHE_HOME", "sessions": "CEPHTUI_DATA_DIR", "config": "XDG_CONFIG_HOME"}[folder.name]
-    return f"export {variable}=FOLDER, one that can be written"
+    return f"export {FOLDERS[folder.name]}=FOLDER, one that can be written"
 
 
 def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:

@@ -48,12 +48,11 @@ def with_neighbours(found: Config, root: Path | None = None) -> Config:
 
 
 def _text(path: Path) -> str:
-    """Of a regular file, as much as is bearable; empty where it can't be read."""
+    """Of a regular file that is not too large; empty where it can't be read."""
+    from cephtui.reading import read_bytes
+
     try:
-        if not path.is_file():
-            return ""
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_BYTES)
+        return read_bytes(path, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
 

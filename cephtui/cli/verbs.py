@@ -13,12 +13,7 @@ import click
 
 from cephtui import __version__
 from cephtui.cli.about_verbs import ABOUT_VERBS
-from cephtui.cli.complete import (
-    complete_listed,
-    complete_own_sessions,
-    complete_presets,
-    complete_runs,
-)
+from cephtui.cli.complete import complete_listed, complete_own_sessions, complete_presets, complete_runs
 from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (

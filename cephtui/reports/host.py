@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.host import can_measure
+from cephtui.analysis.host import FOLDERS, can_measure
 from cephtui.models.host import HostRow
 from cephtui.printable import listed
 from cephtui.reports.tables import Fitting, plain
@@ -27,8 +27,6 @@ _SIGNS = {"works": ("ok", "green"), "missing": ("no", "bold red"), "unknown": ("
 _GROUP_COLUMNS, _SIGN_COLUMNS = 8, 2
 """At least, so that the tables of several nodes are alike."""
 _TARGETS_MOST, _NAMED_MOST = 5, 8
-_FOLDERS = ("sessions", "config", "cache")
-"""Rows of folders, which are one line while all can be written."""
 
 
 def draw_host(rows: Sequence[HostRow]) -> RenderableType:
@@ -86,7 +84,7 @@ def _together(rows: Sequence[HostRow]) -> Iterator[str]:
     programs = [_program(row) for row in rows if row.group == "programs"]
     if programs:
         yield joined(programs, "programs")
-    folders = [row for row in rows if row.group == "machine" and row.what in _FOLDERS]
+    folders = [row for row in rows if row.group == "machine" and row.what in FOLDERS]
     system = [_SAID[row.what](row.facts) for row in rows if row.group == "machine" and row.what in ("node", "Python")]
     if system:
         yield ", ".join(reversed(system))

@@ -22,7 +22,7 @@ SESSIONS = "sessions"
 ANY_LETTER = "any letter"
 """In the place of a key: what typing does in an input. No terminal sends it."""
 _TOPICS = ("here", "run", "replay", "runs", "view", "more")
-_SIGNS = {
+SIGNS = {
     "question_mark": "?",
     "slash": "/",
     "escape": "esc",
@@ -30,6 +30,7 @@ _SIGNS = {
     "minus": "-",
     "equals_sign": "=",
 }
+"""What stands for a key on screens, where that is not its name in Textual."""
 
 
 def key(
@@ -90,7 +91,7 @@ def commands(screen: Screen[Any]) -> list[Command]:
     for node, binding, enabled, _ in screen.active_bindings.values():
         if binding.id is None or not enabled:
             continue
-        topic, sign = binding.id.partition(".")[0], binding.key_display or _SIGNS.get(binding.key, binding.key)
+        topic, sign = binding.id.partition(".")[0], binding.key_display or SIGNS.get(binding.key, binding.key)
         new = Command(node, binding.action, binding.description, binding.tooltip, topic, binding.show, (sign,))
         at = (node, new.action, new.word)
         keys = found.setdefault(at, new).keys
