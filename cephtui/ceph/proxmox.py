@@ -10,6 +10,8 @@ from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 
 _PVE = "/etc/pve"
+READ_SECONDS = 10.0
+"""Its file system does not answer while its daemon hangs: then what is there is unknown."""
 _REFERENCES = packaged_text("cephtui.ceph", "proxmox_references.sh")
 _ACCESS = packaged_text("cephtui.ceph", "lines.sh") + packaged_text("cephtui.ceph", "proxmox_access.sh")
 

@@ -9,8 +9,6 @@ from cephtui.models import Node
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 
-_READ_SECONDS = 10.0
-"""The file system of /etc/pve does not answer while its daemon hangs: then the node is used without."""
 log = logging.getLogger(__name__)
 
 
@@ -23,7 +21,7 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
     if node.ceph_conf or node.ceph_keyring or node.ceph_prefix:
         return node
     try:
-        answer = await shell.run(proxmox.access_argv(), timeout_seconds=_READ_SECONDS)
+        answer = await shell.run(proxmox.access_argv(), timeout_seconds=proxmox.READ_SECONDS)
         access = proxmox.parse_access(answer.stdout)
     except (TransportError, ValueError) as error:
         log.warning("%s: its Ceph access can't be read: %s", node.name, error)

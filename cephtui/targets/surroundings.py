@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cephtui.ceph.proxmox import READ_SECONDS
 from cephtui.ceph.surroundings import Surroundings, parse_surroundings, surroundings_argv
 from cephtui.nodes.shell import Shell
 from cephtui.nodes.transport import TransportError
@@ -9,13 +10,10 @@ from cephtui.targets import every_kind
 from cephtui.targets.base import TargetKind
 from cephtui.targets.candidates import Candidate
 
-_READ_SECONDS = 10.0
-"""The file system of /etc/pve does not answer while its daemon hangs."""
-
 
 async def surroundings(shell: Shell) -> Surroundings:
     """What there is around a node; raises TransportError."""
-    answer = await shell.run(surroundings_argv(), timeout_seconds=_READ_SECONDS)
+    answer = await shell.run(surroundings_argv(), timeout_seconds=READ_SECONDS)
     try:
         return parse_surroundings(answer.stdout)
     except ValueError as error:
