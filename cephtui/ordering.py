@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan
-from cephtui.models.suite import Cell, Ordered
-from cephtui.planning import Order, Prefilled, Request, make_plan, new_batch
+from cephtui.models.study import Cell, SavedStudy
+from cephtui.planning import Order, Prefilled, Request, make_plan, new_batch, ordered
 from cephtui.presets import Preset, combinations
 from cephtui.suites import SuiteStep
 from cephtui.targets.base import Target
@@ -138,26 +138,29 @@ def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
         repeats=step.repeats,
         batch=new_batch(),
         expect=step.expect,
+        optional=step.optional,
     )
 
 
 def requests_of(
-    ordered: Ordered, presets: Mapping[str, Preset], targets: Mapping[str, Target], nodes: Mapping[str, Node]
+    study: SavedStudy, presets: Mapping[str, Preset], targets: Mapping[str, Target], nodes: Mapping[str, Node]
 ) -> list[Request]:
     """A request for each cell, with presets, targets and nodes by their names.
 
     Presets that were named for one target and the same nodes are one request: they have one plan.
     """
-    promises = ordered.promises
-    apart = [_request(cell, ordered.order, presets, targets, nodes) for cell in ordered.cells]
-    apart = [replace(each, promises=promises) for each in apart]
-    if ordered.suite or len({(cell.target, cell.nodes, cell.repeats) for cell in ordered.cells}) > 1:
-        return apart
+    promises = study.promises
+    by_cell = [_request(cell, study.order, presets, targets, nodes) for cell in study.cells]
+    by_cell = [replace(request, promises=promises) for request in by_cell]
+    if study.suite or len({(cell.target, cell.nodes, cell.repeats) for cell in study.cells}) > 1:
+        return by_cell
+    if any(cell.options != study.cells[0].options for cell in study.cells):
+        by_cell = [_with_own_options(request) for request in by_cell]
     together = replace(
-        apart[0],
-        presets=tuple(request.preset for request in apart),
-        batches=tuple(cell.batch for cell in ordered.cells),
-        order=ordered.order,
+        by_cell[0],
+        presets=tuple(request.preset for request in by_cell),
+        batches=tuple(cell.batch for cell in study.cells),
+        order=study.order,
     )
     return [together]
 
@@ -170,18 +173,25 @@ def _request(
     nodes: Mapping[str, Node],
 ) -> Request:
     preset = presets[cell.preset]
-    options = {**(cell.of_preset or preset.file.options), **cell.options}
-    whole = replace(preset, file=preset.file.model_copy(update={"options": options}))
-    is_sweep = len(combinations(preset.tool, options)) > 1
+    if cell.of_preset:
+        preset = replace(preset, file=preset.file.model_copy(update={"options": cell.of_preset}))
+    is_sweep = len(combinations(preset.tool, {**preset.file.options, **cell.options})) > 1
     return Request(
-        (whole,),
+        (preset,),
         tuple(nodes[name] for name in cell.nodes),
         targets[cell.target],
-        {},
+        cell.options,
         cell.repeats,
         order=order if is_sweep else None,
         batches=(cell.batch,),
     )
+
+
+def _with_own_options(request: Request) -> Request:
+    """With the options in the preset, where a request of several presets can't have them for all."""
+    options = {**request.preset.file.options, **request.overrides}
+    preset = replace(request.preset, file=request.preset.file.model_copy(update={"options": options}))
+    return replace(request, presets=(preset,), overrides={})
 
 
 def in_slices(requests: Sequence[Request], order: Order | None) -> list[Request]:
@@ -222,15 +232,26 @@ def plans_of(slices: Iterable[Request]) -> list[Plan]:
     return plans
 
 
-def left_of(slices: Iterable[Request], done: Collection[tuple[str, int | None]]) -> list[Request]:
-    """Slices without the steps that are done, each given by its batch and its number in the plan."""
-    found: list[Request] = []
-    for each in slices:
-        steps = plan_of(each).steps
-        missing = [each.begun + at for at, step in enumerate(steps, 1) if (step.batch, step.number) not in done]
-        for number in missing:
-            if number > missing[0] and found[-1].until == number - 1:
-                found[-1] = replace(found[-1], until=number)
-            else:
-                found.append(replace(each, begun=number - 1, until=number))
-    return found
+def batches_of_steps(request: Request) -> list[str]:
+    """The batch of each step of a whole request, in the order of its plan; raises OptionError."""
+    points = [
+        [batch] * len(combinations(preset.tool, {**preset.file.options, **preset.tool.canonical(request.overrides)}))
+        for preset, batch in zip(request.presets, request.batches, strict=True)
+    ]
+    return [batch for _, batch in ordered(points, request.repeats, request.order)]
+
+
+def without_steps(request: Request, numbers: Collection[int], steps: int) -> list[Request]:
+    """A slice without the steps of these numbers, in as many slices as that takes.
+
+    ``steps`` is how many the whole request has.
+    """
+    slices: list[Request] = []
+    for number in range(request.begun + 1, (request.until or steps) + 1):
+        if number in numbers:
+            continue
+        if slices and slices[-1].until == number - 1:
+            slices[-1] = replace(slices[-1], until=number)
+        else:
+            slices.append(replace(request, begun=number - 1, until=number))
+    return slices

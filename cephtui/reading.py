@@ -116,16 +116,18 @@ def read_bytes(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> bytes:
     return data
 
 
-def read_lines(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> Iterator[bytes]:
+def read_lines(
+    path: Path, most_bytes: int = DOCUMENT_MOST_BYTES, line_most_bytes: int = LINE_MOST_BYTES
+) -> Iterator[bytes]:
     """The lines of a file with their newlines, the last perhaps without; raises OSError.
 
     Of a line that is too long there is only the beginning, without a newline.
     """
     with open_regular(path, most_bytes) as file:
-        while text := file.readline(LINE_MOST_BYTES):
+        while text := file.readline(line_most_bytes):
             yield text
-            while len(text) == LINE_MOST_BYTES and not text.endswith(b"\n"):
-                text = file.readline(LINE_MOST_BYTES)
+            while len(text) == line_most_bytes and not text.endswith(b"\n"):
+                text = file.readline(line_most_bytes)
 
 
 def load_json(text: str | bytes) -> Any:

@@ -28,6 +28,7 @@ CORE = (
     ("planning", "volumes"),
     ("ordering",),
     ("running",),
+    ("studies",),
 )
 FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",), ("__main__",))
 LAYERS = CORE + FRONT_ENDS

@@ -142,6 +142,11 @@ def knows_options(run: Run) -> bool:
     return run.has_all_options or not run.imported_from
 
 
+def full_names(names: Iterable[str], session: str) -> list[str]:
+    """Names of runs, those of a session also by their numbers alone: ``tuning/3``."""
+    return [name if "/" in name else f"{session}/{name}" for name in names]
+
+
 def node_names(run: Run) -> list[str]:
     """A run that was refused has no results of nodes."""
     return [node.node for node in run.nodes] or list(run.environment)

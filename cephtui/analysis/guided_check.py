@@ -11,7 +11,7 @@ from cephtui.analysis.looks import Looks
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.guided_check import GuidedCheck, SideName
+from cephtui.models.study import CheckGoal, SideName
 from cephtui.models.verdict import LeftOut
 
 BEFORE_RUNS = 6
@@ -26,17 +26,17 @@ class Turn:
     runs: int
 
 
-def looks_of(guided: GuidedCheck) -> Looks:
+def looks_of(guided: CheckGoal) -> Looks:
     """When it is looked."""
     return Looks(guided.most, guided.fixed)
 
 
-def criteria_of(guided: GuidedCheck) -> Criteria:
+def criteria_of(guided: CheckGoal) -> Criteria:
     """What it asks of the change."""
     return Criteria(guided.require_percent, guided.same_percent, guided.confidence, looks_of(guided))
 
 
-def seen_at_look(guided: GuidedCheck, variation: float, before: int, after: int) -> float:
+def seen_at_look(guided: CheckGoal, variation: float, before: int, after: int) -> float:
     """The least fall, as a fraction, that a look at so many runs would show in four of five checks.
 
     Each of several looks has a wider interval than a single one.
@@ -45,7 +45,7 @@ def seen_at_look(guided: GuidedCheck, variation: float, before: int, after: int)
     return seen_with(variation, before, after, nominal, in_turns=guided.takes_turns)
 
 
-def next_turn(guided: GuidedCheck, before: int, after: int) -> Turn | None:
+def next_turn(guided: CheckGoal, before: int, after: int) -> Turn | None:
     """What is measured next, where each side has so many runs that count; None where it has come to its end.
 
     In turns the order is A B B A: a drift is on both sides then. Else all of before comes first: after the change
@@ -72,18 +72,18 @@ def _side(name: str) -> SideName:
     return "before" if name == "before" else "after"
 
 
-def is_look(guided: GuidedCheck, before: int, after: int) -> bool:
+def is_look(guided: CheckGoal, before: int, after: int) -> bool:
     """Whether so many runs are looked at."""
     return after in looks_of(guided).at and (before == after or not guided.takes_turns)
 
 
-def sides_of(guided: GuidedCheck, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+def sides_of(guided: CheckGoal, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     """The runs of a session that are of this guided check, before and after."""
     ended = [run for run in runs if run.outcome is not None]
     return [run for run in ended if run.batch in guided.before], [run for run in ended if run.batch in guided.after]
 
 
-def changes_of(guided: GuidedCheck, runs: Sequence[Run]) -> list[Change]:
+def changes_of(guided: CheckGoal, runs: Sequence[Run]) -> list[Change]:
     """Both sides, a change for each preset."""
     before, after = sides_of(guided, runs)
     return [
@@ -96,7 +96,7 @@ def changes_of(guided: GuidedCheck, runs: Sequence[Run]) -> list[Change]:
     ]
 
 
-def beside(guided: GuidedCheck, runs: Sequence[Run]) -> list[LeftOut]:
+def beside(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
     """Of all runs of a session those that are not of this guided check."""
     batches = (*guided.before, *guided.after)
     return [
@@ -104,7 +104,7 @@ def beside(guided: GuidedCheck, runs: Sequence[Run]) -> list[LeftOut]:
     ]
 
 
-def counted(guided: GuidedCheck, runs: Sequence[Run]) -> tuple[int, int]:
+def counted(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
     """How many runs of each side count: of several presets those of the one that has fewest."""
     found = []
     for batches, side in zip((guided.before, guided.after), sides_of(guided, runs), strict=True):
@@ -112,7 +112,7 @@ def counted(guided: GuidedCheck, runs: Sequence[Run]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def begun(guided: GuidedCheck, side: SideName, runs: Sequence[Run]) -> int:
+def begun(guided: CheckGoal, side: SideName, runs: Sequence[Run]) -> int:
     """How many steps of a side were run, however they ended: those that follow are numbered on."""
     return len(sides_of(guided, runs)[0 if side == "before" else 1])
 

@@ -29,7 +29,7 @@ from cephtui.models.findings import limiting
 from cephtui.models.metrics import Metric
 
 if TYPE_CHECKING:
-    from cephtui.models.suite import Ordered
+    from cephtui.models.study import Ordered
 
 State: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
 OsdLatencies: TypeAlias = Mapping[int, Mapping[str, float]]
@@ -152,7 +152,7 @@ def matrix_of(
     cells = [part for row in rows.values() for part in row.values()]
     drawn = [_row(key, row, columns, headline, osds or {}) for key, row in rows.items()]
     return Matrix(
-        (ordered.title or ordered.suite) if ordered else "",
+        ordered.title if ordered else "",
         columns,
         tuple(row for found in drawn for row in _unlike(found, parts, columns)),
         done=sum(_done(part) for part in cells),

@@ -16,7 +16,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
-    from cephtui.models.suite import Cell, Ordered
+    from cephtui.models.study import Cell, Ordered
 
 Options: TypeAlias = Mapping[str, OptionValue | list[OptionValue]]
 """A list is a sweep."""

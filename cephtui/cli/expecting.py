@@ -16,12 +16,12 @@ from cephtui.cli.saved import find_run, find_session
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
-from cephtui.models.suite import Ordered
+from cephtui.models.study import Ordered
 from cephtui.reports.expected import draw_expected, expected_markdown
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, judge_promises, keep_given, promises_of
 from cephtui.sessions.saved_changes import repeats_of
-from cephtui.sessions.store import StoreError
+from cephtui.sessions.studies import ordered_in, read_studies
 from cephtui.terminal import say
 
 
@@ -33,21 +33,6 @@ def check_expected(texts: Sequence[str]) -> tuple[str, ...]:
     except ValueError as error:
         raise click.UsageError(f"--expect: {error}") from None
     return tuple(texts)
-
-
-def conclude_expected(directory: Path | None, ordered: Ordered, as_json: bool) -> int:
-    """Print and keep what became of all that is expected of what was ordered; the exit code, 0 where nothing is.
-
-    Raises ClickException for runs that can't be read.
-    """
-    promises = ordered.promises
-    if not promises or directory is None:
-        return 0
-    try:
-        runs = store.read_runs(directory)[0]
-        return _conclude(directory, runs, promises, ordered, as_json)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def check_saved(name: str, texts: Sequence[str], as_json: bool) -> int:
@@ -78,7 +63,7 @@ def print_saved(directory: Path, runs: Sequence[Run], form: str, *, whole: bool 
     found = judge_expected(directory, runs, datetime.now(UTC))
     if not found:
         return
-    runs, ordered = (runs, store.read_ordered(directory)) if whole else ((), None)
+    runs, ordered = (runs, ordered_in(read_studies(directory))) if whole else ((), None)
     if form == "md":
         sys.stdout.write(expected_markdown(found, {name_of(run): run for run in runs}, ordered))
     elif form in ("table", "json"):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from cephtui.analysis.batches import full_names
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.looks import CONFIDENCES, ONE_LOOK, Looks
@@ -38,14 +39,18 @@ def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
         raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {known}")
-    names = [name.strip() for text in question.without for name in text.split(",") if name.strip()]
     return Asked(
         headline_of(None),
         Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
         tuple(metric_named(name) for name in question.metrics),
         question.directions,
-        frozenset(name if "/" in name else f"{session}/{name}" for name in names),
+        frozenset(full_names(left_out_names(question.without), session)),
     )
+
+
+def left_out_names(texts: Sequence[str]) -> tuple[str, ...]:
+    """The runs that --without names, perhaps by their numbers alone."""
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], directory: Path, as_json: bool) -> int:

@@ -11,7 +11,7 @@ from rich.console import Group
 from cephtui.analysis.links import links_of
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.models import Run
-from cephtui.models.suite import Cell
+from cephtui.models.study import Cell
 from cephtui.reports.links import link_lines, link_rows
 from cephtui.sessions import store
 

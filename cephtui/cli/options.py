@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import click
 
 from cephtui.cli.complete import complete_options
 from cephtui.cli.neighbours import complete_nodes
+from cephtui.studies import KINDS as STUDY_KINDS
+from cephtui.studies import StudyOption
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -201,60 +203,40 @@ order_option = click.option(
 )
 
 
-def _until_stable(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
-    try:
-        percent = None if value is None else float(value)
-    except ValueError:
-        raise click.BadParameter(f"expected per cent, got {value!r}: presets come before it") from None
-    checked: float | None = within(0.1, 100)(context, option, percent)
-    return checked
+def study_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of all kinds of studies; the command gets those that are given as ``chosen``, by their names."""
+    options = [option for row in STUDY_KINDS.values() for option in row.options]
+    names = {_field(option): option.name for option in options}
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        values = {name: given.pop(field) for field, name in names.items()}
+        return command(chosen={name: value for name, value in values.items() if value not in (None, False)}, **given)
+
+    decorated: Callable[..., Any] = wrapped
+    for option in reversed(options):
+        decorated = _study_option(option)(decorated)
+    return decorated
 
 
-_stable_options = (
-    click.option(
-        "--until-stable",
-        is_flag=False,
-        flag_value="5",
-        callback=_until_stable,
-        metavar="[PERCENT]",
-        help="Repeat until the mean is known to +-PERCENT with 95 % confidence; 5 where none is given.",
-    ),
-    click.option(
-        "--most",
-        type=int,
-        callback=within(5, 100),
-        metavar="N",
-        help="Give up --until-stable after N runs, 5 to 100. Default: 20.",
-    ),
-)
+def _field(option: StudyOption) -> str:
+    return option.name.strip("-").replace("-", "_")
 
 
-def stable_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of repeats until stable."""
-    for option in reversed(_stable_options):
-        command = option(command)
-    return command
+def _study_option(option: StudyOption) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    if option.is_flag:
+        return click.option(option.name, is_flag=True, help=option.help)
+    if option.choices:
+        return click.option(option.name, type=click.Choice(option.choices), help=option.help)
 
+    def parsed(context: click.Context, parameter: click.Parameter, value: str | None) -> object:
+        try:
+            return None if value is None else option.parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
 
-_sweep_options = (
-    click.option(
-        "--sweep-depth",
-        type=click.Choice(["auto"]),
-        help="Find the knee: depth 1, 2, 4, ... until the curve is flat, and back. For a list: --set iodepth=1,4,16.",
-    ),
-    click.option(
-        "--confirm",
-        is_flag=True,
-        help="After --sweep-depth, measure at 80 % of the peak with I/Os at random times (fio only).",
-    ),
-)
-
-
-def sweep_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of a sweep that chooses its depths."""
-    for option in reversed(_sweep_options):
-        command = option(command)
-    return command
+    usual: dict[str, Any] = {"is_flag": False, "flag_value": option.usual} if option.usual else {}
+    return click.option(option.name, callback=parsed, metavar=option.metavar, help=option.help, **usual)
 
 
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
@@ -363,3 +345,55 @@ stall_option = click.option(
     metavar="SECONDS",
     help="Stop a run after SECONDS without a completed I/O.",
 )
+_measuring_options = (
+    data_pool_option,
+    set_option,
+    session_option,
+    destroy_option,
+    shared_pool_option,
+    drop_caches_option,
+    stall_option,
+    click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, what they show."),
+    click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing."),
+)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """The options of all that measures."""
+
+    where: Where
+    data_pool: str | None
+    overrides: tuple[str, ...]
+    session: str | None
+    destroy: tuple[str, ...]
+    shared_pool: bool
+    drop_caches: bool
+    stall_timeout: float
+    as_json: bool
+    dry_run: bool
+
+    @property
+    def consents(self) -> dict[str, Any]:
+        """What a request has of the options that allow something, and of the node that asks the cluster."""
+        return {
+            "destroy": self.destroy,
+            "shared_pool": self.shared_pool,
+            "ceph_node": self.where.ceph_node,
+            "drop_caches": self.drop_caches,
+            "drop_agreed": self.drop_caches,
+        }
+
+
+def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of all that measures, with its nodes; the command gets them as ``options``."""
+    names = [field.name for field in fields(Measuring)]
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        values = {name: given.pop(name) for name in names}
+        return command(options=Measuring(**values), **given)
+
+    for option in reversed(_measuring_options):
+        wrapped = option(wrapped)
+    return where_options(wrapped)

@@ -12,11 +12,10 @@ from rich.live import Live as LiveDisplay
 from rich.text import Text
 
 from cephtui.analysis.live import Live
-from cephtui.cli.printing import ascii_only, print_report
+from cephtui.cli.printing import print_report
 from cephtui.models import Event, Notice, Run
 from cephtui.paths import sessions_dir
 from cephtui.reports.live import draw_live
-from cephtui.reports.runs import draw_session
 from cephtui.reports.text import saved_line
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
@@ -61,13 +60,11 @@ class JsonOutput(Output):
 
 
 class TerminalOutput(Output):
-    """On a terminal a live display, and then a table, unless that is not wanted; elsewhere notices and the table."""
+    """On a terminal a live display, elsewhere notices."""
 
-    def __init__(self, *, table: bool = True) -> None:
-        self._table = table
+    def __init__(self) -> None:
         self._live = Live()
         self._changed = time.monotonic()
-        self._finished: list[Run] = []
         self._console = make_console()
         self._display = LiveDisplay(console=self._console, auto_refresh=False, transient=True)
 
@@ -78,15 +75,11 @@ class TerminalOutput(Output):
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
-        if self._table and kind is None:
-            print_runs(self._finished)
 
     def show(self, event: Event) -> None:
         self._live.take(event)
         self._changed = time.monotonic()
-        if isinstance(event, Run) and event.outcome is not None:
-            self._finished.append(event)
-        elif isinstance(event, Run):
+        if isinstance(event, Run) and event.outcome is None:
             self._announce(f"{event.preset} ({self._live.place})")
         elif isinstance(event, Notice):
             self._announce(event.text)
@@ -98,15 +91,6 @@ class TerminalOutput(Output):
     def _announce(self, text: str) -> None:
         if not self._console.is_terminal:
             say(text)
-
-
-def print_runs(finished: Sequence[Run]) -> None:
-    """A table of these runs, and where they are saved; nothing for none."""
-    if not finished:
-        return
-    saved = not all(map(unsaved, finished))
-    print_report(draw_session(finished, ascii_only=ascii_only(), saved=saved))
-    print_saved(finished)
 
 
 def print_saved(finished: Sequence[Run]) -> None:

@@ -7,17 +7,7 @@ from typing import Any
 
 import click
 
-from cephtui.cli.options import (
-    destroy_option,
-    drop_caches_option,
-    each_within,
-    session_option,
-    set_option,
-    shared_pool_option,
-    stall_option,
-    where_options,
-    within,
-)
+from cephtui.cli.options import each_within, measuring_options, within
 
 
 @click.command(
@@ -54,19 +44,11 @@ Exit codes:
     metavar="TARGET[=IOPS]",
     help="A volume, and what is promised of it. Default: the limits that are set for its clients. Repeatable.",
 )
-@where_options
 @click.option(
     "--jobs", multiple=True, type=int, callback=each_within(2, 1000), metavar="N", help="Measure with N jobs too."
 )
-@set_option
 @click.option("--repeat", type=int, callback=within(1, 1000), metavar="N", help="Run each step N times.")
-@session_option
-@destroy_option
-@shared_pool_option
-@drop_caches_option
-@stall_option
-@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, expectations.")
-@click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
+@measuring_options
 def provisioned(**given: Any) -> int:
     """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.
 

@@ -19,18 +19,13 @@ from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
     data_pool_option,
-    destroy_option,
-    drop_caches_option,
     json_option,
     judging_options,
+    measuring_options,
     order_option,
     refuse_other_options,
     session_option,
-    set_option,
-    shared_pool_option,
-    stable_options,
-    stall_option,
-    sweep_options,
+    study_options,
     target_option,
     targets_option,
     where_options,
@@ -128,7 +123,8 @@ Examples:
   cephtui run write-iops --node pve1 --target rbd:ssd,rbd:hdd --repeat 6 --order abba
   cephtui run rados-write write-iops --node pve1 --target pool:volumes --target rbd:volumes
   cephtui run quick --node pve1 --target pool:bench --target rbd:bench
-  cephtui run --resume last
+  cephtui run --resume
+  cephtui run --resume tuning s2
   cephtui run mixed-75-25 --target file:/mnt/pve/cephfs/test --set size=2G
   cephtui run read-iops --node pve1 --target rbd:bench --drop-caches
   cephtui run write-iops --node pve1 --node root@10.0.0.2 --target rbd:bench
@@ -144,41 +140,36 @@ Exit codes:
 """,
 )
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
-@where_options
 @targets_option
-@data_pool_option
-@set_option
+@measuring_options
 @click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
 @order_option
-@stable_options
-@sweep_options
+@study_options
 @click.option(
     "--expect",
     multiple=True,
     metavar="FIGURE",
     help="What each preset must reach: iops>=5000, 'write iops>=5k', bandwidth>=200MiB/s, p99<=5ms. Repeatable.",
 )
-@session_option
 @click.option(
     "--resume",
-    metavar="SESSION",
+    is_flag=False,
+    flag_value="last",
+    metavar="[SESSION [STUDY]]",
     shell_complete=complete_own_sessions,
-    help="Run what is missing of what was ordered in SESSION, after a stop, a crash or a reboot.",
+    help="Run what is missing of a study of SESSION, after a stop, a crash or a reboot. Default: of the last session, "
+    "its last study that is not finished. cephtui studies lists them.",
 )
-@destroy_option
-@shared_pool_option
-@drop_caches_option
-@stall_option
-@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
-@click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
 def run(**given: Any) -> int:
     """Run presets one after the other, or a suite, and save what they measure.
 
     A suite is a list of steps in one order: cephtui presets lists them.
     """
-    from cephtui.cli.commands.run import Asked, run_presets
+    from cephtui.cli.commands.run import run_presets
+    from cephtui.cli.work import Asked
 
-    return run_presets(Asked(**given))
+    options, chosen, resume = (given.pop(name) for name in ("options", "chosen", "resume"))
+    return run_presets(Asked(**given), chosen, resume, options)
 
 
 @cli.command(
@@ -225,7 +216,7 @@ Exit codes:
     metavar="COMMAND",
     help="Takes it back, in 10 minutes at most: the order is A B B A then, and nothing stays changed.",
 )
-@click.option("--continue", "resume", metavar="SESSION", help="Continue a check that was left.")
+@click.option("--continue", "resume", metavar="SESSION [STUDY]", help="Continue a check that was left.")
 @judging_options
 @click.option("--runs", type=int, callback=within(2, 100), metavar="N", help="Measure N a side and look once.")
 @click.option(
@@ -236,23 +227,14 @@ Exit codes:
     metavar="N",
     help="Measure up to N a side, and look at 4, 6, 8, 12, 20: 8, 12 or 20.",
 )
-@where_options
 @target_option
-@data_pool_option
-@set_option
-@session_option
-@destroy_option
-@shared_pool_option
-@drop_caches_option
-@stall_option
+@measuring_options
 @click.option(
     "--expect",
     multiple=True,
     metavar="FIGURE",
     help="Instead, whether the runs of SESSION, or of SESSION/RUN, reach a figure, as in cephtui run. Repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: what is measured, verdicts, conclusion.")
-@click.option("--dry-run", is_flag=True, help="Show the plan, its duration and what could be seen; run nothing.")
 def check(**given: Any) -> int:
     """Say whether a change helped, by how much, and whether that can be believed.
 

@@ -1,7 +1,9 @@
-"""What ``cephtui run`` is to carry out: presets or a suite as they are named, or what a session has left of them."""
+"""What is to be carried out: presets or a suite as they are named, or a study that a session has."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,100 +12,98 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Group
+from rich.text import Text
 
 from cephtui.cli.choice import chosen_nodes, chosen_target, chosen_targets, each_of, find_all_suites, find_catalogue
 from cephtui.cli.errors import Refused
-from cephtui.cli.options import Where
+from cephtui.cli.options import Measuring, Where
+from cephtui.cli.printing import print_lines, print_report
+from cephtui.cli.prompts import Prompts, connect
 from cephtui.cli.saved import find_session
+from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
-from cephtui.models import Node
-from cephtui.models.suite import Cell, Ordered
-from cephtui.ordering import by_kind, cells, in_slices, left_of, once, place, requests_of
+from cephtui.models import Node, Run, Step
+from cephtui.models.refusal import Refusal
+from cephtui.models.study import Cell, SavedStudy
+from cephtui.nodes.transport import TransportError
+from cephtui.ordering import by_kind, cells, once, place, plan_of, plans_of, requests_of
 from cephtui.planning import Order, Request, new_batch
-from cephtui.presets import Catalogue, Choice, Preset, choose
+from cephtui.presets import Catalogue, Choice, Preset, choose, parse_overrides
+from cephtui.reports.plan import draw_plan, draw_plans
+from cephtui.reports.studies import view_of
+from cephtui.running.launch import Launcher, NotRun
+from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.names import check_writable
+from cephtui.sessions.studies import find_study
 from cephtui.sessions.undo import pending
+from cephtui.studies.base import Study
+from cephtui.studies.saved import study_of, study_states
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target, usual_target
+from cephtui.targets.base import TargetFault
 from cephtui.targets.scratch import is_scratch
+from cephtui.terminal import say
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What is ordered, and which of its runs are there already."""
+class Asked:
+    """The presets or the suite that are named, and what is said of all of them."""
 
-    ordered: Ordered
-    requests: tuple[Request, ...]
-    done: frozenset[tuple[str, int | None]] = frozenset()
-    """Batch and number of each step that needs no further run."""
-    notes: tuple[str, ...] = ()
-    """What the user has to know of it beforehand."""
-
-    @property
-    def slices(self) -> list[Request]:
-        """What is left of it, in its order."""
-        slices = in_slices(self.requests, self.ordered.order)
-        return left_of(slices, self.done) if self.done else slices
-
-    @property
-    def left(self) -> list[Request]:
-        """The requests of which something is left."""
-        batches = {each.batches for each in self.slices}
-        return [request for request in self.requests if request.batches in batches]
+    names: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+    repeat: int | None = None
+    order: Order | None = None
+    expect: tuple[str, ...] = ()
 
 
-def new_work(
-    names: Sequence[str],
-    where: Where,
-    targets: Sequence[str],
-    data_pool: str | None,
-    given: Mapping[str, Choice],
-    repeat: int | None,
-    order: Order | None,
-    expect: tuple[str, ...],
-    stack: ExitStack,
-) -> Work:
-    """Presets, or a suite, as the options say; raises PresetError, OptionError and UsageError."""
-    nodes, catalogue = chosen_nodes(where), find_catalogue()
-    suite = _suite(names, catalogue)
-    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, names)]
-    if suite and expect:
+def new_work(asked: Asked, options: Measuring, stack: ExitStack) -> tuple[SavedStudy, list[Request], list[str]]:
+    """What is named, as a study of runs, with its requests and what the user has to know of it beforehand.
+
+    Raises PresetError, OptionError and UsageError.
+    """
+    nodes, catalogue = chosen_nodes(options.where), find_catalogue()
+    suite = _suite(asked.names, catalogue)
+    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, asked.names)]
+    if suite and asked.expect:
         raise click.UsageError(
             f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"
         )
-    steps = _with(steps, given, repeat)
-    steps = [replace(step, expect=(*step.expect, *expect)) for step in steps]
-    if suite and not targets:
+    steps = _with(steps, parse_overrides(options.overrides), asked.repeat)
+    steps = [replace(step, expect=(*step.expect, *asked.expect)) for step in steps]
+    if suite and not asked.targets:
         _check_local(suite, nodes)
     usual = usual_target({kind for step in steps for kind in step.preset.tool.kinds})
-    targets = targets or tuple(filter(None, [usual]))
+    targets = asked.targets or tuple(filter(None, [usual]))
     notes = []
     if len(nodes) < 2 and len(once(steps)) < len(steps):
         notes, steps = ["one node: what is run on each node is not run on all of them again"], once(steps)
-    placed, left_out = place(steps, by_kind(chosen_targets(targets, stack, nodes, data_pool, where)))
-    ordered = Ordered(
+    groups = by_kind(chosen_targets(targets, stack, nodes, options.data_pool, options.where))
+    placed, left_out = place(steps, groups)
+    saved = SavedStudy(
         at=datetime.now(UTC),
         suite=suite.name if suite else "",
         title=suite.file.title if suite else "",
-        order=order or (suite.file.order if suite else None),
+        order=asked.order or (suite.file.order if suite else None),
+        drop_caches=options.drop_caches,
         cells=cells(placed, [node.name for node in nodes]),
     )
     presets = {step.preset.name: step.preset for step in steps}
     every = {target.spec: target for each in placed for target in each.targets}
-    requests = requests_of(ordered, presets, every, {node.name: node for node in nodes})
-    return Work(ordered, tuple(requests), notes=(*notes, *(f"left out: {text}" for text in left_out)))
+    requests = requests_of(saved, presets, every, {node.name: node for node in nodes})
+    return saved, requests, [*notes, *(f"left out: {text}" for text in left_out)]
 
 
 def _suite(names: Sequence[str], catalogue: Catalogue) -> Suite | None:
     """The suite that is named; None for presets. Raises PresetError and UsageError."""
     if all(name in catalogue for name in names):
         return None
-    suites = find_all_suites(catalogue)
-    found = [suite for name in names if (suite := choose_suite(suites, catalogue, name))]
+    every = find_all_suites(catalogue)
+    suites = [suite for name in names if (suite := choose_suite(every, catalogue, name))]
     if len(names) > 1:
-        raise click.UsageError(f"a suite is run alone: cephtui run {found[0].name}")
-    return found[0]
+        raise click.UsageError(f"a suite is run alone: cephtui run {suites[0].name}")
+    return suites[0]
 
 
 def _with(steps: Sequence[SuiteStep], given: Mapping[str, Choice], repeat: int | None) -> list[SuiteStep]:
@@ -128,32 +128,68 @@ def _check_local(suite: Suite, nodes: Sequence[Node]) -> None:
     raise click.UsageError(f"--target is missing: {suite.name} needs {'; '.join(texts)}")
 
 
-def saved_work(name: str, where: Where, stack: ExitStack) -> tuple[str, Work]:
-    """The name of a session, and what was ordered in it; raises PresetError, OptionError, StoreError and UsageError."""
-    directory = find_session(name)
+# ------------------------------------------------------------------ what a session has
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A study of a session, as it goes on."""
+
+    session: str
+    study: Study[Any]
+    runs: tuple[Run, ...]
+    """Of it, that need not be made again."""
+    notes: tuple[str, ...]
+
+
+def resumed(
+    session: str,
+    name: str | None,
+    options: Measuring,
+    stack: ExitStack,
+    *,
+    kind: str = "",
+    target: str | None = None,
+    is_held: bool = False,
+) -> Resumed:
+    """The study of this name in a session; by default the last, of this kind, of which something is missing.
+
+    ``target`` stands in the place of its own; the session ``is_held`` by this process already. Raises PresetError,
+    OptionError, StoreError and UsageError.
+    """
+    directory = find_session(session)
     check_writable(directory)
-    ordered = store.read_ordered(directory)
-    if ordered is None or not ordered.cells:
-        raise click.UsageError(
-            f"session {directory.name} has nothing to resume: cephtui run PRESET --session {directory.name} adds to it"
-        )
-    if store.is_locked(directory):
+    if not is_held and store.is_locked(directory):
         raise Refused(f"session {directory.name} is being measured by another cephtui: stop that first, or wait for it")
-    runs, _ = store.read_runs(directory)
-    done = frozenset((run.batch, run.step) for run in runs if run.outcome == "ok")
-    presets = {preset.name: preset for preset in choose(find_catalogue(), [cell.preset for cell in ordered.cells])}
-    nodes = _nodes(ordered, where)
-    targets = {cell.target: cell for cell in ordered.cells}
-    found = {spec: _target(cell, nodes, where, stack) for spec, cell in targets.items()}
-    requests = requests_of(ordered, presets, found, nodes)
-    notes = (*_changed(ordered, presets), *_left_behind(directory))
-    return directory.name, Work(ordered, tuple(requests), done, notes)
+    saved = _chosen_study(directory, name, kind)
+    check_caches(saved.drop_caches, options.drop_caches)
+    presets = {preset.name: preset for preset in choose(find_catalogue(), [cell.preset for cell in saved.cells])}
+    nodes = _nodes(saved, options.where)
+    by_spec = {cell.target: cell for cell in saved.cells}
+    targets = {spec: _target(cell, target, nodes, options.where, stack) for spec, cell in by_spec.items()}
+    study = study_of(directory, saved, requests_of(saved, presets, targets, nodes))
+    runs = [run for run in study.own(store.read_runs(directory)[0]) if run.outcome == "ok"]
+    return Resumed(directory.name, study, tuple(runs), (*_changed(saved, presets), *_left_behind(directory)))
 
 
-def consents(where: Where, destroy: tuple[str, ...], *, shared_pool: bool, drop_caches: bool) -> Mapping[str, Any]:
-    """What a request has of the options that allow something, and of the node that asks the cluster."""
-    return {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node,
-            "drop_caches": drop_caches, "drop_agreed": drop_caches}  # fmt: skip
+def _chosen_study(directory: Path, name: str | None, kind: str) -> SavedStudy:
+    """Raises UsageError."""
+    session = directory.name
+    states = [state for state in study_states(directory, find_catalogue()) if kind in ("", state.saved.kind)]
+    if not states:
+        hint = f"nothing to resume: cephtui run PRESET --session {session} adds to it"
+        raise click.UsageError(f"session {session} has {'no check to continue' if kind else hint}")
+    if name is not None:
+        chosen = find_study([state.saved for state in states], name)
+        if chosen is None:
+            names = ", ".join(state.saved.id for state in states)
+            raise click.UsageError(f"session {session} has no study {name!r}, only {names}: cephtui studies {session}")
+        return chosen
+    unfinished = [state.saved for state in states if not state.is_over]
+    if len(unfinished) > 1:
+        others = ", ".join(study.id for study in unfinished[:-1])
+        say(f"resuming {unfinished[-1].id}; also unfinished: {others} (cephtui studies {session})")
+    return unfinished[-1] if unfinished else states[-1].saved
 
 
 def check_caches(before: bool, now: bool) -> None:
@@ -164,28 +200,28 @@ def check_caches(before: bool, now: bool) -> None:
         raise click.UsageError("caches were not dropped before the runs so far: leave out --drop-caches")
 
 
-def _nodes(ordered: Ordered, where: Where) -> dict[str, Node]:
+def _nodes(saved: SavedStudy, where: Where) -> dict[str, Node]:
     """The nodes by their names, with the access that the options give."""
-    names = dict.fromkeys([*where.names, *(name for cell in ordered.cells for name in cell.nodes)])
+    names = dict.fromkeys([*where.names, *(name for cell in saved.cells for name in cell.nodes)])
     return {node.name: node for node in chosen_nodes(replace(where, names=tuple(names)))}
 
 
-def _target(cell: Cell, nodes: Mapping[str, Node], where: Where, stack: ExitStack) -> Target:
-    scratch = is_scratch(cell.target)
-    found = chosen_target(
-        None if scratch else cell.target,
+def _target(cell: Cell, spec: str | None, nodes: Mapping[str, Node], where: Where, stack: ExitStack) -> Target:
+    scratch = spec is None and is_scratch(cell.target)
+    target = chosen_target(
+        None if scratch else spec or cell.target,
         stack,
         [nodes[name] for name in cell.nodes],
         cell.data_pool,
         new_batch(),
         earlier=cell.target if scratch else "",
     )
-    return each_of(found, tuple(nodes.values()), where)[0]
+    return each_of(target, tuple(nodes.values()), where)[0]
 
 
-def _changed(ordered: Ordered, presets: Mapping[str, Preset]) -> list[str]:
+def _changed(saved: SavedStudy, presets: Mapping[str, Preset]) -> list[str]:
     """Presets that are not as they were."""
-    names = {cell.preset for cell in ordered.cells
+    names = {cell.preset for cell in saved.cells
              if cell.of_preset and cell.of_preset != presets[cell.preset].file.options}  # fmt: skip
     return [f"preset {name} has changed: what is left is measured with its options of then" for name in sorted(names)]
 
@@ -195,3 +231,90 @@ def _left_behind(directory: Path) -> list[str]:
     left = sum(undo.at is not None for undo in pending(directory))
     what = f"{left} leftover{'s' * (left > 1)} of the killed run"
     return [f"{what} on the nodes: afterwards cephtui cleanup removes them"] if left else []
+
+
+# ------------------------------------------------------------------ before it is run
+
+
+def check_all(runner: Runner, requests: Sequence[Request]) -> None:
+    """Before anything is run on the first target, the guards of the others are asked too; raises NotRun."""
+    for refusal in refusals(runner, requests):
+        raise NotRun(f"refused: {refusal.text}", refusal)
+
+
+def refusals(runner: Runner, requests: Sequence[Request]) -> list[Refusal]:
+    """Why the guards refuse requests, all asked at the same time."""
+    launcher = Launcher(runner, Prompts())
+
+    async def asked() -> list[list[Refusal]]:
+        return await asyncio.gather(*(launcher.check(plan_of(request), request.target) for request in requests))
+
+    return [refusal for refusals in asyncio.run(asked()) for refusal in refusals]
+
+
+def surveyed(runner: Runner, study: Study[Any], runs: Sequence[Run], options: Measuring) -> Study[Any]:
+    """The study with all nodes connected and all targets surveyed of which something is left, each once.
+
+    Raises NotRun.
+    """
+    drafts = study.drafts()
+    by_place: dict[object, Request] = {}
+    for request in study.pending(runs):
+        if request.place not in by_place:
+            steps = [step for draft in drafts if draft.place == request.place for step in plan_of(draft).steps]
+            by_place[request.place] = _surveyed(runner, replace(request, **options.consents), steps)
+    requests = [
+        replace(request, **options.consents, **_surveyed_fields(by_place[request.place]))
+        if request.place in by_place
+        else request
+        for request in study.requests
+    ]
+    return type(study)(study.saved, requests, study.elsewhere)
+
+
+def _surveyed_fields(request: Request) -> Mapping[str, Any]:
+    names = ("nodes", "target", "room_bytes", "pool_use", "versions")
+    return {name: getattr(request, name) for name in names}
+
+
+def _surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request:
+    """The request with connected nodes, their Ceph access, and a surveyed target. Raises NotRun.
+
+    ``steps`` are those of a plan made without that.
+    """
+    loads = len(request.nodes) > 1 or any(step.writes for step in steps)
+    states = connect(runner, request.hosts, request.target.pool)
+    problem = next((state.problem for state in states if state.problem), None)
+    if problem:
+        raise NotRun(problem)
+    by_name = {state.node.name: state for state in states}
+    versions = {name: state.environment.tools for name, state in by_name.items() if state.environment}
+    request = replace(request, nodes=tuple(by_name[node.name].node for node in request.nodes), versions=versions)
+    surveying = Launcher(runner, Prompts()).survey(request, patient=loads and not request.shared_pool)
+    try:
+        return asyncio.run(surveying)
+    except NotRun as error:
+        raise NotRun(f"refused: {error}", error.refusal) from None
+    except (TransportError, TargetFault) as error:
+        raise NotRun(str(error)) from None
+
+
+def show_plans(runner: Runner, study: Study[Any], runs: Sequence[Run], *, as_json: bool) -> int:
+    """Print what would happen, guards included, and run nothing; the exit code."""
+    pending = {request.batches for request in study.pending(runs)}
+    plans = plans_of(study.drafts_left(runs))
+    lines = view_of(study).planned(study, plans)
+    if as_json:
+        print_lines(plans)
+        sys.stdout.flush()
+        for line in lines:
+            say(line)
+    else:
+        drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans, study.saved.titles)
+        print_report(Group(drawn, *map(Text, lines)))
+    reasons = dict.fromkeys(
+        refusal.text for refusal in refusals(runner, [each for each in study.requests if each.batches in pending])
+    )
+    for text in reasons:
+        say(f"refused: {text}")
+    return EXIT_REFUSED if reasons else 0

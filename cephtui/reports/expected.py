@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.expectation import Expected
-from cephtui.models.suite import Ordered
+from cephtui.models.study import Ordered
 from cephtui.reports.expectation import COLUMNS, SIDES, expected_lines, expected_row, step_names
 from cephtui.reports.gfm import document, escaped, table
 from cephtui.reports.provisioned import (

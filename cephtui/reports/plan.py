@@ -88,17 +88,6 @@ def _time(values: Sequence[Plan]) -> str:
     return f"{bound} {units.duration(seconds)}"
 
 
-def progress_line(plans: Sequence[Plan], number: int, titles: Mapping[str, str]) -> str:
-    """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
-    plan = plans[number]
-    names = ", ".join(dict.fromkeys(titles[step.batch] for step in plan.steps))
-    nodes = joined(plan.steps[0].names, "nodes")
-    rest = plans[number:]
-    left = f"; all that is left {_time(rest)}" if len(rest) > 1 else ""
-    what = f"{names}, {plan.steps[0].target} on {nodes}, {_time([plan])}"
-    return f"{number + 1} of {len(plans)}: {what}{left}"
-
-
 def order_line(steps: Sequence[Step], titles: Mapping[str, str]) -> str:
     """``order: write-iops, read-iops, read-iops, write-iops, ...``: the first steps by what sets them apart.
 

@@ -17,7 +17,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.suite import Ordered
+from cephtui.models.study import Ordered
 from cephtui.reports.expectation import BY_BYTES, SECONDS, STYLES, given_text, runs_of
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.verdict import left_out_lines

@@ -17,14 +17,19 @@ from cephtui.sessions.writer import append_lines
 log = logging.getLogger(__name__)
 
 
-def run_noted(
-    directory: Path, kind: Literal["change", "undo"], command: str, undo: str | None, is_stopped: Callable[[], bool]
+async def run_noted(
+    directory: Path,
+    kind: Literal["change", "undo"],
+    command: str,
+    undo: str | None,
+    is_stopped: Callable[[], bool],
+    study: str = "",
 ) -> str:
-    """Run it; why it failed, or an empty text. ``undo`` takes the change back.
+    """Run it; why it failed, or an empty text. ``undo`` takes the change back, ``study`` is the check that it is of.
 
     Raises OSError where it can't be noted: then a change is not made. What takes it back runs nevertheless.
     """
-    noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
+    noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo, study=study)
     path = directory / CHANGES_FILE
 
     def begins() -> None:
@@ -37,7 +42,7 @@ def run_noted(
 
     with contextlib.suppress(OSError):
         open_to_append(path).close()  # so that it is there to be locked
-    ended = run_command(command, path, begins, is_stopped)
+    ended = await run_command(command, path, begins, is_stopped)
     after = {"at": datetime.now(UTC), "status": ended.status, "output": ended.output}
     try:
         append_lines(path, [noted.model_copy(update=after)])

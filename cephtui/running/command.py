@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from cephtui import units
@@ -47,7 +47,7 @@ def run_command(
     lock: Path,
     begins: Callable[[], None],
     is_stopped: Callable[[], bool],
-) -> Ended:
+) -> Awaitable[Ended]:
     """Run it to its end, to the limit, or until it ``is_stopped``; with this process it ends as well.
 
     ``lock`` is a file that is locked meanwhile: what another process, perhaps killed, has begun so is waited for. Where
@@ -55,7 +55,7 @@ def run_command(
     """
     in_shell, held = ("/bin/sh", "-c", command), Lock(str(lock)) if lock.exists() else UNLOCKED
     watched = Command(in_shell, limit_seconds=TIME_LIMIT_SECONDS, lock=held, is_detached=True)
-    return asyncio.run(_run(watched, begins, is_stopped))
+    return _run(watched, begins, is_stopped)
 
 
 async def _run(command: Command, begins: Callable[[], None], is_stopped: Callable[[], bool]) -> Ended:

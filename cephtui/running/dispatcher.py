@@ -161,7 +161,7 @@ class Dispatcher:
             if self._cancelled:
                 raise NotRun
             launcher = Launcher(self._runner, ask)
-            runs = await launcher.launch(ready.request, entry.batch, lambda: self._cancelled, entry.ordered)
+            runs = await launcher.launch(ready.request, entry.batch, lambda: self._cancelled, entry.study)
         except (NotRun, *FAULTS) as why:
             return [self._not_run(entry, why)]
         self._display.catch_up()

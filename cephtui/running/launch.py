@@ -21,7 +21,7 @@ from cephtui.targets.base import SecretsMissing, TargetFault
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
-    from cephtui.models.suite import Ordered
+    from cephtui.models.study import SavedStudy
     from cephtui.running.survey import Conditions
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
@@ -102,11 +102,11 @@ class Launcher:
         return replace(request, target=target, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
     async def launch(
-        self, request: Request, batch: str, cancelled: Callable[[], bool], ordered: Ordered | None = None
+        self, request: Request, batch: str, cancelled: Callable[[], bool], study: SavedStudy | None = None
     ) -> tuple[Run, ...]:
         """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS.
 
-        ``ordered`` is the whole that it is a part of, to be kept in the session.
+        ``study`` is what it is of, to be kept in the session.
         """
         surveyed = await self.survey(request)
         _go_on(cancelled)
@@ -116,7 +116,7 @@ class Launcher:
         _go_on(cancelled)
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
-        return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, ordered))
+        return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, study))
 
     async def conditions(self, request: Request) -> Conditions:
         """What a run of a request would be made under now; it is not run. Raises NotRun, and FAULTS."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
+from cephtui.analysis.failures import Needs, given_up
 from cephtui.models import Notice, Plan, Run, Step
 from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.cleanup import Cleanup
 from cephtui.running.connections import Connections
-from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions.store import cannot_write
@@ -44,13 +44,15 @@ class PlanRun:
         bench.session.add_plan(self._plan)
         bench.publish(self._plan)
         runs: list[Run] = []
+        left_out: set[str] = set()
         for step in self._plan.steps:
-            if why := failed_twice([_failure(run) for run in runs]):
-                bench.publish(Notice(0, why))
-                bench.problems.append(why)
-                break
             if self._stopped:
                 break
+            if reason := given_up(Needs(step.tool, step.target, step.names), runs):
+                if reason not in left_out:
+                    self._say_given_up(bench, reason)
+                left_out.add(reason)
+                continue
             try:
                 runs += await self._run(bench, step)
                 continue
@@ -82,7 +84,7 @@ class PlanRun:
             await self._cleanup.remove_created(bench, used)
         return runs
 
-
-def _failure(run: Run) -> str:
-    """Why a run yielded nothing; empty where it did not."""
-    return f"{run.preset} {run.outcome}: {run.error}" if yielded_nothing(run) else ""
+    def _say_given_up(self, bench: Bench, reason: str) -> None:
+        text = f"stopped after two failures in a row: {reason}"
+        bench.publish(Notice(0, text))
+        bench.problems.append(text)

@@ -13,7 +13,7 @@ from cephtui.models.plan import Bound, bound_of_all
 from cephtui.planning import Request, new_batch
 
 if TYPE_CHECKING:
-    from cephtui.models.suite import Ordered
+    from cephtui.models.study import SavedStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Entry:
     """How many runs it is: the points of a sweep, each as often as it is repeated."""
     bound: Bound = "about"
     """What ``seconds`` is to the time."""
-    ordered: Ordered | None = None
-    """The whole that it is a part of, kept in the session from its first run on."""
+    study: SavedStudy | None = None
+    """What it is of, kept in the session from its first run on."""
 
     @classmethod
     def of(cls, request: Request, plan: Callable[[Request], Plan]) -> Entry:
@@ -74,7 +74,7 @@ class Entry:
     @property
     def _step(self) -> list[str]:
         """The title of the step of a suite, where it says more than the preset."""
-        titles = [cell.step for cell in self.ordered.cells if cell.batch == self.batch] if self.ordered else []
+        titles = [cell.step for cell in self.study.cells if cell.batch == self.batch] if self.study else []
         return [title for title in titles if title != self.request.preset.name]
 
     def after(self, runs: Sequence[Run]) -> Entry | None:

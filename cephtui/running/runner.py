@@ -34,7 +34,7 @@ from cephtui.sessions.writer import SessionWriter
 from cephtui.targets.base import Target
 
 if TYPE_CHECKING:
-    from cephtui.models.suite import Ordered
+    from cephtui.models.study import SavedStudy
     from cephtui.running.plan_run import PlanRun
 
 STALL_SECONDS = 120.0
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 class _Job:
     plan: Plan
     target: Target
-    ordered: Ordered | None
+    study: SavedStudy | None
     done: Future[tuple[Run, ...]]
 
     def drop(self) -> None:
@@ -128,12 +128,12 @@ class Runner:
         """The directory of that session; None where there is none yet."""
         return self._root / self.session if self.session and (self._root / self.session).is_dir() else None
 
-    def submit(self, plan: Plan, target: Target, ordered: Ordered | None = None) -> Future[tuple[Run, ...]]:
-        """Queue a plan, with the target that it was made for, and with what it is the beginning of, to be kept.
+    def submit(self, plan: Plan, target: Target, study: SavedStudy | None = None) -> Future[tuple[Run, ...]]:
+        """Queue a plan, with the target that it was made for, and the study that it is of, which is kept before it.
 
         The result is its runs, fewer than its steps after a stop; or a StoreError.
         """
-        job = _Job(plan, target, ordered, Future())
+        job = _Job(plan, target, study, Future())
         self._thread.call_soon(lambda: job.drop() if self._tidying_up else self._jobs.put_nowait(job))
         return job.done
 
@@ -220,8 +220,8 @@ class Runner:
             await self.cleanup.finish_left_behind()
             store.check_space(self._root, job.plan)
             bench = self._opened()
-            if job.ordered:
-                bench.session.order(job.ordered)
+            if job.study:
+                bench.session.keep_study(job.study)
             return await self._current.carry_out(bench)
         finally:
             self._current = None

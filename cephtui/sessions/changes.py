@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
-from cephtui.models import Model, Name
+from cephtui.models import Mark, Model, Name, Run
+from cephtui.models.study import CheckGoal, SavedStudy
 from cephtui.sessions.store import is_locked, readable_lines
 
 CHANGES_FILE = "changes.jsonl"
+State: TypeAlias = Literal["made", "not made", "unknown"]
+"""Of a change: ``unknown`` is one whose command was begun, and of whose end nothing is noted."""
 
 
 class Ran(Model):
@@ -26,6 +29,8 @@ class Ran(Model):
     command: str
     undo: str | None = None
     """What takes the change back; null where nothing was given."""
+    study: Name = Field(default="", exclude_if=lambda study: not study)
+    """The check that it is of; empty, and left out, in a session of cephtui 0.1."""
     status: int | None = None
     """The exit status; null before its end."""
     output: Name = ""
@@ -52,10 +57,26 @@ def newest(directory: Path) -> Ran | None:
     return _newest(_commands(directory))
 
 
-def is_made(directory: Path) -> bool:
-    """Whether the newest command of a session that has ended well made a change."""
-    ended = [ran for ran in _commands(directory) if ran.status == 0]
-    return bool(ended) and ended[-1].kind == "change"
+def commands_of(directory: Path, study: SavedStudy) -> list[Ran]:
+    """The commands of a check, each as it was noted before it ran, and again at its end."""
+    return [ran for ran in _commands(directory) if ran.study in ("", study.id) and ran.at >= study.at]
+
+
+def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], commands: Sequence[Ran]) -> State:
+    """Whether the change of a check is in place, by its runs and commands and the marks of its session.
+
+    Without commands the user makes it: then it is, once something was measured after it, or was marked after what was
+    measured before it.
+    """
+    if commands:
+        last = commands[-1]
+        if last.status is None:
+            return "unknown" if last.kind == "change" else "made"
+        return "made" if (last.kind == "change") == (last.status == 0) else "not made"
+    if any(run.batch in check.after for run in runs):
+        return "made"
+    begun = [run.started_at for run in runs if run.batch in check.before]
+    return "made" if begun and any(mark.at > max(begun) for mark in marks) and not check.is_commanded else "not made"
 
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:

@@ -24,21 +24,21 @@ from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
 from cephtui.sessions import store
 from cephtui.sessions.demo import is_packaged
+from cephtui.sessions.studies import promises_in, read_studies
 from cephtui.sessions.writer import append_lines
 
 
-def promises_of(directory: Path, runs: Iterable[Run]) -> dict[str, Promise]:
+def promises_of(directory: Path, runs: Sequence[Run]) -> dict[str, Promise]:
     """What was expected of runs of a session when they began, by their batches.
 
     An earlier cephtui has left it in what was ordered, and not in the runs. An order that can't be read
     expects nothing.
     """
-    ordered = None
+    ordered: Mapping[str, Promise] = {}
     with suppress(store.StoreError):
-        ordered = store.read_ordered(directory)
-    batches = dict.fromkeys(run.batch for run in runs)
-    found = {batch: promise for batch, promise in (ordered.promises if ordered else {}).items() if batch in batches}
-    return found | {run.batch: run.promise for run in runs if run.promise}
+        ordered = promises_in(read_studies(directory))
+    promises = {run.batch: ordered[run.batch] for run in runs if run.batch in ordered}
+    return promises | {run.batch: run.promise for run in runs if run.promise}
 
 
 def judge_promises(

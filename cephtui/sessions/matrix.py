@@ -11,6 +11,7 @@ from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
+from cephtui.sessions.studies import ordered_in, read_studies
 
 
 class MatrixReader:
@@ -35,6 +36,6 @@ class MatrixReader:
         return matrix_of(
             self.runs,
             self._headline,
-            store.read_ordered(self._directory),
+            ordered_in(read_studies(self._directory)),
             self._osds,
         )

@@ -14,9 +14,10 @@ from cephtui.analysis.marks import made_during
 from cephtui.analysis.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.study import CheckGoal
 from cephtui.models.verdict import LeftOut
 from cephtui.sessions import store
+from cephtui.sessions.studies import newest_check, read_studies, runs_before
 
 
 class NoChange(Exception):
@@ -33,7 +34,7 @@ class SavedChange:
     directory: Path
     """The session of the runs after the change, where its verdicts are kept."""
     looks: Looks = ONE_LOOK
-    guided: GuidedCheck | None = None
+    guided: CheckGoal | None = None
     """Of a guided check: what it asks."""
     others: tuple[Run, ...] = ()
     """All runs of the sessions of two named runs: how far repeats are spread."""
@@ -50,10 +51,11 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
     """
     runs, _ = store.read_runs(directory)
     marks = tuple(store.read_marks(directory))
-    guided = store.read_guided_check(directory) if mark is None else None
+    guided = newest_check(read_studies(directory)) if mark is None else None
     if guided is not None:
         others = tuple(guided_check.beside(guided, runs))
-        found = SavedChange(tuple(changes_of(guided, runs)), marks, directory, looks_of(guided), guided, beside=others)
+        changes = changes_of(guided, [*runs_before(directory, guided), *runs])
+        found = SavedChange(tuple(changes), marks, directory, looks_of(guided), guided, beside=others)
     else:
         found = _around(directory, runs, marks, mark)
     if not all(change.before and change.after for change in found.changes):

@@ -7,9 +7,8 @@ SESSION/session.json      what it is
         plans.jsonl       every plan, as it was shown
         marks.jsonl       the marks of the user, and when
         verdicts.jsonl what checks have said of its runs, and what was said of what was expected of them
-        guided.json   what a check measures before and after a change
-        suite.json    what was ordered as a whole, with what has not been measured yet
-        changes.jsonl commands of the user that made the change, and whether they were undone
+        studies.jsonl     what was ordered as a whole, a study each, with what has not been measured yet
+        changes.jsonl     commands of the user that made the change, and whether they were undone
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress, or its console ended before it
             stop          that its end was asked for, and the reason where it was not the user's wish
@@ -63,8 +62,6 @@ from cephtui.sessions.jsonlines import parse_sample
 
 if TYPE_CHECKING:
     from cephtui.models.expectation import Expected
-    from cephtui.models.guided_check import GuidedCheck
-    from cephtui.models.suite import Ordered
     from cephtui.models.verdict import Verdict
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -74,10 +71,6 @@ _TIME = TypeAdapter(AwareDatetime)
 M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
-GUIDED_FILE = "guided.json"
-_GUIDED_FILE_0_1 = "sitting.json"
-"""As sessions of cephtui 0.1 have it."""
-SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
 STOP_FILE = "stop"
 _UNSAVED = "cephtui ended before the results were saved"
@@ -135,7 +128,7 @@ def check_name(name: str | None) -> None:
         raise StoreError(f"session name {name!r}: expected up to 64 letters, digits, dots, dashes and underscores")
 
 
-def _load(path: Path, model: type[M]) -> M:
+def load_model(path: Path, model: type[M]) -> M:
     """A model's file; raises StoreError naming it."""
     try:
         data = load_json(read_bytes(path))
@@ -161,12 +154,12 @@ def run_directories(directory: Path) -> list[tuple[int, Path]]:
 
 def read_session(directory: Path) -> Session:
     """What a session is; raises StoreError."""
-    return _load(directory / "session.json", Session)
+    return load_model(directory / "session.json", Session)
 
 
 def read_run(directory: Path, number: int) -> Run:
     """A run; one without outcome that no process writes any more is cut off. Raises StoreError."""
-    run = _load(directory / f"{number:03}" / "run.json", Run)
+    run = load_model(directory / f"{number:03}" / "run.json", Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
     return run if run.outcome or is_locked(directory) else cut_off(directory, run)
@@ -237,10 +230,12 @@ def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
     return readable_lines(directory / f"{number:03}" / "cluster.jsonl", ClusterSample, SERIES_MOST_BYTES)
 
 
-def readable_lines(path: Path, model: type[M], most_bytes: int = DOCUMENT_MOST_BYTES) -> Iterator[M]:
+def readable_lines(
+    path: Path, model: type[M], most_bytes: int = DOCUMENT_MOST_BYTES, line_most_bytes: int = LINE_MOST_BYTES
+) -> Iterator[M]:
     """The lines of a file that are what they should be, none where there is no such file."""
     with contextlib.suppress(OSError):
-        for text in read_lines(path, most_bytes):
+        for text in read_lines(path, most_bytes, line_most_bytes):
             with contextlib.suppress(ValueError):
                 yield model.model_validate_json(text)
 
@@ -255,7 +250,7 @@ def _parse_line(path: Path, row: int, text: bytes) -> Sample:
 def read_overview(directory: Path, number: int) -> Overview | None:
     """A run's overview; None where it did not come to its end. Raises StoreError."""
     path = directory / f"{number:03}" / "overview.json"
-    return _load(path, Overview) if os.path.lexists(path) else None
+    return load_model(path, Overview) if os.path.lexists(path) else None
 
 
 def read_history(directory: Path, number: int) -> History:
@@ -286,22 +281,6 @@ def read_given(directory: Path) -> list[Expected]:
     from cephtui.models.expectation import Expected
 
     return list(readable_lines(directory / VERDICTS_FILE, Expected))
-
-
-def read_guided_check(directory: Path) -> GuidedCheck | None:
-    """What a check measures in a session; None where it is not one. Raises StoreError."""
-    from cephtui.models.guided_check import GuidedCheck
-
-    paths = (directory / name for name in (GUIDED_FILE, _GUIDED_FILE_0_1))
-    return next((_load(path, GuidedCheck) for path in paths if os.path.lexists(path)), None)
-
-
-def read_ordered(directory: Path) -> Ordered | None:
-    """What was ordered as a whole in a session; None where nothing was. Raises StoreError."""
-    from cephtui.models.suite import Ordered
-
-    path = directory / SUITE_FILE
-    return _load(path, Ordered) if os.path.lexists(path) else None
 
 
 def session_names(root: Path) -> list[str]:
@@ -353,4 +332,4 @@ def count_runs(directory: Path) -> int:
 def read_notes(directory: Path) -> SessionNotes:
     """What the user has noted of a session, nothing where there is no such file; raises StoreError."""
     path = directory / NOTES_FILE
-    return _load(path, SessionNotes) if os.path.lexists(path) else SessionNotes()
+    return load_model(path, SessionNotes) if os.path.lexists(path) else SessionNotes()

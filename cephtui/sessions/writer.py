@@ -22,6 +22,7 @@ from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT
+from cephtui.models.study import SavedStudy
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
@@ -30,7 +31,6 @@ from cephtui.sessions.store import (
     NO_ROOM,
     ROW_FILE,
     STOP_FILE,
-    SUITE_FILE,
     StoreError,
     cannot_write,
     cut_off,
@@ -40,6 +40,7 @@ from cephtui.sessions.store import (
     read_session,
     run_directories,
 )
+from cephtui.sessions.studies import STUDIES_FILE, kept, next_name, read_studies
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
@@ -309,9 +310,13 @@ class SessionWriter:
         except OSError as error:
             raise cannot_write(error, f"session {self.directory}") from None
 
-    def order(self, ordered: Model) -> None:
-        """Keep what is measured as a whole, in place of what was ordered before; raises OSError."""
-        write_whole(self.directory / SUITE_FILE, as_json(ordered))
+    def keep_study(self, study: SavedStudy) -> SavedStudy:
+        """Keep a study under a name of its own, unless it is kept already; raises OSError and StoreError."""
+        named = kept(self.directory, study)
+        if not named.id:
+            named = study.model_copy(update={"id": next_name(read_studies(self.directory))})
+            self._append(STUDIES_FILE, line(named))
+        return named
 
     def next_run(self) -> int:
         """The number of the next run; counts on from what the session holds."""
@@ -357,9 +362,7 @@ class SessionWriter:
                 write_whole(self.directory / ROW_FILE, text)
 
     def _append(self, name: str, text: str) -> None:
-        with open_to_append(self.directory / name) as file:
-            _write_all(file, text.encode() + b"\n")
-            os.fsync(file.fileno())
+        _append_text(self.directory / name, f"{text}\n")
 
 
 def _new_directory(root: Path) -> Path:
@@ -379,10 +382,21 @@ def append_lines(path: Path, lines: Iterable[Model]) -> None:
     Raises OSError, and StoreError for a session that is read-only.
     """
     check_writable(path.parent)
-    text = "".join(line(each) + "\n" for each in lines)
+    _append_text(path, "".join(line(each) + "\n" for each in lines))
+
+
+def _append_text(path: Path, text: str) -> None:
+    """Whole lines, also behind one that a crash has torn; raises OSError."""
     with open_to_append(path) as file:
-        _write_all(file, text.encode())
+        _write_all(file, b"\n" * _is_torn(path) + text.encode())
         os.fsync(file.fileno())
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether the last line of a file has no end."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        return bool(size) and os.pread(file.fileno(), 1, size - 1) != b"\n"
 
 
 def mark_undone(directory: Path, undo: Undo) -> None:

@@ -9,7 +9,7 @@ import click
 
 from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, finish, keep
-from cephtui.cli.options import JUDGING, Question, given_options, refuse_options, refuse_other_options
+from cephtui.cli.options import JUDGING, Measuring, Question, given_options, refuse_options, refuse_other_options
 from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session
@@ -34,16 +34,17 @@ def check_change(
     names: tuple[str, ...],
     mark: int | None,
     expect: tuple[str, ...],
-    as_json: bool,
     question: Question,
+    options: Measuring,
     **given: Any,
 ) -> int:
     """Judge saved runs, or measure first; the exit code."""
     _check_form(names, mark, expect)
+    as_json = options.as_json
     if given["against"] or given["presets"] or given["resume"]:
         from cephtui.cli.commands.check_measured import Asked, measure_and_judge
 
-        return measure_and_judge(Asked(question=question, as_json=as_json, **given))
+        return measure_and_judge(Asked(question=question, study=names[0] if names else None, **given), options)
     try:
         if expect:
             return check_saved(names[0] if names else "last", expect, as_json)
@@ -63,7 +64,8 @@ def check_change(
 def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...]) -> None:
     """Raises UsageError for options that do not go together: none is ignored."""
     options = given_options()
-    if names and (form := next((option for option in _MEASURING if option in options), None)):
+    form = next((option for option in _MEASURING if option in options), None)
+    if form and len(names) > (form == "--continue"):  # which study of the session
         raise click.UsageError(f"saved runs are judged without {form}: cephtui check --help")
     if expect:
         refuse_other_options(

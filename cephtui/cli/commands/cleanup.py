@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -13,7 +14,7 @@ import click
 from cephtui import paths
 from cephtui.cli.choice import known_nodes, known_secrets
 from cephtui.cli.errors import Refused
-from cephtui.cli.headless import say_notices
+from cephtui.cli.measuring import say_notices
 from cephtui.cli.options import Where, refuse_other_options
 from cephtui.cli.printing import print_report
 from cephtui.cli.prompts import ask_secrets, connect
@@ -29,7 +30,7 @@ from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import CHANGES_FILE, left_changed, left_text, not_undone, remedy_of
+from cephtui.sessions.changes import CHANGES_FILE, left_changed, left_text, newest, not_undone, remedy_of
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
 from cephtui.targets import in_turn
@@ -95,11 +96,17 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
         if not_undone(directory) != command:
             raise Refused(f"the change of session {directory.name} was undone meanwhile: nothing was run")
         try:
-            problem = run_noted(directory, "undo", command, command, lambda: False)
+            problem = asyncio.run(_undone(directory, command))
         except Interrupted:
             raise Interrupted(f"the change was not undone: {remedy}") from None
     say(f"the change was not undone: {problem}: {remedy}" if problem else "the change is undone")
     return EXIT_FAILED if problem else 0
+
+
+async def _undone(directory: Path, command: str) -> str:
+    """Why a change could not be undone; empty where it was."""
+    last = newest(directory)
+    return await run_noted(directory, "undo", command, command, lambda: False, last.study if last else "")
 
 
 def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool) -> int:

@@ -12,28 +12,24 @@ import click
 
 from cephtui import paths
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
-from cephtui.cli.commands.run import check_all, show_plans, surveyed_work
 from cephtui.cli.errors import Refused
-from cephtui.cli.expecting import conclude_expected
-from cephtui.cli.options import Where
+from cephtui.cli.measuring import carry_out
+from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect
-from cephtui.cli.series import run_in_order
-from cephtui.cli.work import Work, consents
-from cephtui.exit_codes import WORST
+from cephtui.cli.work import check_all, show_plans, surveyed
 from cephtui.frozen import dataclass
 from cephtui.models import MeasuredVolume, Node
-from cephtui.models.suite import Cell, Ordered
+from cephtui.models.study import Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import Placed, cells, plan_of, requests_of
 from cephtui.planning import new_batch
 from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
-from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.targets import TargetError, parse_target
+from cephtui.studies.runs import Runs
+from cephtui.targets import TargetError, parse_target, with_data_pool
 from cephtui.targets.base import Target, TargetFault
-from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 from cephtui.volumes import PRESET, Volume, VolumeStep, load_volumes, steps_of, volume_of
 
@@ -50,40 +46,27 @@ class _Place:
 
 
 def measure_volumes(
-    file: Path | None,
-    volumes: tuple[str, ...],
-    where: Where,
-    jobs: tuple[int, ...],
-    overrides: tuple[str, ...],
-    repeat: int | None,
-    session: str | None,
-    destroy: tuple[str, ...],
-    shared_pool: bool,
-    drop_caches: bool,
-    stall_timeout: float,
-    as_json: bool,
-    dry_run: bool,
+    file: Path | None, volumes: tuple[str, ...], jobs: tuple[int, ...], repeat: int | None, options: Measuring
 ) -> int:
     """Measure each volume, and print what became of its promise; the exit code."""
-    check_session_name(session)
+    check_session_name(options.session)
     with ExitStack() as stack:
         try:
             (preset,) = choose(find_catalogue(), [PRESET])
-            options = preset.tool.canonical(parse_overrides(overrides))
-            _check_options(options)
+            given = preset.tool.canonical(parse_overrides(options.overrides))
+            _check_options(given)
             named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
-            places = _places(named, chosen_nodes(where), jobs, stack)
-            runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
+            places = _places(named, options, jobs, stack)
+            runner = stack.enter_context(
+                Runner(paths.sessions_dir(), options.session, stall_seconds=options.stall_timeout)
+            )
             places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
-            work = _work(places, preset, (1, *jobs), repeat or 1, options)
-            work = replace(work, ordered=work.ordered.model_copy(update={"drop_caches": drop_caches}))
-            agreed = consents(where, destroy, shared_pool=shared_pool, drop_caches=drop_caches)
-            work = surveyed_work(runner, work, agreed)
-            if dry_run:
-                return show_plans(runner, work, None, as_json)
-            check_all(runner, work)
-            code = run_in_order(runner, work.slices, work.ordered, as_json)
-            return max(code, _conclude(runner.directory, work, as_json), key=WORST.index)
+            study = _study(places, preset, (1, *jobs), repeat or 1, given, drop_caches=options.drop_caches)
+            ready = surveyed(runner, study, (), options)
+            if options.dry_run:
+                return show_plans(runner, ready, (), as_json=options.as_json)
+            check_all(runner, ready.requests)
+            return carry_out(runner, ready, as_json=options.as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
@@ -97,11 +80,12 @@ def _check_options(options: Mapping[str, Choice]) -> None:
         raise click.UsageError(f"--set {own}: each step has its own, by what is promised: {hint}")
 
 
-def _places(volumes: Sequence[Volume], nodes: Sequence[Node], jobs: Sequence[int], stack: ExitStack) -> list[_Place]:
+def _places(volumes: Sequence[Volume], options: Measuring, jobs: Sequence[int], stack: ExitStack) -> list[_Place]:
     """Raises UsageError."""
     if not volumes:
         raise click.UsageError("name a FILE of volumes, or --volume TARGET=IOPS")
-    places = [_place(volume, {node.name: node for node in nodes}, stack) for volume in volumes]
+    nodes = {node.name: node for node in chosen_nodes(options.where)}
+    places = [_place(volume, nodes, options.data_pool, stack) for volume in volumes]
     targets = [(each.node.name, each.target.spec) for each in places]
     if again := next((spec for spec in targets if targets.count(spec) > 1), None):
         raise click.UsageError(f"volume {again[1]} is given twice")
@@ -113,7 +97,7 @@ def _places(volumes: Sequence[Volume], nodes: Sequence[Node], jobs: Sequence[int
     return places
 
 
-def _place(volume: Volume, nodes: Mapping[str, Node], stack: ExitStack) -> _Place:
+def _place(volume: Volume, nodes: Mapping[str, Node], data_pool: str | None, stack: ExitStack) -> _Place:
     name = volume.node or next(iter(nodes))
     if name not in nodes or (len(nodes) > 1 and not volume.node):
         raise click.UsageError(
@@ -121,7 +105,8 @@ def _place(volume: Volume, nodes: Mapping[str, Node], stack: ExitStack) -> _Plac
             f'node = "...", one of {", ".join(nodes)}'
         )
     node = nodes[name]
-    return _Place(volume, chosen_target(volume.target, stack, [node], None, new_batch()), node)
+    target = chosen_target(volume.target, stack, [node], None, new_batch())
+    return _Place(volume, with_data_pool(target, data_pool) if data_pool and target.creates_images else target, node)
 
 
 def _with_limits(runner: Runner, place: _Place) -> _Place:
@@ -148,37 +133,37 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
     return replace(place, volume=volume)
 
 
-def _work(
-    places: Sequence[_Place], preset: Preset, jobs: Sequence[int], repeats: int, options: Mapping[str, Choice]
-) -> Work:
+def _study(
+    places: Sequence[_Place],
+    preset: Preset,
+    jobs: Sequence[int],
+    repeats: int,
+    options: Mapping[str, Choice],
+    *,
+    drop_caches: bool,
+) -> Runs:
     """The steps of all volumes; raises OptionError."""
-    every = [
-        (each, step)
-        for each in places
+    steps = [
+        (place, step)
+        for place in places
         for number in dict.fromkeys(jobs)
-        for step in steps_of(each.volume, preset, number, repeats, options)
+        for step in steps_of(place.volume, preset, number, repeats, options)
     ]
-    found = [_cell(each, step) for each, step in every]
-    ordered = Ordered(at=datetime.now(UTC), suite=PRESET, title=preset.file.title, cells=tuple(found))
+    saved = SavedStudy(
+        at=datetime.now(UTC),
+        suite=PRESET,
+        title=preset.file.title,
+        drop_caches=drop_caches,
+        cells=tuple(_cell(place, step) for place, step in steps),
+    )
     targets, nodes = {p.target.spec: p.target for p in places}, {p.node.name: p.node for p in places}
-    work = Work(ordered, tuple(requests_of(ordered, {preset.name: preset}, targets, nodes)))
-    for request in work.requests:
+    requests = requests_of(saved, {preset.name: preset}, targets, nodes)
+    for request in requests:
         plan_of(request)
-    return work
+    return Runs(saved, requests)
 
 
 def _cell(place: _Place, step: VolumeStep) -> Cell:
     (cell,) = cells([Placed(step.step, (place.target,))], [place.node.name])
     volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
     return cell.model_copy(update={"volume": volume})
-
-
-def _conclude(directory: Path | None, work: Work, as_json: bool) -> int:
-    """Print what became of each promise; the exit code, 0 where nothing was measured."""
-    if directory is None:
-        return 0
-    code = conclude_expected(directory, work.ordered, as_json)
-    measured = {run.batch for run in store.read_runs(directory)[0]}
-    if missing := sum(cell.batch not in measured for cell in work.ordered.cells):
-        say(f"{missing} of {len(work.ordered.cells)} steps were not measured")
-    return code

@@ -19,7 +19,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.models.suite import Ordered
+from cephtui.models.study import Ordered
 from cephtui.reading import open_regular
 from cephtui.reports.sparks import bucket
 from cephtui.sessions import store

@@ -24,6 +24,7 @@ from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
+from cephtui.sessions.studies import ordered_in, read_studies
 from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
 
@@ -71,7 +72,7 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
     notes = (why,) if why else ()
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
     osds = {run.run: osd_latency(store.read_cluster(directory, run.run), run) for run in runs}
-    return replace(material, ordered=store.read_ordered(directory), osds=osds)
+    return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 
 def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:

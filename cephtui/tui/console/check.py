@@ -22,7 +22,6 @@ from cephtui.analysis.noted import NOT_SEEN, UNSEEN, is_seen
 from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
-from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, Preset, check_one_value
@@ -98,7 +97,7 @@ class Desk:
     """What a run would be made under now; may raise NotRun, and FAULTS."""
 
 
-def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[GuidedCheck, Desk]:
+def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[CheckGoal, Desk]:
     """What the console's choice makes of a check, or the one of its session that was left; raises OptionError."""
     preset, choice, dispatcher = screen.choice.preset, screen.choice, screen.dispatcher
     left = unfinished(runner.directory, lambda name: _usable(catalogue, name))
@@ -151,7 +150,7 @@ class CheckScreen(InLarge):
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
 
-    def __init__(self, guided: GuidedCheck, desk: Desk) -> None:
+    def __init__(self, guided: CheckGoal, desk: Desk) -> None:
         super().__init__()
         self._guided, self._desk = guided, desk
         self._goes = False
@@ -358,7 +357,7 @@ def _phase(stands: Standing, runs: bool) -> tuple[str, ...]:
     return (word if runs else f"{word}, paused" if done else stands.side, stands.side)
 
 
-def _how(guided: GuidedCheck) -> str:
+def _how(guided: CheckGoal) -> str:
     """The steps, as long as there is no verdict to show."""
     *some, last = looks_of(guided).at
     return (
@@ -369,7 +368,7 @@ def _how(guided: GuidedCheck) -> str:
     )
 
 
-def _seen(guided: GuidedCheck, stands: Standing, metric: Metric) -> str:
+def _seen(guided: CheckGoal, stands: Standing, metric: Metric) -> str:
     """The least change to the worse that would be seen, with the spread of the runs before where that is known."""
     runs = looks_of(guided).at
     spread = stands.spread_before

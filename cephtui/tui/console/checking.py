@@ -26,8 +26,8 @@ from cephtui.analysis.ratio import geometric_mean, spread
 from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.guided_check import GuidedCheck, SideName
 from cephtui.models.metrics import Metric
+from cephtui.models.study import SideName
 from cephtui.planning import Request, new_batch
 from cephtui.presets import Preset, SeveralValuesError, check_one_value, headline_metric
 from cephtui.sessions import store
@@ -60,9 +60,9 @@ class Standing:
     """Coefficient of variation; None for fewer than two runs."""
 
 
-def new_guided_check(request: Request, require_percent: float) -> GuidedCheck:
+def new_guided_check(request: Request, require_percent: float) -> CheckGoal:
     """Of the preset, options, target and nodes of a request."""
-    return GuidedCheck(
+    return CheckGoal(
         at=datetime.now(UTC),
         presets=(request.preset.name,),
         overrides=dict(request.overrides),
@@ -79,7 +79,7 @@ def new_guided_check(request: Request, require_percent: float) -> GuidedCheck:
     )
 
 
-def with_required(guided: GuidedCheck, percent: float) -> GuidedCheck:
+def with_required(guided: CheckGoal, percent: float) -> CheckGoal:
     """What a change must at least bring; a margin for the worse is also what counts as the same."""
     same = -percent if percent < 0 else Criteria().same_percent
     return guided.model_copy(update={"require_percent": percent, "same_percent": same})
@@ -93,7 +93,7 @@ def wrong_percent(text: str) -> str | None:
         return "expected a number, such as -10 or 20"
 
 
-def request_of_next(guided: GuidedCheck, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
+def request_of_next(guided: CheckGoal, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
     """The request of one more run of a side, and its batch."""
     number = begun(guided, side, runs)
     batch = (guided.before if side == "before" else guided.after)[0]
@@ -101,7 +101,7 @@ def request_of_next(guided: GuidedCheck, request: Request, side: SideName, runs:
 
 
 def standing(
-    guided: GuidedCheck, preset: Preset, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
+    guided: CheckGoal, preset: Preset, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
 ) -> Standing:
     """From what is saved, so that it is the same after a pause."""
     before, after = sides_of(guided, runs)
@@ -152,7 +152,7 @@ def saved(directory: Path | None, known: Sequence[Run] = ()) -> tuple[list[Run],
     return [found[number] for number in sorted(found)], store.read_marks(directory)
 
 
-def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> GuidedCheck | None:
+def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> CheckGoal | None:
     """A check of the session that was left before its end, and can be continued here."""
     try:
         guided = store.read_guided_check(directory) if directory else None
@@ -167,7 +167,7 @@ def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]
         return None
 
 
-def is_of(guided: GuidedCheck, request: Request) -> bool:
+def is_of(guided: CheckGoal, request: Request) -> bool:
     """Whether target, nodes and caches of a request are those of a check; one scratch file is like another."""
     target = request.target.spec
     same = target == guided.target or (is_scratch(target) and is_scratch(guided.target))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.models.suite import Ordered
+from cephtui.models.study import Ordered
 from cephtui.ordering import cells, fitting, in_slices, once, place, plans_of, requests_of
 from cephtui.planning import Request
 from cephtui.running.queue import Entry

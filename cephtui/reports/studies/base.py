@@ -1,0 +1,92 @@
+"""What the words of each kind of study are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from rich.console import Group, RenderableType
+
+from cephtui import units
+from cephtui.analysis.conclusion import why_invalid
+from cephtui.models import Model, Plan, Run
+from cephtui.models.study import CHECK
+from cephtui.studies.base import Conclusion, Extent, Measure, Study
+
+S = TypeVar("S", bound=Study[Any])
+C = TypeVar("C", bound=Conclusion)
+
+
+class StudyView(Generic[S, C]):
+    """The words of a kind of study; what a kind does not say is empty."""
+
+    names_session = True
+    """Whether it is said where the runs are saved."""
+
+    def planned(self, study: S, plans: Sequence[Plan]) -> list[str]:
+        """Beside the plans of its drafts: what else there may be to run, and how long that takes."""
+        return []
+
+    def begins(self, study: S, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
+        """As a plan begins, with the runs before it."""
+        return ""
+
+    def brought(self, study: S, runs: Sequence[Run]) -> list[str]:
+        """What is known after the newest of these runs."""
+        return []
+
+    def measured(self, study: S, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
+        """The runs that were made now."""
+        return Group()
+
+    def concluded(self, study: S, conclusion: C, *, ascii_only: bool) -> RenderableType:
+        """What all runs of it show."""
+        return Group()
+
+    def rows(self, study: S, conclusion: C) -> list[Model]:
+        """The same as JSON Lines."""
+        return []
+
+
+def name_of(study: Study[Any], batch: str) -> str:
+    """``write-iops on rbd:ssd: ``: what is said before a line about a batch of a study; empty for its only one."""
+    cells = study.saved.cells
+    cell = next((cell for cell in cells if batch.startswith(cell.batch)), None)
+    if cell is None:
+        return ""
+    parts = [cell.preset] if len({each.preset for each in cells}) > 1 else []
+    if len({each.target for each in cells}) > 1:
+        parts.append(cell.target)
+    return f"{' on '.join(parts)}: " if parts else ""
+
+
+def uncounted_line(study: Study[Any], run: Run) -> str:
+    """Why a run of a study whose runs have to count does not; empty where it does."""
+    why = why_invalid(run)
+    return f"{name_of(study, run.batch)}#{run.run} does not count and is measured again: {why}" if why else ""
+
+
+def missing_text(study: Study[Any], runs: Sequence[Run]) -> str:
+    """``8 runs are missing``: what is to be measured of a study after all its runs; empty where nothing is."""
+    good = [run for run in runs if run.outcome == "ok"]
+    if study.is_one_run or study.next(good) is None:
+        return ""
+    number = study.missing(good)
+    if number is None:
+        return "more is to be measured"
+    return f"{number} run{'s are' if number > 1 else ' is'} missing"
+
+
+def resume_command(study: Study[Any], session: str, name: str) -> str:
+    """What measures it."""
+    verb = "check --continue" if study.kind == CHECK else "run --resume"
+    return f"cephtui {verb} {session} {name}"
+
+
+def extent_text(extent: Extent) -> str:
+    """``5 to 20 runs, 5:35 to 22:20 min``: how much there is to be measured."""
+    if extent.least_runs == extent.most_runs:
+        runs = f"{extent.most_runs} run{'s' if extent.most_runs > 1 else ''}"
+        return f"{runs}, about {units.duration(extent.most_seconds)}"
+    seconds = f"{units.duration(extent.least_seconds)} to {units.duration(extent.most_seconds)}"
+    return f"{extent.least_runs} to {extent.most_runs} runs, {seconds}"

@@ -1,0 +1,69 @@
+"""Presets and suites in words: which step comes next, the table of their runs, and what was expected of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+
+from cephtui import units
+from cephtui.analysis.batches import name_of
+from cephtui.models import Model, Plan, Run, Step
+from cephtui.models.plan import bound_of_all
+from cephtui.reports.expected import draw_expected
+from cephtui.reports.links import link_lines, link_rows
+from cephtui.reports.plan import order_line
+from cephtui.reports.runs import draw_session
+from cephtui.reports.studies.base import StudyView
+from cephtui.reports.text import joined
+from cephtui.running.outcomes import unsaved
+from cephtui.sessions.studies import ordered_in
+from cephtui.studies.base import Measure
+from cephtui.studies.runs import Runs, RunsMeasured
+
+
+class RunsView(StudyView[Runs, RunsMeasured]):
+    """Of runs that are known beforehand."""
+
+    def planned(self, study: Runs, plans: Sequence[Plan]) -> list[str]:
+        lines = []
+        if study.saved.order or len(plans) > 1:
+            lines.append(order_line([step for plan in plans for step in plan.steps], study.saved.titles))
+        promises = dict.fromkeys(step.promise for plan in plans for step in plan.steps if step.promise)
+        return [*lines, *(f"expected of {promise.step}: {', '.join(promise.expect)}" for promise in promises)]
+
+    def begins(self, study: Runs, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
+        """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
+        number, left = study.turn(step), study.steps_left(runs)
+        if len(study.plans) < 2:
+            return ""
+        titles = study.saved.titles
+        names = ", ".join(dict.fromkeys(titles[each.batch] for each in plan.steps))
+        nodes = joined(plan.steps[0].names, "nodes")
+        rest = f"; all that is left {_time(left)}" if len(left) > len(plan.steps) else ""
+        where = f"{plan.steps[0].target} on {nodes}"
+        return f"{number} of {len(study.plans)}: {names}, {where}, {_time(plan.steps)}{rest}"
+
+    def measured(self, study: Runs, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
+        return draw_session(runs, ascii_only=ascii_only, saved=not all(map(unsaved, runs))) if runs else Group()
+
+    def concluded(self, study: Runs, conclusion: RunsMeasured, *, ascii_only: bool) -> RenderableType:
+        links = conclusion.links
+        lines: list[RenderableType] = ["", *link_lines(links, ascii_only=ascii_only)] if len(links) > 1 else []
+        if not conclusion.expected:
+            return Group(*lines)
+        runs = {name_of(run): run for run in conclusion.runs}
+        return Group(*lines, draw_expected(conclusion.expected, runs, ordered_in([study.saved])))
+
+    def rows(self, study: Runs, conclusion: RunsMeasured) -> list[Model]:
+        links = link_rows(conclusion.links, conclusion.runs[0].session) if conclusion.links else []
+        return [*links, *conclusion.expected]
+
+
+def _time(steps: Sequence[Step]) -> str:
+    """``about 47 s``: of all together."""
+    seconds = sum(step.likely_seconds for step in steps)
+    return f"{bound_of_all(step.bound for step in steps)} {units.duration(seconds)}"
+
+
+VIEW = RunsView()

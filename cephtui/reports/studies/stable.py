@@ -1,0 +1,49 @@
+"""Repeats until stable in words: how well the mean is known after each run, and at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from cephtui.analysis.stable import Goal
+from cephtui.models import Plan, Run
+from cephtui.reports.runs import draw_session
+from cephtui.reports.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
+from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
+from cephtui.running.outcomes import unsaved
+from cephtui.studies.base import singly
+from cephtui.studies.stable import Stable, StableMeasured
+
+
+class StableView(StudyView[Stable, StableMeasured]):
+    """Of repeats until stable."""
+
+    def planned(self, study: Stable, plans: Sequence[Plan]) -> list[str]:
+        return [dry_line(_goal(study), plans)]
+
+    def brought(self, study: Stable, runs: Sequence[Run]) -> list[str]:
+        newest = runs[-1]
+        if uncounted := uncounted_line(study, newest):
+            return [uncounted]
+        mean = next(study.mean(each, runs) for each in singly(study.requests) if each.batches == (newest.batch,))
+        name, lines = name_of(study, newest.batch), []
+        if mean.counted > 1 and mean.metric:
+            lines.append(f"{name}{stable_line(mean.counted, mean.metric, mean.figures, _goal(study))}")
+        if mean.counted >= study.goal.most and not mean.is_stable:
+            lines.append(f"{name}{unstable_line(study.goal.most, mean.figures)}")
+        return lines
+
+    def measured(self, study: Stable, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
+        if not runs:
+            return Group()
+        looks = [Text(LOOKS_LINE)] if len(runs) > 1 else []
+        return Group(*looks, draw_session(runs, ascii_only=ascii_only, saved=not all(map(unsaved, runs))))
+
+
+def _goal(study: Stable) -> Goal:
+    return Goal(study.goal.percent, study.goal.most)
+
+
+VIEW = StableView()

@@ -1,0 +1,56 @@
+"""A sweep of the depth in words: each point, the curve, and what confirms its knee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+
+from cephtui.models import Model, Plan, Run
+from cephtui.models.rows import KneeRow
+from cephtui.reports.curve import curves_of, draw_curve
+from cephtui.reports.curve_rows import rows_of_curve
+from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
+from cephtui.reports.sweep import confirmed_line, dry_sweep_line, point_line
+from cephtui.studies.base import singly
+from cephtui.studies.depth import depth_most
+from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
+
+
+class SweepView(StudyView[Sweep, SweepMeasured]):
+    """Of sweeps that choose their depths."""
+
+    def planned(self, study: Sweep, plans: Sequence[Plan]) -> list[str]:
+        most = [depth_most(request) for request in singly(study.requests)]
+        return [dry_sweep_line(plans, most, confirm=study.goal.confirm)]
+
+    def brought(self, study: Sweep, runs: Sequence[Run]) -> list[str]:
+        newest = runs[-1]
+        if uncounted := uncounted_line(study, newest):
+            return [uncounted]
+        sweeps = (study.swept(request, runs) for request in singly(study.requests))
+        sweep = next(sweep for sweep in sweeps if newest in (*sweep.runs, *sweep.confirming))
+        name = name_of(study, newest.batch)
+        if newest in sweep.confirming:
+            return [f"{name}{confirmed_line(newest)}"]
+        if sweep.empty:
+            return [f"{name}#{newest.run} completed nothing: the sweep ends here"]
+        return [f"{name}{point_line(sweep.measured)}", *_unconfirmed(study, sweep, runs, name)]
+
+    def measured(self, study: Sweep, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
+        """A run that confirms a sweep stands alone, and has had its line."""
+        return Group(*(draw_curve(curve, ascii_only=ascii_only) for curve in curves_of(runs)))
+
+    def rows(self, study: Sweep, conclusion: SweepMeasured) -> list[Model]:
+        runs = [run for sweep in conclusion.sweeps for run in sweep.runs]
+        rows = (row for curve in curves_of(runs) for row in rows_of_curve(curve))
+        return [row for row in rows if isinstance(row, KneeRow)]
+
+
+def _unconfirmed(study: Sweep, sweep: Swept, runs: Sequence[Run], name: str) -> list[str]:
+    """Why nothing confirms a sweep that has come to its end."""
+    is_over = study.goal.confirm and sweep.knee is None and study.next_of(sweep) is None
+    return [f"{name}not confirmed: the sweep has found no knee"] if is_over else []
+
+
+VIEW = SweepView()

@@ -1,0 +1,124 @@
+"""Before, the change, after: which side is measured next, when it is decided, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from cephtui.analysis.batches import full_names
+from cephtui.analysis.conclusion import Asked, Judgement, conclude, metric_named
+from cephtui.analysis.guided_check import (
+    Turn,
+    begun,
+    beside,
+    changes_of,
+    counted,
+    criteria_of,
+    is_look,
+    looks_of,
+    next_turn,
+)
+from cephtui.exit_codes import EXIT_INCOMPLETE
+from cephtui.models import Mark, Plan, Run
+from cephtui.models.metrics import Metric
+from cephtui.models.study import CHECK, CheckGoal, SideName
+from cephtui.planning import Order, Request
+from cephtui.presets import Catalogue, headline_metric
+from cephtui.sessions.verdicts import judge_saved, keep_verdicts
+from cephtui.studies.base import Conclusion, Extent, Measure, Study
+
+
+class Checked(Conclusion):
+    """What a check has come to; ``judgement`` is None where a side has no runs."""
+
+    def __init__(self, judgement: Judgement | None) -> None:
+        self.judgement = judgement
+        self.exit_code = judgement.conclusion.exit_code if judgement else EXIT_INCOMPLETE
+
+    def keep(self, directory: Path) -> None:
+        if self.judgement:
+            keep_verdicts(self.judgement, directory)
+
+
+class Check(Study[CheckGoal]):
+    """Presets on one target, before and after a change."""
+
+    kind = CHECK
+    needs_its_end = True
+    Goal = CheckGoal
+
+    @property
+    def batches(self) -> frozenset[str]:
+        return frozenset((*self.goal.before, *self.goal.after))
+
+    def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
+        every = [*self.elsewhere, *runs]
+        counts = counted(self.goal, every)
+        turn = next_turn(self.goal, *counts)
+        if turn is None or self.batches.intersection(without) or self.given_up(runs):
+            return None
+        if is_look(self.goal, *counts) and self._is_decided(every):
+            return None
+        is_changed = None if self.elsewhere else turn.side == "after"
+        return Measure(self.request_of(turn, begun(self.goal, turn.side, runs)), is_changed=is_changed)
+
+    def request_of(self, turn: Turn, begun_steps: int) -> Request:
+        """The next runs of a side, of which so many steps were run."""
+        (request,) = self.requests
+        presets = len(request.presets)
+        until = begun_steps + turn.runs * presets
+        order: Order | None = "abab" if presets > 1 else None
+        batches = self.goal.before if turn.side == "before" else self.goal.after
+        return replace(
+            request, repeats=-(-until // presets), begun=begun_steps, until=until, order=order, batches=batches
+        )
+
+    def wanted(self, runs: Sequence[Run]) -> tuple[SideName, int] | None:
+        """The side that is measured next, and how many runs of it there are to be; None where it is over."""
+        counts = counted(self.goal, [*self.elsewhere, *runs])
+        turn = next_turn(self.goal, *counts) if self.next(runs) else None
+        return (turn.side, counts[0 if turn.side == "before" else 1] + turn.runs) if turn else None
+
+    def asked(self, runs: Sequence[Run]) -> Asked:
+        """What is to be concluded, with all runs of the session."""
+        presets: Catalogue = {preset.name: preset for request in self.requests for preset in request.presets}
+
+        def headline(run: Run) -> Metric:
+            return headline_metric(presets, run)
+
+        goal = self.goal
+        return Asked(
+            headline,
+            criteria_of(goal),
+            tuple(metric_named(name) for name in goal.metrics),
+            goal.directions,
+            frozenset(full_names(goal.without, runs[-1].session) if runs else ()),
+            beside=beside(goal, runs),
+        )
+
+    def _is_decided(self, runs: Sequence[Run]) -> bool:
+        at = max(run.started_at for run in runs)
+        return conclude(changes_of(self.goal, runs), self.asked(runs), at).conclusion.answer != "undecided"
+
+    def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> Checked:
+        changes = changes_of(self.goal, [*self.elsewhere, *runs])
+        if not all(change.before and change.after for change in changes):
+            return Checked(None)
+        return Checked(judge_saved(changes, self.asked(runs), tuple(marks), directory, at))
+
+    def looked_at(self, runs: Sequence[Run]) -> int:
+        """After how many runs a side the last look was; 0 before the first."""
+        counts = counted(self.goal, [*self.elsewhere, *runs])
+        return counts[1] if is_look(self.goal, *counts) else 0
+
+    def drafts(self) -> list[Request]:
+        return [self.request_of(Turn("after", looks_of(self.goal).at[-1]), 0)]
+
+    def extent(self, plans: Sequence[Plan]) -> Extent:
+        looks = looks_of(self.goal).at
+        one = plans[0].duration_seconds / looks[-1]
+        before = None if self.goal.takes_turns else self.goal.before_runs
+        least, most = (runs + (runs if before is None else before) for runs in (looks[0], looks[-1]))
+        return Extent(least, most, least * one, most * one)

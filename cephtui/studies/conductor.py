@@ -1,0 +1,283 @@
+"""Drives a study over a runner: the one loop, the change and its undo, and when it is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from cephtui.analysis.marks import CHANGED, UNDONE
+from cephtui.analysis.noted import NOT_SEEN, is_seen
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.study import CheckGoal
+from cephtui.nodes.transport import TransportError
+from cephtui.running.changing import run_noted
+from cephtui.running.runner import Runner
+from cephtui.sessions import store
+from cephtui.sessions.changes import Ran, State, commands_of, remedy_of, state_of
+from cephtui.sessions.store import StoreError, cannot_write
+from cephtui.sessions.studies import kept
+from cephtui.studies.base import Measure, Study
+from cephtui.targets.base import TargetFault
+
+_POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What makes the change and takes it back; None where the user does."""
+
+    change: str | None = None
+    undo: str | None = None
+
+
+class FrontEnd(Protocol):
+    """What carries out and shows what a conductor decides, on a terminal or in the console."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the user has asked for the end."""
+        ...
+
+    async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run]:
+        """Plan it, show it, and run it; fewer runs than it has steps where the user or an error has ended it.
+
+        ``runs`` are those of the study before it. What is wrong is shown; raises StoreError where it is the session.
+        """
+        ...
+
+    def ends_with(self, runs: Sequence[Run]) -> bool:
+        """Whether the user has ended the study with these runs."""
+        ...
+
+    def show(self, study: Study[Any], runs: Sequence[Run]) -> None:
+        """What the newest of these runs of the study has brought."""
+        ...
+
+    def say(self, text: str) -> None:
+        """A line for the user."""
+        ...
+
+    def begin_command(self, kind: Literal["change", "undo"], command: str) -> Callable[[], bool]:
+        """Show that it runs; what is given tells again and again whether the user wants its end."""
+        ...
+
+    def undoing(self) -> contextlib.AbstractContextManager[None]:
+        """In the block a change is taken back, which has a limit of time of its own."""
+        ...
+
+    async def make_change(self, is_unseen: Callable[[], Awaitable[bool]]) -> bool:
+        """Have the user make the change, and mark that; whether it is made. If not, the study ends here for now."""
+        ...
+
+    async def is_made(self, question: str) -> bool | None:
+        """Whether a change is in place whose end is not known; None where the user can't be asked."""
+        ...
+
+
+class _Over(Exception):
+    """Nothing more is measured; the text is for the user. What is ``spoiled`` is not judged."""
+
+    def __init__(self, code: int, text: str = "", *, spoiled: bool = False) -> None:
+        super().__init__(text)
+        self.code, self.spoiled = code, spoiled
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a study was carried out."""
+
+    code: int
+    """0 where it has come to its end, else one of ``exit_codes``."""
+    runs: tuple[Run, ...]
+    """That were made now."""
+    is_judged: bool
+    """Whether its runs say what they seem to say."""
+
+
+class Conductor:
+    """Carries out one study."""
+
+    def __init__(
+        self,
+        study: Study[Any],
+        runner: Runner,
+        front: FrontEnd,
+        commands: Commands | None = None,
+        runs: Sequence[Run] = (),
+    ) -> None:
+        """``runs`` are those of the study that need not be made again. Raises StoreError."""
+        self._study, self._runner, self._front = study, runner, front
+        self._commands = commands or Commands()
+        self._before, self._now = list(runs), list[Run]()
+        self._state = self._state_now()
+        self._given_up: dict[str, str] = {}
+
+    async def conduct(self) -> Ended:
+        """Measure until the study has come to its end, is stopped, or given up."""
+        code, is_judged = 0, True
+        try:
+            while not self._front.is_ending and (step := self._study.next(self.runs)):
+                await self._switch(step)
+                await self._measure(step)
+            if self._front.is_ending:
+                code = EXIT_INCOMPLETE
+            elif self._given_up:
+                code = self._study.given_up_code
+        except _Over as over:
+            code, is_judged = over.code, not over.spoiled
+            if str(over):
+                self._front.say(str(over))
+        finally:
+            await self._undo()
+        return Ended(code, tuple(self._now), is_judged)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Of the study so far, without those of an earlier time that failed."""
+        return [*self._before, *self._now]
+
+    # ------------------------------------------------------------------ measuring
+
+    async def _measure(self, step: Measure) -> None:
+        try:
+            measured = await self._front.measure(self._study, step, self.runs)
+        except StoreError as error:
+            if not self._now:
+                raise
+            raise _Over(EXIT_INCOMPLETE, str(error)) from None
+        self._now += measured
+        if not measured:
+            raise _Over(EXIT_INCOMPLETE)
+        self._front.show(self._study, self.runs)
+        if self._front.ends_with(measured):
+            raise _Over(EXIT_INCOMPLETE)
+        given_up = self._study.given_up(self.runs)
+        for reason in dict.fromkeys(given_up[batch] for batch in given_up.keys() - self._given_up.keys()):
+            self._front.say(f"stopped after two failures in a row: {reason}")
+        self._given_up = given_up
+
+    # ------------------------------------------------------------------ the change
+
+    @property
+    def _directory(self) -> Path:
+        assert self._runner.directory
+        return self._runner.directory
+
+    def _state_now(self) -> State:
+        """Of the change, by what the session has; raises StoreError."""
+        directory, goal = self._runner.directory, self._study.goal
+        if directory is None or not isinstance(goal, CheckGoal):
+            return "not made"
+        runs = self._study.own(store.read_runs(directory)[0])
+        return state_of(goal, runs, store.read_marks(directory), self._noted())
+
+    def _noted(self) -> list[Ran]:
+        """The commands of this check so far."""
+        return commands_of(self._directory, kept(self._directory, self._study.saved))
+
+    async def _switch(self, step: Measure) -> None:
+        """Make the change, or take it back, where what is next wants it so."""
+        if step.is_changed is None:
+            return
+        await self._learn_state()
+        self._look_at_the_change()
+        is_first = step.is_changed and not any(run.batch in step.request.batches for run in self.runs)
+        if step.is_changed != (self._state == "made"):
+            if not step.is_changed:
+                await self._undo(for_now=True)
+            elif self._commands.change is None:
+                await self._have_it_made(step)
+                return
+            else:
+                await self._change(self._commands.change)
+        if is_first and await self._is_unseen(step):
+            self._front.say(NOT_SEEN)
+
+    async def _learn_state(self) -> None:
+        """Where the end of a change is not known, the user is asked: it is never made again unasked."""
+        if self._state != "unknown":
+            return
+        begun = self._noted()[-1]
+        what = f"the change was begun, and its end is not known: {begun.command}"
+        made = await self._front.is_made(what)
+        if made is None:
+            undo = f": {remedy_of(self._directory.name)} takes it back" if begun.undo else ""
+            raise _Over(EXIT_REFUSED, f"{what}: resume it at a terminal, which asks whether it is made{undo}")
+        self._state = "made" if made else "not made"
+
+    def _look_at_the_change(self) -> None:
+        """Whether it is still as this check has left it, as far as that is noted."""
+        if not self._commands.undo or self._runner.directory is None:
+            return
+        noted = self._noted()
+        changed = state_of(self._study.goal, (), (), noted) if noted else self._state
+        if "unknown" not in (changed, self._state) and changed != self._state:
+            done = "undone" if self._state == "made" else "made"
+            self._state = changed
+            why = f"the change was {done} by something else than this check, which so can't tell what it measured"
+            raise _Over(EXIT_INCOMPLETE, why, spoiled=True)
+
+    async def _change(self, command: str) -> None:
+        self._state = "made"  # also where it fails half-way
+        try:
+            problem = await self._ran("change", command)
+        except OSError as error:
+            self._state = "not made"
+            raise _Over(EXIT_INCOMPLETE, f"--change was not run: {cannot_write(error)}") from None
+        if problem:
+            raise _Over(EXIT_INCOMPLETE if self._front.is_ending else EXIT_FAILED, f"--change failed: {problem}")
+
+    async def _undo(self, *, for_now: bool = False) -> None:
+        """Take the change back, where that can be done; also at the end, whatever ended it."""
+        command = self._commands.undo
+        if command is None or self._state == "not made":
+            return
+        with self._front.undoing():
+            problem = await self._ran("undo", command)
+        if not problem:
+            self._state = "not made"
+            return
+        if for_now:
+            raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
+        self._front.say(f"the change was not undone: {problem}: {remedy_of(self._directory.name)}")
+
+    @property
+    def left_changed(self) -> str:
+        """What to say where the change is in place and could be undone; else empty."""
+        if self._commands.undo is None or self._state == "not made":
+            return ""
+        return f"the change was not undone: {remedy_of(self._directory.name)}"
+
+    async def _ran(self, kind: Literal["change", "undo"], command: str) -> str:
+        """Run it, noted before and after; why it failed, or empty. An undo goes on where the user asks for the end."""
+        is_stopped = self._front.begin_command(kind, command)
+        begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
+        study = kept(self._directory, self._study.saved).id
+        problem = await run_noted(self._directory, kind, command, self._commands.undo, is_stopped, study)
+        with contextlib.suppress(OSError, StoreError):
+            await asyncio.wrap_future(begun.keep(f"{CHANGED if kind == 'change' else UNDONE}{command}"))
+        return problem
+
+    async def _have_it_made(self, step: Measure) -> None:
+        if not await self._front.make_change(lambda: self._is_unseen(step)):
+            raise _Over(EXIT_INCOMPLETE)
+        self._state = "made"
+
+    async def _is_unseen(self, step: Measure) -> bool:
+        """Whether all that is known is as it was before the change; not where that can't be found out."""
+        plan = self._study.plan(step, self._runner.prefilled())
+        asked = asyncio.wrap_future(self._runner.nodes.conditions(plan, step.request.target))
+        while not (await asyncio.wait([asked], timeout=_POLL_SECONDS))[0]:
+            if self._front.is_ending:
+                raise _Over(EXIT_INCOMPLETE, "stopped")
+        alike = [run for run in self.runs
+                 if run.preset == plan.steps[0].preset and run.batch not in step.request.batches]  # fmt: skip
+        with contextlib.suppress(TransportError, TargetFault):  # else the runs say what is the matter
+            now = asked.result()
+            return bool(alike) and is_seen(alike[-1], now.cluster, now.nodes) is False
+        return False

@@ -1,0 +1,119 @@
+"""Runs that are known beforehand: presets and suites, each as often as it is said, also in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from cephtui.analysis.expectation import answer_to
+from cephtui.analysis.failures import given_up
+from cephtui.analysis.links import Link, links_of
+from cephtui.exit_codes import ANSWER_CODES, EXIT_INCOMPLETE
+from cephtui.models import Mark, Plan, Run, Step
+from cephtui.models.expectation import Expected
+from cephtui.models.study import RUNS
+from cephtui.ordering import batches_of_steps, in_slices, plans_of, without_steps
+from cephtui.planning import Request
+from cephtui.sessions.expected import judge_promises, keep_given
+from cephtui.studies.base import Conclusion, Extent, Measure, NoGoal, Study, needs, singly
+
+
+class RunsMeasured(Conclusion):
+    """What became of what was expected, and the links that were measured."""
+
+    def __init__(self, runs: Sequence[Run], expected: Sequence[Expected]) -> None:
+        self.runs, self.expected = tuple(runs), tuple(expected)
+        self.exit_code = ANSWER_CODES[answer_to(expected)] if expected else 0
+
+    @property
+    def links(self) -> Sequence[Link]:
+        """The network between nodes as its runs have measured it; empty where none did."""
+        return links_of(self.runs)
+
+    def keep(self, directory: Path) -> None:
+        keep_given(self.expected, directory)
+
+
+class Runs(Study[NoGoal]):
+    """Each cell of the study as often as it is ordered."""
+
+    kind = RUNS
+    given_up_code = EXIT_INCOMPLETE
+
+    @cached_property
+    def _slices(self) -> list[Request]:
+        return in_slices(self.requests, self.saved.order)
+
+    @cached_property
+    def _steps(self) -> dict[tuple[str, ...], list[str]]:
+        """The batch of each step of a request, by the batches of the request."""
+        return {request.batches: batches_of_steps(request) for request in self.requests}
+
+    @property
+    def is_one_run(self) -> bool:
+        return sum(map(len, self._steps.values())) == 1
+
+    def left(self, runs: Sequence[Run], without: Collection[str] = ()) -> list[Request]:
+        """What is not measured yet, in its order."""
+        left_out = {*without, *self.given_up(runs)}
+        slices = []
+        for each in self._slices:
+            batches = self._steps[each.batches]
+            over = {run.step for run in runs if run.batch in each.batches and run.step}
+            over |= {number for number, batch in enumerate(batches, 1) if batch in left_out}
+            slices += without_steps(each, over, len(batches))
+        return slices
+
+    def given_up(self, runs: Sequence[Run]) -> dict[str, str]:
+        """The batches that are left out after failures of these runs, with the reason."""
+        optional = {cell.batch for cell in self.saved.cells if cell.optional}
+        by_batch = {request.batches[0]: needs(request) for request in singly(self.requests)}
+        reasons = {need: given_up(need, runs, optional=optional) for need in dict.fromkeys(by_batch.values())}
+        return {batch: reasons[need] for batch, need in by_batch.items() if reasons[need]}
+
+    @cached_property
+    def plans(self) -> list[Plan]:
+        """Of all its turns, as they follow each other."""
+        return plans_of(self._slices)
+
+    def turn(self, step: Measure) -> int:
+        """The number of the turn that a step is of, from 1."""
+        request = step.request
+        return next(
+            number
+            for number, each in enumerate(self._slices, 1)
+            if each.batches == request.batches and each.begun <= request.begun < (each.until or request.begun + 1)
+        )
+
+    def steps_left(self, runs: Sequence[Run]) -> list[Step]:
+        """The steps that are not measured yet, of which each is as long as its plan says."""
+        over = {(run.batch, run.step) for run in runs}
+        left_out = self.given_up(runs)
+        steps = (step for plan in self.plans for step in plan.steps)
+        return [step for step in steps if (step.batch, step.number) not in over and step.batch not in left_out]
+
+    def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
+        left = self.left(runs, without)
+        return Measure(left[0]) if left else None
+
+    def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> RunsMeasured:
+        return RunsMeasured(self.own(runs), judge_promises(directory, runs, self.saved.promises, at))
+
+    def missing(self, runs: Sequence[Run]) -> int:
+        return sum(len(range(each.begun, each.until or len(self._steps[each.batches]))) for each in self.left(runs))
+
+    def drafts(self) -> list[Request]:
+        return self._slices
+
+    def drafts_left(self, runs: Sequence[Run]) -> list[Request]:
+        return self.left(runs)
+
+    def pending(self, runs: Sequence[Run]) -> list[Request]:
+        batches = {each.batches for each in self.left(runs)}
+        return [request for request in self.requests if request.batches in batches]
+
+    def extent(self, plans: Sequence[Plan]) -> Extent:
+        runs, seconds = sum(len(plan.steps) for plan in plans), sum(plan.duration_seconds for plan in plans)
+        return Extent(runs, runs, seconds, seconds)

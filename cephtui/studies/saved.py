@@ -1,0 +1,65 @@
+"""The studies of a session as far as they are measured: what is missing, without connecting to any node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cephtui.frozen import dataclass
+from cephtui.models import Node, Run
+from cephtui.models.study import CHECK, SavedStudy
+from cephtui.ordering import requests_of
+from cephtui.planning import Request
+from cephtui.presets import Catalogue, PresetError, choose
+from cephtui.sessions import store
+from cephtui.sessions.studies import check_goal, read_studies, runs_before
+from cephtui.studies import kind_of
+from cephtui.studies.base import Study
+from cephtui.targets import TargetError, parse_target
+from cephtui.tools.base import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class StudyState:
+    """A study of a session, and where it stands."""
+
+    saved: SavedStudy
+    study: Study[Any] | None
+    """None where it can't be resumed here, as without its presets."""
+    problem: str
+    """Why; else empty."""
+    runs: tuple[Run, ...]
+    """All of it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is missing."""
+        good = [run for run in self.runs if run.outcome == "ok"]
+        return self.study is not None and self.study.next(good) is None
+
+
+def study_states(directory: Path, catalogue: Catalogue) -> list[StudyState]:
+    """The studies of a session in their order; raises StoreError."""
+    runs, _ = store.read_runs(directory)
+    return [_state(directory, saved, catalogue, runs) for saved in read_studies(directory)]
+
+
+def _state(directory: Path, saved: SavedStudy, catalogue: Catalogue, runs: Sequence[Run]) -> StudyState:
+    try:
+        presets = {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
+        pools = {cell.target: cell.data_pool for cell in saved.cells}
+        targets = {spec: parse_target(spec, owner_id="", data_pool=pool) for spec, pool in pools.items()}
+        nodes = {name: Node(name=name) for cell in saved.cells for name in cell.nodes}
+        study = study_of(directory, saved, requests_of(saved, presets, targets, nodes))
+        study.next(())
+    except (PresetError, OptionError, TargetError, ValueError, LookupError) as error:
+        own = [run for run in runs if run.batch in {cell.batch for cell in saved.cells}]
+        return StudyState(saved, None, str(error), tuple(own))
+    return StudyState(saved, study, "", tuple(study.own(runs)))
+
+
+def study_of(directory: Path, saved: SavedStudy, requests: Sequence[Request]) -> Study[Any]:
+    """A saved study with its requests; raises StoreError, and ValueError for one that this cephtui does not know."""
+    goal = check_goal(saved) if saved.kind == CHECK else None
+    return kind_of(saved.kind)(saved, requests, runs_before(directory, goal) if goal else ())
