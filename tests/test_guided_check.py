@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +18,6 @@ from cephtui.analysis.guided_check import (
     begun,
     changes_of,
     counted,
-    failed_in_a_row,
     is_look,
     looks_of,
     next_turn,
@@ -28,23 +27,20 @@ from cephtui.analysis.looks import Looks
 from cephtui.analysis.verdict import Figures
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
-from cephtui.models.guided_check import GuidedCheck, SideName
+from cephtui.models.study import CheckGoal, SideName
 from cephtui.running.command import TIME_LIMIT_SECONDS
-from cephtui.sessions import store
-from cephtui.sessions.jsonlines import as_json
+from cephtui.studies.base import Measure, Study
+from cephtui.studies.check import Check
+from tests.conducting import Bed, conduct, run_of, study
 from tests.golden import Golden
-from tests.measured import IOPS, STARTED, run
+from tests.measured import IOPS, run
 
 THIN = Finding(code="thin", text="thin data")
 SIDES: tuple[SideName, SideName] = "before", "after"
 
 
-def guided(**changes: Any) -> GuidedCheck:
+def goal(**changes: Any) -> CheckGoal:
     fields = {
-        "at": STARTED,
-        "presets": ("write-iops",),
-        "target": "rbd:bench",
-        "nodes": ("pve1",),
         "before": ("b0",),
         "after": ("a0",),
         "before_runs": 6,
@@ -53,47 +49,55 @@ def guided(**changes: Any) -> GuidedCheck:
         "same_percent": 10.0,
         "confidence": 0.95,
     }
-    return GuidedCheck.model_validate({**fields, **changes})
+    return CheckGoal.model_validate({**fields, **changes})
 
 
-def of_presets(number: int, **changes: Any) -> GuidedCheck:
+def of_presets(number: int, **changes: Any) -> CheckGoal:
     names = {f"{side}": tuple(f"{side[0]}{at}" for at in range(number)) for side in SIDES}
-    return guided(presets=tuple(f"preset-{at}" for at in range(number)), **names, **changes)
+    return goal(**names, **changes)
 
 
-class Measuring:
-    """Carries a guided check out as ``cephtui check`` does; no look decides."""
+class Undecided(Check):
+    """A check of which no look decides."""
 
-    def __init__(self, asked: GuidedCheck, ends_well: Iterator[bool], cuts: Iterator[bool] | None = None) -> None:
-        self.runs: list[Run] = []
+    def is_decided(self, runs: Sequence[Run]) -> bool:
+        return False
+
+
+class Measuring(Bed):
+    """Carries out a check of which no look decides; its plans are cut, and it is resumed."""
+
+    def __init__(self, asked: CheckGoal, ends_well: Iterator[bool], cuts: Iterator[bool] | None = None) -> None:
+        super().__init__(lambda step, number: run_of(step, number, 10_000.0 if next(ends_well) else "lost"))
         self.looked: list[list[tuple[Run, ...]]] = []
         """The runs that count of each side at each look, those of the first preset."""
-        self.why = ""
-        self._asked, self._ends_well, self._cuts = asked, ends_well, cuts or repeat(False)
-        while turn := next_turn(asked, *counted(asked, self.runs)):
-            self._measure(turn)
-            if is_look(asked, *counted(asked, self.runs)):
-                sides = sides_of(asked, [each for each in self.runs if not why_invalid(each)])
-                self.looked.append([tuple(r for r in side if r.batch in ("b0", "a0")) for side in sides])
-            self.why = failed_in_a_row(self.runs)
-            if self.why:
-                return
+        self._asked, self._cuts = asked, cuts or repeat(False)
+        presets = ("write-iops", "read-iops", "latency")[: len(asked.before)]
+        options = {"rw": "randwrite"}
+        plain = study(*presets, kind="check", goal=asked.model_dump(), batches=asked.before, options=options)
+        self.check = Undecided(plain.saved, plain.requests)
+        conduct(self.check, self)
+        self.why = next((line for line in self.lines if "in a row" in line), "")
 
-    def _measure(self, turn: Turn) -> None:
-        assert turn.runs > 0
-        batches = self._asked.before if turn.side == "before" else self._asked.after
-        for _ in range(turn.runs):
-            for preset, batch in zip(self._asked.presets, batches, strict=True):
-                outcome = "ok" if next(self._ends_well) else "lost"
-                self.runs.append(run(len(self.runs), batch=batch, preset=preset, outcome=outcome))
-                assert len(self.runs) < 400, "it does not end"
-            if next(self._cuts):
-                return
+    async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run]:
+        assert len(self.runs) < 400, "it does not end"
+        request = step.request
+        if next(self._cuts):
+            step = replace(step, request=replace(request, until=request.begun + len(request.presets)))
+        return await super().measure(study, step, runs)
+
+    def show(self, study: Study[Any], runs: Sequence[Run]) -> None:
+        if is_look(self._asked, *counted(self._asked, runs)):
+            sides = sides_of(self._asked, [run for run in runs if not why_invalid(run)])
+            self.looked.append([tuple(run for run in side if run.batch in ("b0", "a0")) for side in sides])
+
+    async def make_change(self, is_unseen: Callable[[], Awaitable[bool]]) -> bool:
+        return True
 
     @property
     def order(self) -> str:
         """``ABBA``, a run that does not count in small letters."""
-        names = ["B" if each.batch.startswith("a") else "A" for each in self.runs]
+        names = ["B" if run.batch.startswith("a") else "A" for run in self.runs]
         return "".join(n.lower() if why_invalid(r) else n for n, r in zip(names, self.runs, strict=True))
 
     @property
@@ -126,7 +130,7 @@ def pattern(text: str) -> Iterator[bool]:
     ],
 )
 def test_all_of_before_comes_first(before: int, after: int, turn: Turn | None) -> None:
-    assert next_turn(guided(), before, after) == turn
+    assert next_turn(goal(), before, after) == turn
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_all_of_before_comes_first(before: int, after: int, turn: Turn | None) -
     ],
 )
 def test_sides_take_turns(before: int, after: int, turn: Turn | None) -> None:
-    assert next_turn(guided(takes_turns=True), before, after) == turn
+    assert next_turn(goal(takes_turns=True), before, after) == turn
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_sides_take_turns(before: int, after: int, turn: Turn | None) -> None:
 def test_a_guided_check_in_which_all_runs_count(
     changes: dict[str, Any], order: str, looked: list[tuple[int, int]]
 ) -> None:
-    found = Measuring(guided(**changes), repeat(True))
+    found = Measuring(goal(**changes), repeat(True))
     assert (found.order, found.looked_at) == (order, looked)
 
 
@@ -184,7 +188,7 @@ def test_a_guided_check_in_which_all_runs_count(
     ],
 )
 def test_a_run_that_does_not_count_is_made_again_in_its_place(ends: str, order: str) -> None:
-    found = Measuring(guided(takes_turns=True), pattern(ends))
+    found = Measuring(goal(takes_turns=True), pattern(ends))
     assert found.order.startswith(order)
     assert "".join(char for char in found.order if char.isupper()) == "ABBA" * 6
 
@@ -205,7 +209,7 @@ def test_a_run_that_does_not_count_is_made_again_in_its_place(ends: str, order: 
     ],
 )
 def test_two_in_a_row_that_do_not_count_end_it(takes_turns: bool, ends: str, order: str, golden: Golden) -> None:
-    found = Measuring(guided(takes_turns=takes_turns), pattern(ends))
+    found = Measuring(goal(takes_turns=takes_turns), pattern(ends))
     assert found.order == order
     golden.same(found.why, "guided check: two in a row that do not count")
 
@@ -230,7 +234,7 @@ def test_in_turns_the_sides_are_equal_at_each_look_and_runs_are_pairs(
     ends: list[bool], cuts: list[bool], most: int | None, fixed: int
 ) -> None:
     """Interrupted and continued anywhere."""
-    asked = guided(takes_turns=True, most=most, fixed=None if most else fixed)
+    asked = goal(takes_turns=True, most=most, fixed=None if most else fixed)
     found = Measuring(asked, chain(ends, repeat(True)), chain(cuts, repeat(False)))
     at = looks_of(asked).at
     for before, after in found.looked:
@@ -250,7 +254,7 @@ def test_in_turns_the_sides_are_equal_at_each_look_and_runs_are_pairs(
 def test_one_side_after_the_other_before_is_never_added_to(
     ends: list[bool], cuts: list[bool], most: int | None, fixed: int, before_runs: int
 ) -> None:
-    asked = guided(most=most, fixed=None if most else fixed, before_runs=before_runs)
+    asked = goal(most=most, fixed=None if most else fixed, before_runs=before_runs)
     found = Measuring(asked, chain(ends, repeat(True)), chain(cuts, repeat(False)))
     at = looks_of(asked).at
     assert found.order.upper() == "".join(sorted(found.order.upper()))
@@ -303,31 +307,6 @@ def test_runs_of_a_guided_check_are_those_of_its_batches_that_have_ended() -> No
     assert (begun(asked, "before", found), begun(asked, "after", found)) == (3, 2)
 
 
-@pytest.mark.parametrize(
-    ("ends", "stops"),
-    [
-        ("", False),
-        (".", False),
-        ("x", False),
-        ("x.", False),
-        (".x", False),
-        ("x.x", False),
-        ("xx", True),
-        (".xx", True),
-        ("xx.", False),
-    ],
-)
-def test_two_in_a_row(ends: str, stops: bool) -> None:
-    found = [of_batch(n, "b0", outcome="ok" if char == "." else "failed", error=None) for n, char in enumerate(ends)]
-    for each in (found, found[::-1]):
-        assert bool(failed_in_a_row(each)) == stops
-
-
-def test_why_it_stopped_is_said(golden: Golden) -> None:
-    found = [of_batch(1, "b0", outcome="lost"), of_batch(2, "a0", findings=(THIN,))]
-    golden.same(failed_in_a_row(found))
-
-
 def test_looks() -> None:
     assert Looks(12).at == (4, 6, 8, 12)
     assert [Looks(12).number(runs) for runs in (1, 4, 5, 6, 8, 11, 12, 13)] == [1, 1, 1, 2, 3, 3, 4, 4]
@@ -335,19 +314,6 @@ def test_looks() -> None:
     assert Looks(8).nominal(0.95, paired=False) == pytest.approx(0.9755)
     assert Looks(20).nominal(0.99, paired=True) == pytest.approx(1 - 0.0028 * 0.88)
     assert Looks(fixed=5).nominal(0.77, paired=True) == 0.77
-
-
-def test_a_guided_check_is_read_as_it_was_written() -> None:
-    for asked in (guided(), of_presets(3, most=None, fixed=5, overrides={"bs": "4k", "iodepth": [1, 2]})):
-        assert GuidedCheck.model_validate_json(as_json(asked)) == asked
-
-
-def test_one_of_an_older_session_is_read(tmp_path: Path) -> None:
-    assert store.read_guided_check(tmp_path) is None
-    (tmp_path / "sitting.json").write_text(as_json(guided()))
-    assert store.read_guided_check(tmp_path) == guided()
-    (tmp_path / store.GUIDED_FILE).write_text(as_json(guided(require_percent=5.0)))
-    assert store.read_guided_check(tmp_path) == guided(require_percent=5.0)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import cast
 
 import pytest
 from click.testing import CliRunner
@@ -17,23 +14,15 @@ from scipy import stats
 
 from cephtui.analysis.stable import FEWEST, MOST, Goal, half_width
 from cephtui.analysis.t_distribution import quantile
-from cephtui.cli import series
-from cephtui.cli.series import run_in_order, run_until_stable
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT
-from cephtui.models import Node, Plan, Run, Step, Summary, Total
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.suite import Ordered
-from cephtui.ordering import by_kind, cells, in_slices, place, requests_of
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Order, Request, new_batch
-from cephtui.presets import choose, find_presets
+from cephtui.planning import Order
 from cephtui.reports.plan import order_line
 from cephtui.reports.stable import LOOKS_LINE, stable_line, unstable_line
-from cephtui.running.runner import Runner
-from cephtui.suites import SuiteStep
-from cephtui.targets.base import Target
-from cephtui.targets.file import FileTarget
+from cephtui.reports.studies import view_of
+from cephtui.reports.studies.base import missing_text
+from tests.conducting import Bed, code_of, conduct, figures, run_of, study, text_of
 from tests.golden import Golden
 
 SERIES = 1000
@@ -124,192 +113,97 @@ def test_the_end_says_what_is_known_less_well(golden: Golden) -> None:
 # ------------------------------------------------------------------ the runs
 
 
-class Desk:
-    """Carries out plans: each run has the next figure; of a text it has failed so, and of None the user has stopped."""
-
-    is_asked_to_end = leaves = False
-
-    def __init__(self, *figures: float | str | None) -> None:
-        self.figures, self.steps = list(figures), list[Step]()
-        self.ordered: list[tuple[int, Ordered]] = []
-
-    def measure(
-        self, plan: Plan, target: Target, output: object, ordered: Ordered | None = None
-    ) -> tuple[int, tuple[Run, ...]]:
-        if ordered:
-            self.ordered.append((len(self.steps), ordered))
-        runs = [self.run(step, self.figures.pop(0)) for step in plan.steps]
-        worst = {run.outcome for run in runs}
-        return (4 if "stopped" in worst else 1 if "failed" in worst else 0), tuple(runs)
-
-    def run(self, step: Step, figure: float | str | None) -> Run:
-        self.steps.append(step)
-        number = len(self.steps)
-        total = Total(ios=1, bytes=1, runtime_seconds=1, iops=figure if isinstance(figure, float) else 0,
-                      bandwidth_bytes=1)  # fmt: skip
-        return Run(
-            session="tuning",
-            run=number,
-            batch=step.batch,
-            repeat=step.repeat,
-            step=step.number,
-            preset=step.preset,
-            tool=step.tool,
-            target=step.target,
-            options=step.options,
-            outcome="ok" if isinstance(figure, float) else "failed" if figure else "stopped",
-            error=figure if isinstance(figure, str) else None,
-            command="fio",
-            started_at=datetime(2026, 11, 23, tzinfo=UTC) + timedelta(minutes=number),
-            summary=Summary(write=total),
-        )
+def stable(bed: Bed, *presets: str, most: int = 20) -> int:
+    return code_of(study(*presets, kind="stable", goal={"most": most}), bed)
 
 
-class NoRunner:
-    """Nothing is prefilled."""
-
-    def prefilled(self) -> dict[tuple[str, str], int]:
-        return {}
-
-
-def request(*presets: str, path: str = "/x", repeats: int = 1, order: Order | None = None) -> Request:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
-    return Request(chosen, (Node(name="local"),), FileTarget(path), {}, repeats, order=order,
-                   batches=tuple(new_batch() for _ in chosen))  # fmt: skip
+def test_the_table_says_of_which_runs_its_interval_is() -> None:
+    for runs, is_said in ((5, True), (1, False)):
+        bed, repeats = Bed(figures(*[10000.0] * 5)), study("write-iops", kind="stable", goal={"most": runs})
+        conduct(repeats, bed)
+        assert (LOOKS_LINE in text_of(view_of(repeats).measured(repeats, bed.runs, ascii_only=False))) == is_said
 
 
-@contextlib.contextmanager
-def measuring(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> Iterator[Runner]:
-    """What is measured is what the desk gives."""
-    monkeypatch.setattr(series, "measuring", lambda runner: contextlib.nullcontext(desk))
-    yield cast("Runner", NoRunner())
-    assert desk.figures == [], "all were asked for"
+def test_it_repeats_until_the_mean_is_known() -> None:
+    bed = Bed(figures(10000.0, 11000.0, 9800.0, 10200.0, 9900.0, 10100.0, 10050.0))
+    assert stable(bed, "write-iops") == 0
+    assert [(step.number, step.repeat) for step in bed.steps] == [(n, n) for n in range(1, 8)]
+    assert len({step.batch for step in bed.steps}) == 1
+    assert [line.split(":")[0] for line in bed.lines] == [f"run {n}" for n in range(2, 8)]
+    assert bed.lines[-1].endswith("(goal 5 %), stable")
 
 
-def stable(monkeypatch: pytest.MonkeyPatch, desk: Desk, *presets: str, most: int = 20) -> int:
-    with measuring(monkeypatch, desk) as runner:
-        return run_until_stable(runner, [request(*presets)], Goal(most=most), lambda run: BY_NAME["iops"], True)
+def test_it_is_given_up_after_the_most(golden: Golden) -> None:
+    bed = Bed(figures(*[10000.0, 15000.0] * 3))
+    assert stable(bed, "write-iops", most=6) == EXIT_NO_VERDICT
+    golden.same(bed.lines[-1])
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    return [line.removeprefix("cephtui: ") for line in capsys.readouterr().err.splitlines()]
+def test_presets_follow_each_other() -> None:
+    bed = Bed(figures(*[10000.0, 15000.0, 11000.0] * 2, *VALUES))
+    assert stable(bed, "write-iops", "read-iops", most=6) == EXIT_NO_VERDICT, "of the first of them"
+    assert [step.preset for step in bed.steps] == ["write-iops"] * 6 + ["read-iops"] * 5
+    assert len({step.batch for step in bed.steps}) == 2
+    assert bed.lines[-1].startswith("read-iops: run 5: write IOPS 10.1k")
 
 
-def test_the_table_says_of_which_runs_its_interval_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(series, "print_runs", lambda runs: print(len(runs)))
-    for desk, runs, is_said in ((Desk(*[10000.0] * 5), 5, True), (Desk(10000.0), 1, False)):
-        with measuring(monkeypatch, desk) as runner:
-            run_until_stable(runner, [request("write-iops")], Goal(most=runs), lambda run: BY_NAME["iops"], False)
-        found = capsys.readouterr()
-        assert found.out == f"{runs}\n"
-        assert (LOOKS_LINE in found.err) == is_said
+def test_a_run_that_does_not_count_is_measured_again(golden: Golden) -> None:
+    bed = Bed(figures(*VALUES[:2], "no space", *VALUES[2:]))
+    assert stable(bed, "write-iops") == 0
+    assert [step.number for step in bed.steps] == [1, 2, 3, 4, 5, 6]
+    golden.same(line for line in bed.lines if "no space" in line)
 
 
-def test_it_repeats_until_the_mean_is_known(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    desk = Desk(10000.0, 11000.0, 9800.0, 10200.0, 9900.0, 10100.0, 10050.0)
-    assert stable(monkeypatch, desk, "write-iops") == 0
-    assert [(step.number, step.repeat) for step in desk.steps] == [(n, n) for n in range(1, 8)]
-    assert len({step.batch for step in desk.steps}) == 1
-    lines = said(capsys)
-    assert [line.split(":")[0] for line in lines] == [f"run {n}" for n in range(2, 8)]
-    assert lines[-1].endswith("(goal 5 %), stable")
+def test_two_in_a_row_that_do_not_count_end_that_preset(golden: Golden) -> None:
+    bed = Bed(figures(VALUES[0], "no space", "still no space", *VALUES))
+    assert stable(bed, "write-iops", "read-iops") == EXIT_FAILED
+    assert [step.preset for step in bed.steps] == ["write-iops"] * 3 + ["read-iops"] * 5, "a failure is its own"
+    golden.same(line for line in bed.lines if "in a row" in line)
 
 
-def test_it_is_given_up_after_the_most(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    assert stable(monkeypatch, Desk(*[10000.0, 15000.0] * 3), "write-iops", most=6) == EXIT_NO_VERDICT
-    golden.same(said(capsys)[-1])
-
-
-def test_presets_follow_each_other(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(*[10000.0, 15000.0, 11000.0] * 2, *VALUES)
-    assert stable(monkeypatch, desk, "write-iops", "read-iops", most=6) == EXIT_NO_VERDICT, "of the first of them"
-    assert [step.preset for step in desk.steps] == ["write-iops"] * 6 + ["read-iops"] * 5
-    assert len({step.batch for step in desk.steps}) == 2
-    assert said(capsys)[-1].startswith("read-iops: run 5: write IOPS 10.1k")
-
-
-def test_a_run_that_does_not_count_is_measured_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    desk = Desk(*VALUES[:2], "no space", *VALUES[2:])
-    assert stable(monkeypatch, desk, "write-iops") == 0
-    assert [step.number for step in desk.steps] == [1, 2, 3, 4, 5, 6]
-    golden.same(line for line in said(capsys) if "no space" in line)
-
-
-def test_two_in_a_row_that_do_not_count_end_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    desk = Desk(VALUES[0], "no space", "still no space")
-    assert stable(monkeypatch, desk, "write-iops", "read-iops") == EXIT_FAILED
-    golden.same(said(capsys)[-1])
-
-
-def test_a_stop_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert stable(monkeypatch, Desk(VALUES[0], None), "write-iops", "read-iops") == EXIT_INCOMPLETE
+def test_a_stop_ends_it() -> None:
+    assert stable(Bed(figures(VALUES[0], None)), "write-iops", "read-iops") == EXIT_INCOMPLETE
 
 
 # ------------------------------------------------------------------ targets that take turns
 
 
-def in_turns(runner: Runner, paths: Sequence[str], presets: Sequence[str], repeats: int, order: Order | None) -> int:
-    """What several targets are run as; the exit code."""
-    chosen = {p.name: p for p in choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)}
-    targets = {path: FileTarget(path) for path in paths}
-    steps = [SuiteStep(preset, preset.name, {}, repeats) for preset in chosen.values()]
-    placed, _ = place(steps, by_kind([[target] for target in targets.values()]))
-    whole = Ordered(at=datetime(2026, 11, 23, tzinfo=UTC), order=order, cells=cells(placed, ["local"]))
-    specs = {target.spec: target for target in targets.values()}
-    requests = requests_of(whole, chosen, specs, {"local": Node(name="local")})
-    return run_in_order(runner, in_slices(requests, order), whole, True)
-
-
 @pytest.mark.parametrize(("order", "expected"), [("abab", "xy xy xy"), ("abba", "xy yx xy"), (None, "xxx yyy")])
-def test_targets_take_turns(monkeypatch: pytest.MonkeyPatch, order: Order | None, expected: str) -> None:
-    desk = Desk(*[1.0] * 6)
-    with measuring(monkeypatch, desk) as runner:
-        assert in_turns(runner, ("/x", "/y"), ["write-iops"], 3, order) == 0
-    assert "".join(step.target[-1] for step in desk.steps) == expected.replace(" ", "")
+def test_targets_take_turns(order: Order | None, expected: str) -> None:
+    bed = Bed(figures(*[1.0] * 6))
+    assert code_of(study("write-iops", paths=("/x", "/y"), repeats=3, order=order), bed) == 0
+    assert "".join(step.target[-1] for step in bed.steps) == expected.replace(" ", "")
     for path in "xy":
-        here = [step for step in desk.steps if step.target[-1] == path]
+        here = [step for step in bed.steps if step.target[-1] == path]
         assert [step.repeat for step in here] == [1, 2, 3]
         assert len({step.batch for step in here}) == 1
-    assert len({step.batch for step in desk.steps}) == 2
+    assert len({step.batch for step in bed.steps}) == 2
 
 
-def test_all_presets_of_a_target_have_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(*[1.0] * 8)
-    with measuring(monkeypatch, desk) as runner:
-        assert in_turns(runner, ("/x", "/y"), ["write-iops", "read-iops"], 2, "abba") == 0
-    assert [step.preset[0] + step.target[-1] for step in desk.steps] == ["wx", "rx", "wy", "ry", "ry", "wy", "rx", "wx"]
-    assert len({step.batch for step in desk.steps}) == 4
-    assert order_line(desk.steps, desk.ordered[0][1].titles).startswith(
+def test_all_presets_of_a_target_have_its_turn() -> None:
+    bed = Bed(figures(*[1.0] * 8))
+    turns = study("write-iops", "read-iops", paths=("/x", "/y"), repeats=2, order="abba")
+    assert code_of(turns, bed) == 0
+    assert [step.preset[0] + step.target[-1] for step in bed.steps] == ["wx", "rx", "wy", "ry", "ry", "wy", "rx", "wx"]
+    assert len({step.batch for step in bed.steps}) == 4
+    assert order_line(bed.steps, turns.saved.titles).startswith(
         "order: write-iops on file:/x, read-iops on file:/x, write-iops on file:/y"
     )
 
 
-@pytest.mark.parametrize(("figures", "code"), [((1.0, "no", "no"), EXIT_FAILED), ((1.0, None), EXIT_INCOMPLETE)])
-def test_turns_end_with_a_stop_or_two_failures(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    figures: tuple[float | str | None, ...],
-    code: int,
-    golden: Golden,
-) -> None:
-    desk = Desk(*figures)
-    with measuring(monkeypatch, desk) as runner:
-        assert in_turns(runner, ("/x", "/y"), ["write-iops"], 4, "abab") == code
-    assert [at for at, _ in desk.ordered] == [0], "kept before the first run, and once"
-    missing = 8 - sum(isinstance(figure, float) for figure in figures)
-    last = said(capsys)[-1]
-    assert last.startswith(f"{missing} ")
-    golden.same(last)
+def test_turns_go_on_without_a_target_that_fails_twice(golden: Golden) -> None:
+    bed = Bed(lambda step, number: run_of(step, number, "no" if step.target == "file:/y" else 1.0))
+    turns = study("write-iops", paths=("/x", "/y"), repeats=4, order="abab")
+    assert conduct(turns, bed).code == EXIT_INCOMPLETE
+    assert "".join(step.target[-1] for step in bed.steps) == "xyxyxx"
+    golden.same([*bed.lines, missing_text(turns, bed.runs)])
+
+
+def test_turns_end_with_a_stop() -> None:
+    bed = Bed(figures(1.0, None))
+    turns = study("write-iops", paths=("/x", "/y"), repeats=4, order="abab")
+    assert conduct(turns, bed).code == EXIT_INCOMPLETE
+    assert missing_text(turns, bed.runs) == "7 runs are missing"
 
 
 # ------------------------------------------------------------------ the command line

@@ -2,140 +2,101 @@
 
 from __future__ import annotations
 
-import contextlib
-from datetime import UTC, datetime, timedelta
-from typing import cast
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from cephtui.analysis.sweep import Measured, runs_most
-from cephtui.cli import series
-from cephtui.cli.sweeping import depth_most, run_sweep, sweep_line
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT
-from cephtui.models import Plan, Run, Step, Summary, Total
-from cephtui.models.suite import Ordered
+from cephtui.models import Run, Step, Summary, Total
+from cephtui.ordering import plan_of
+from cephtui.reports.studies import view_of
 from cephtui.reports.sweep import again_line, confirmed_line, point_line
-from cephtui.running.runner import Runner
-from cephtui.targets.base import Target
+from cephtui.sessions.jsonlines import as_json
+from cephtui.studies.depth import depth_most
 from tests.closed_loops import SECONDS, System, hard
+from tests.conducting import BEGUN, Bed, code_of, conduct, run_of, study, text_of
 from tests.golden import Golden
 from tests.loads import under_load
-from tests.test_stable import NoRunner, home, request, said
+from tests.test_stable import home
 
 __all__ = ["home"]
 WAY = [1, 2, 4, 8, 16, 32, 64, 11, 23]
 
 
-class Desk:
-    """Carries out plans on a system; the runs of these numbers fail, and the user stops at another."""
+def on(system: System, *failing: int, stopping: int = 0) -> Bed:
+    """Runs on a system; those of these numbers fail, and the user stops at another."""
 
-    is_asked_to_end = leaves = False
-
-    def __init__(self, system: System, *failing: int, stopping: int = 0) -> None:
-        self.system, self.failing, self.stopping = system, failing, stopping
-        self.steps: list[Step] = []
-
-    def measure(
-        self, plan: Plan, target: Target, output: object, ordered: Ordered | None = None
-    ) -> tuple[int, tuple[Run, ...]]:
-        (step,) = plan.steps
-        self.steps.append(step)
-        run = self.run(step, len(self.steps))
-        return {"ok": 0, "failed": 1, "stopped": 4}[str(run.outcome)], (run,)
-
-    def run(self, step: Step, number: int) -> Run:
+    def run(step: Step, number: int) -> Run:
         in_flight = int(step.options["iodepth"]) * int(step.options["numjobs"])
-        rate = self.system(in_flight)
+        rate = system(in_flight)
         latency = in_flight / rate if rate else 0.0
         if offered := step.options.get("rate_iops"):
             rate = float(offered) * int(step.options["numjobs"])
             latency = SECONDS
+        if number in failing or number == stopping:
+            return run_of(step, number, "no space" if number in failing else None)
         total = Total(ios=60, bytes=60, runtime_seconds=60, iops=rate, bandwidth_bytes=rate,
                       latency_mean_seconds=latency, latency_p99_seconds=2 * latency)  # fmt: skip
-        outcome = "failed" if number in self.failing else "stopped" if number == self.stopping else "ok"
-        return Run.model_validate(
-            {
-                "session": "tuning",
-                "run": number,
-                "batch": step.batch,
-                "repeat": step.repeat,
-                "step": step.number,
-                "preset": step.preset,
-                "tool": step.tool,
-                "target": step.target,
-                "options": step.options,
-                "outcome": outcome,
-                "error": "no space" if outcome == "failed" else None,
-                "command": "fio",
-                "started_at": datetime(2026, 11, 23, tzinfo=UTC) + timedelta(minutes=number),
-                "summary": Summary(write=total) if outcome == "ok" else Summary(),
-            }
-        )
+        return run_of(step, number, rate, summary=Summary(write=total))
 
-    @property
-    def depths(self) -> list[int]:
-        return [int(step.options["iodepth"]) for step in self.steps]
+    return Bed(run)
 
 
-def swept(monkeypatch: pytest.MonkeyPatch, desk: Desk, *presets: str, confirm: bool = False) -> int:
-    monkeypatch.setattr(series, "measuring", lambda runner: contextlib.nullcontext(desk))
-    return run_sweep(cast("Runner", NoRunner()), [request(*presets)], confirm, True)
+def depths(bed: Bed) -> list[int]:
+    return [int(step.options["iodepth"]) for step in bed.steps]
 
 
-def test_it_goes_up_and_back_as_one_batch(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    desk = Desk(hard(8 * 16))
-    assert swept(monkeypatch, desk, "write-iops") == 0
-    assert desk.depths == [*WAY, *reversed(WAY)]
-    assert len({step.batch for step in desk.steps}) == 1
-    assert [step.number for step in desk.steps] == list(range(1, 19))
-    assert [step.repeat for step in desk.steps] == [1] * 9 + [2] * 9
-    printed = capsys.readouterr()
-    lines = [line.removeprefix("cephtui: ") for line in printed.err.splitlines()]
-    assert lines[0] == "depth 1: 62.5 IOPS, 128 ms"
-    assert lines[3] == "depth 8: 500 IOPS, 128 ms, +100 %"
-    golden.same(lines[-1])
-    assert '"event":"knee"' in printed.out
-    assert '"text":"knee at depth 16 (95 %: 16 .. 16), 128 in flight: 1.00k IOPS' in printed.out
+def swept(bed: Bed, *presets: str, confirm: bool = False) -> int:
+    return code_of(study(*presets, kind="sweep", goal={"confirm": confirm}), bed)
 
 
-def test_a_run_that_does_not_count_is_made_again_at_its_depth(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(hard(8 * 16), 3)
-    assert swept(monkeypatch, desk, "write-iops") == 0
-    assert desk.depths[:5] == [1, 2, 4, 4, 8]
-    assert [step.number for step in desk.steps] == list(range(1, 20))
+def test_it_goes_up_and_back_as_one_batch(golden: Golden) -> None:
+    bed, sweep = on(hard(8 * 16)), study("write-iops", kind="sweep")
+    assert code_of(sweep, bed) == 0
+    assert depths(bed) == [*WAY, *reversed(WAY)]
+    assert len({step.batch for step in bed.steps}) == 1
+    assert [step.number for step in bed.steps] == list(range(1, 19))
+    assert [step.repeat for step in bed.steps] == [1] * 9 + [2] * 9
+    assert bed.lines[0] == "depth 1: 62.5 IOPS, 128 ms"
+    assert bed.lines[3] == "depth 8: 500 IOPS, 128 ms, +100 %"
+    golden.same(bed.lines[-1])
+    (row,) = view_of(sweep).rows(sweep, sweep.conclude(bed.runs, (), Path("/nonexistent"), BEGUN))
+    assert "knee at depth 16 (95 %: 16 .. 16), 128 in flight: 1.00k IOPS" in as_json(row)
+
+
+def test_a_run_that_does_not_count_is_made_again_at_its_depth() -> None:
+    bed = on(hard(8 * 16), 3)
+    assert swept(bed, "write-iops") == 0
+    assert depths(bed)[:5] == [1, 2, 4, 4, 8]
+    assert [step.number for step in bed.steps] == list(range(1, 20))
 
 
 @pytest.mark.parametrize(
-    ("desk", "code", "runs"),
+    ("bed", "code", "runs"),
     [
-        (Desk(hard(128), 2, 3), EXIT_FAILED, 3),
-        (Desk(hard(128), stopping=4), EXIT_INCOMPLETE, 4),
-        (Desk(lambda depth: 0.0), EXIT_NO_VERDICT, 1),
+        (on(hard(128), 2, 3), EXIT_FAILED, 3),
+        (on(hard(128), stopping=4), EXIT_INCOMPLETE, 4),
+        (on(lambda depth: 0.0), EXIT_NO_VERDICT, 1),
     ],
 )
-def test_it_ends_with_two_failures_a_stop_or_nothing(
-    monkeypatch: pytest.MonkeyPatch, desk: Desk, code: int, runs: int
-) -> None:
-    assert (swept(monkeypatch, desk, "write-iops"), len(desk.steps)) == (code, runs)
+def test_it_ends_with_two_failures_a_stop_or_nothing(bed: Bed, code: int, runs: int) -> None:
+    assert (swept(bed, "write-iops"), len(bed.steps)) == (code, runs)
 
 
-def test_presets_follow_each_other(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(hard(8))
-    assert swept(monkeypatch, desk, "write-iops", "read-iops") == 0
-    assert len({step.batch for step in desk.steps}) == 2
-    assert said(capsys)[-1].startswith("read-iops: depth 1 again: ")
+def test_presets_follow_each_other() -> None:
+    bed = on(hard(8))
+    assert swept(bed, "write-iops", "read-iops") == 0
+    assert len({step.batch for step in bed.steps}) == 2
+    assert bed.lines[-1].startswith("read-iops: depth 1 again: ")
 
 
-def test_it_is_confirmed_at_most_of_the_peak(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    desk = Desk(hard(8 * 16))
-    assert swept(monkeypatch, desk, "write-iops", confirm=True) == 0
-    *others, last = desk.steps
+def test_it_is_confirmed_at_most_of_the_peak(golden: Golden) -> None:
+    bed = on(hard(8 * 16))
+    assert swept(bed, "write-iops", confirm=True) == 0
+    *others, last = bed.steps
     assert last.batch not in {step.batch for step in others}
     assert {name: last.options[name] for name in ("iodepth", "numjobs", "rate_iops", "rate_process")} == {
         "iodepth": 32,
@@ -143,23 +104,20 @@ def test_it_is_confirmed_at_most_of_the_peak(
         "rate_iops": 100,
         "rate_process": "poisson",
     }
-    golden.same(said(capsys)[-1])
+    golden.same(bed.lines[-1])
 
 
-def test_without_a_knee_there_is_nothing_to_confirm(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Golden
-) -> None:
-    desk = Desk(hard(100_000))
-    assert swept(monkeypatch, desk, "write-iops", confirm=True) == EXIT_NO_VERDICT
-    assert max(desk.depths) == 256
-    golden.same(said(capsys)[-1])
+def test_without_a_knee_there_is_nothing_to_confirm(golden: Golden) -> None:
+    bed = on(hard(100_000))
+    assert swept(bed, "write-iops", confirm=True) == EXIT_NO_VERDICT
+    assert max(depths(bed)) == 256
+    golden.same(bed.lines[-1])
 
 
-def test_the_table_at_the_end_is_a_curve(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(series, "measuring", lambda runner: contextlib.nullcontext(Desk(hard(8 * 4))))
-    monkeypatch.setenv("COLUMNS", "120")
-    run_sweep(cast("Runner", NoRunner()), [request("write-iops")], False, False)
-    printed = capsys.readouterr().out
+def test_the_table_at_the_end_is_a_curve() -> None:
+    bed, sweep = on(hard(8 * 4)), study("write-iops", kind="sweep")
+    conduct(sweep, bed)
+    printed = text_of(view_of(sweep).measured(sweep, bed.runs, ascii_only=False))
     assert "write-iops over the depth: #1-" in printed
     assert "knee at depth 4 (95 %: " in printed
 
@@ -205,13 +163,15 @@ def test_what_was_offered_and_not_reached_is_said(golden: Golden) -> None:
 
 
 def test_how_long_it_may_take_is_said(golden: Golden) -> None:
-    line = sweep_line([request("write-iops")], confirm=True)
+    sweep = study("write-iops", kind="sweep", goal={"confirm": True})
+    (line,) = view_of(sweep).planned(sweep, [plan_of(draft) for draft in sweep.drafts()])
     assert f"{runs_most() + 1} runs" in line
     golden.same(line)
 
 
 def test_the_depth_goes_no_further_than_the_tool_allows() -> None:
-    assert depth_most(request("write-iops")) == 256
+    (request,) = study("write-iops").requests
+    assert depth_most(request) == 256
 
 
 REFUSED = [

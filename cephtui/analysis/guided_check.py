@@ -115,13 +115,3 @@ def counted(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
 def begun(guided: CheckGoal, side: SideName, runs: Sequence[Run]) -> int:
     """How many steps of a side were run, however they ended: those that follow are numbered on."""
     return len(sides_of(guided, runs)[0 if side == "before" else 1])
-
-
-def failed_in_a_row(runs: Sequence[Run]) -> str:
-    """Why no more is measured after two runs of a preset in a row that do not count; empty where more is."""
-    ordered = sorted(runs, key=lambda run: run.started_at)
-    for preset in dict.fromkeys(run.preset for run in ordered):
-        why = [why_invalid(run) for run in ordered if run.preset == preset][-2:]
-        if len(why) > 1 and all(why):
-            return f"stopped after two runs in a row that do not count: {why[-1]}"
-    return ""

@@ -44,15 +44,11 @@ class PlanRun:
         bench.session.add_plan(self._plan)
         bench.publish(self._plan)
         runs: list[Run] = []
-        left_out: set[str] = set()
         for step in self._plan.steps:
             if self._stopped:
                 break
-            if reason := given_up(Needs(step.tool, step.target, step.names), runs):
-                if reason not in left_out:
-                    self._say_given_up(bench, reason)
-                left_out.add(reason)
-                continue
+            if given_up(Needs(step.tool, step.target, step.names), runs):
+                continue  # said by what conducts the study
             try:
                 runs += await self._run(bench, step)
                 continue
@@ -83,8 +79,3 @@ class PlanRun:
             used = {(node.node, part.spec) for node in step.nodes for part in node.parts}
             await self._cleanup.remove_created(bench, used)
         return runs
-
-    def _say_given_up(self, bench: Bench, reason: str) -> None:
-        text = f"stopped after two failures in a row: {reason}"
-        bench.publish(Notice(0, text))
-        bench.problems.append(text)

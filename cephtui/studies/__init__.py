@@ -66,7 +66,7 @@ def _number(low: float, high: float, of: Callable[[str], float] = float) -> Call
         try:
             value = of(text)
         except ValueError:
-            raise ValueError(f"expected a number, got {text!r}: presets come before it") from None
+            raise ValueError(f"takes a number, got {text!r}; put presets before it") from None
         if not low <= value <= high:
             raise ValueError(f"{value:g} is not in the range {low:g} to {high:g}.")
         return value

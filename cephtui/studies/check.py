@@ -59,7 +59,7 @@ class Check(Study[CheckGoal]):
         turn = next_turn(self.goal, *counts)
         if turn is None or self.batches.intersection(without) or self.given_up(runs):
             return None
-        if is_look(self.goal, *counts) and self._is_decided(every):
+        if is_look(self.goal, *counts) and self.is_decided(every):
             return None
         is_changed = None if self.elsewhere else turn.side == "after"
         return Measure(self.request_of(turn, begun(self.goal, turn.side, runs)), is_changed=is_changed)
@@ -98,7 +98,8 @@ class Check(Study[CheckGoal]):
             beside=beside(goal, runs),
         )
 
-    def _is_decided(self, runs: Sequence[Run]) -> bool:
+    def is_decided(self, runs: Sequence[Run]) -> bool:
+        """Whether a look at these runs, with those of other sessions, says that it is met or not."""
         at = max(run.started_at for run in runs)
         return conclude(changes_of(self.goal, runs), self.asked(runs), at).conclusion.answer != "undecided"
 

@@ -156,9 +156,15 @@ class Conductor:
         self._front.show(self._study, self.runs)
         if self._front.ends_with(measured):
             raise _Over(EXIT_INCOMPLETE)
+        self._say_given_up()
+
+    def _say_given_up(self) -> None:
         given_up = self._study.given_up(self.runs)
-        for reason in dict.fromkeys(given_up[batch] for batch in given_up.keys() - self._given_up.keys()):
-            self._front.say(f"stopped after two failures in a row: {reason}")
+        is_over = self._study.next(self.runs) is None
+        for cell in self._study.saved.cells:
+            if cell.batch in given_up and cell.batch not in self._given_up:
+                where = "" if is_over else f"{cell.step} on {cell.target} is left out: "
+                self._front.say(f"{where}{'stopped after ' * is_over}two failures in a row: {given_up[cell.batch]}")
         self._given_up = given_up
 
     # ------------------------------------------------------------------ the change

@@ -88,6 +88,8 @@ def _new_study(
     try:
         for draft in study.drafts():
             plan_of(draft)
+    except OptionError:
+        raise
     except ValueError as error:
         raise click.UsageError(f"{row.option}: {error}") from None
     return study, (), tuple(notes)
