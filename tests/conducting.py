@@ -27,6 +27,7 @@ from cephtui.targets.file import FileTarget
 
 Figure = float | str | None
 """IOPS; a text is why the run failed, and None that the user has stopped it."""
+LOCAL = Node(name="local")
 BEGUN = datetime(2026, 11, 23, tzinfo=UTC)
 
 
@@ -40,8 +41,9 @@ def study(
     options: Mapping[str, Any] | None = None,
     batches: Sequence[str] = (),
     elsewhere: Iterable[Run] = (),
+    node: Node = LOCAL,
 ) -> Study[Any]:
-    """A new study of packaged presets on files of this machine."""
+    """A new study of packaged presets on files of a node, by default of this machine."""
     ids = iter(batches)
     chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
     cells = tuple(
@@ -51,7 +53,7 @@ def study(
             of_preset=dict(preset.file.options),
             options=dict(options or {}),
             target=f"file:{path}",
-            nodes=("local",),
+            nodes=(node.name,),
             repeats=repeats,
             batch=next(ids, "") or new_batch(),
         )
@@ -61,7 +63,7 @@ def study(
     saved = SavedStudy(at=BEGUN, kind=kind, order=order, cells=cells, goal=dict(goal or {}))
     by_name = {preset.name: preset for preset in chosen}
     targets = {f"file:{path}": FileTarget(path) for path in paths}
-    return kind_of(kind)(saved, requests_of(saved, by_name, targets, {"local": Node(name="local")}), elsewhere)
+    return kind_of(kind)(saved, requests_of(saved, by_name, targets, {node.name: node}), elsewhere)
 
 
 def run_of(step: Step, number: int, figure: Figure, **changes: Any) -> Run:

@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models import Node
-from cephtui.models.guided_check import GuidedCheck
-from cephtui.models.suite import Cell, Ordered
+from cephtui.models.study import CHECK, Cell, CheckGoal, SavedStudy
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import COMMAND_SECONDS, Completed, Connection, Question
 from cephtui.sessions import demo
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.store import GUIDED_FILE, SUITE_FILE
+from cephtui.sessions.studies import STUDIES_FILE
 from cephtui.sessions.writer import write_whole
 from tests.clusters import COMMANDS, RECORDINGS
 
@@ -90,9 +89,15 @@ _ADDRESSES = (("eth0", "10.77.0.{}", 24), ("eth1", "198.51.100.{}", 24))
 """Of each host, in the public network and in that of the OSDs."""
 _AT = datetime(2026, 11, 21, 18, tzinfo=UTC)
 _MEASURED: dict[str, Any] = {"target": "rbd:bench", "nodes": ("pve1",)}
-_ORDERED = Ordered(at=_AT, cells=(Cell(step="latency", preset="latency", batch="left", **_MEASURED),))
-_CHECK = GuidedCheck(at=_AT, presets=("write-iops",), before=("b1",), after=("a1",), before_runs=6, most=12,
-                     require_percent=-10, same_percent=10, confidence=0.95, takes_turns=True, **_MEASURED)  # fmt: skip
+_RUNS = SavedStudy(
+    id="s1", at=_AT, cells=(Cell(step="latency", preset="latency", batch="left", repeats=2, **_MEASURED),)
+)
+_GOAL = CheckGoal(before=("b1",), after=("a1",), before_runs=6, most=12, require_percent=-10, same_percent=10,
+                  confidence=0.95, takes_turns=True, is_commanded=True)  # fmt: skip
+_CHECK = SavedStudy(
+    id="s2", at=_AT, kind=CHECK, cells=(Cell(step="write-iops", preset="write-iops", batch="b1", **_MEASURED),),
+    goal=_GOAL.model_dump(),
+)  # fmt: skip
 _CHANGE = Ran(at=_AT, kind="change", command="ceph osd pool set bench compression_mode aggressive",
               undo="ceph osd pool set bench compression_mode none", status=0)  # fmt: skip
 _HISTORY = "history() { echo '  1  fio -name=writes -rw=write -bs=4k -direct=1 -filename=/dev/sdx'; }"
@@ -244,8 +249,8 @@ def make(folder: Path, session: Path) -> Machine:
     for name in SESSIONS:
         _repeat_first(sessions / name)
     for name in (*SESSIONS, LEFT):
-        write_whole(sessions / name / SUITE_FILE, as_json(_ORDERED))
-    write_whole(sessions / LEFT / GUIDED_FILE, as_json(_CHECK))
+        studies = [_RUNS, _CHECK] if name == LEFT else [_RUNS]
+        write_whole(sessions / name / STUDIES_FILE, "".join(f"{as_json(study)}\n" for study in studies))
     write_whole(sessions / LEFT / CHANGES_FILE, as_json(_CHANGE))
     for name, source in FILES.items():
         path = machine.home / name

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models import ClusterSample, Finding, NodeResult, Run, Session, Summary
-from cephtui.models.suite import Cell, Ordered
+from cephtui.models.study import Cell, Ordered, SavedStudy
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.store import SUITE_FILE
+from cephtui.sessions.studies import STUDIES_FILE
 from tests.known import known
 from tests.runs import recorded
 
@@ -42,7 +42,7 @@ def order() -> Ordered:
         for at, (step, preset, options) in enumerate(_STEPS)
         for number, nodes in enumerate(places)
     ]  # fmt: skip
-    return Ordered(at=AT, suite="proxmox", title="RBD from each node", cells=tuple(cells))
+    return Ordered(title="RBD from each node", cells=tuple(cells))
 
 
 def _summary(run: Run, iops: float) -> Summary:
@@ -98,7 +98,8 @@ def write(root: Path, found: Sequence[Run], ordered: Ordered | None = None) -> P
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "session.json").write_text(as_json(Session(session=NAME, created_at=AT, cephtui_version="0.1.0")))
     if ordered:
-        (directory / SUITE_FILE).write_text(as_json(ordered))
+        study = SavedStudy(id="s1", at=AT, suite="proxmox", title=ordered.title, cells=ordered.cells)
+        (directory / STUDIES_FILE).write_text(f"{as_json(study)}\n")
     for run in found:
         write_run(directory, run)
     return directory

@@ -28,7 +28,7 @@ from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
 from cephtui.models.findings import KINDS
-from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
 from cephtui.reports.document import export
 from cephtui.reports.document.blocks import Chart, Code, Document, Items, Section, Table, Text
@@ -674,11 +674,10 @@ def test_a_chart_that_exists_is_kept_too(home: Path) -> None:
 def test_a_guided_check_is_reported_as_it_was_asked(home: Path) -> None:
     directory = home.parent / "data" / "sessions" / "demo"
     batches = {run.run: run.batch for run in store.read_runs(directory)[0]}
-    guided = GuidedCheck(
-        at=STARTED, presets=("write-iops",), target="rbd:bench", nodes=("lab1",), before=(batches[7],),
-        after=(batches[10],), before_runs=3, most=12, require_percent=20, same_percent=10, confidence=0.95,
-    )  # fmt: skip
-    (directory / store.GUIDED_FILE).write_text(guided.model_dump_json())
+    goal = CheckGoal(before=(batches[7],), after=(batches[10],), before_runs=3, most=12, require_percent=20,
+                     same_percent=10, confidence=0.95)  # fmt: skip
+    check = SavedStudy(id="s1", at=STARTED, kind=CHECK, cells=(), goal=goal.model_dump())
+    (directory / "studies.jsonl").write_text(f"{check.model_dump_json()}\n")
     text = report("demo").stdout
     assert "required was at least 20 % better" in text
     assert "95 % over up to 4 looks" in text

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from cephtui.ceph import networks
 from cephtui.ceph.pools import parse_osd_map
-from cephtui.cli.options import Where
+from cephtui.cli.options import Measuring, Where
 from cephtui.cli.verbs import cli
-from cephtui.cli.work import new_work
+from cephtui.cli.work import Asked, new_work
 from cephtui.config import Config, ConfigError
 from cephtui.models import HostPlace, Node, Plan
 from cephtui.nodes.shell import NodeShell
@@ -116,14 +116,15 @@ def test_the_command_line_takes_every_pair_of_the_nodes_where_it_is_given_none(t
     config.write_text("".join(f'[nodes.{name}]\nhost = "{name}.example"\n' for name in "abc"))
     where = Where(names=("a", "b", "c"), config=config, ssh_config=None, ceph_node=None, ceph={})
     with ExitStack() as stack:
-        work = new_work(["network"], where, (), None, {}, None, None, (), stack)
-    assert [(cell.nodes, cell.target) for cell in work.ordered.cells] == [
+        options = Measuring(where, None, (), None, (), False, False, 120.0, False, True)
+        saved, requests, _ = new_work(Asked(("network",)), options, stack)
+    assert [(cell.nodes, cell.target) for cell in saved.cells] == [
         ((one,), f"host:{other}") for other, one in itertools.permutations("abc", 2)
     ]
-    assert [[node.name for node in each.hosts] for each in work.requests] == [
+    assert [[node.name for node in each.hosts] for each in requests] == [
         [one, other] for other, one in itertools.permutations("abc", 2)
     ]
-    assert [plan_of(each).steps[0].companions[0].node for each in work.requests] == ["a", "a", "b", "b", "c", "c"]
+    assert [plan_of(each).steps[0].companions[0].node for each in requests] == ["a", "a", "b", "b", "c", "c"]
 
 
 # ---------------------------------------------------------------------------------------------- addresses

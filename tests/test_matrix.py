@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from cephtui.analysis.points import PointKey
 from cephtui.analysis.slowest import Slowest, osd_latency, slowest_of, slowest_osd
 from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, OptionValue, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.models.suite import Cell, Ordered
+from cephtui.models.study import Cell, Ordered
 from cephtui.tools import TOOLS
 from tests.known import known
 from tests.runs import measured, recorded
@@ -51,7 +50,7 @@ def cell(batch: str, step: str = "4k writes", **changes: Any) -> Cell:
 
 
 def ordered(*cells: Cell) -> Ordered:
-    return Ordered(at=datetime(2026, 1, 1, tzinfo=UTC), suite="study", title="A study", cells=cells)
+    return Ordered(title="A study", cells=cells)
 
 
 def matrix(runs: Sequence[Run], order: Ordered | None = None) -> Matrix:

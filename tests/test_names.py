@@ -23,9 +23,8 @@ from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.sides import Side
 from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
-from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.rows import SessionRow
-from cephtui.models.suite import Ordered
+from cephtui.models.study import CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
@@ -84,8 +83,18 @@ OWN = {
 }
 """Places of words of the program's own, by which it looks things up; with one of them."""
 CHOSEN = {
-    *("Run.session", "Run.batch", "Run.preset", "Cell.preset", "Cell.batch", "Ordered.suite", "Verdict.preset"),
-    *("GuidedCheck.presets", "GuidedCheck.before", "GuidedCheck.after", "SessionRow.session", "SessionRow.presets"),
+    *(
+        "Run.session",
+        "Run.batch",
+        "Run.preset",
+        "Cell.preset",
+        "Cell.batch",
+        "SavedStudy.id",
+        "SavedStudy.kind",
+        "SavedStudy.suite",
+        "Verdict.preset",
+    ),
+    *("CheckGoal.before", "CheckGoal.after", "CheckGoal.before_session", "SessionRow.session", "SessionRow.presets"),
     "Expected.preset",
 }
 """Places of what the user has called a session, a preset or a suite: hidden are only names that are known besides."""
@@ -112,16 +121,36 @@ FREE = {
     *(f"NodeEnvironment.{name}" for name in ("os", "kernel", "cpu", "tools value", "missing", "filesystem", "device")),
     *(f"NodeEnvironment.{name} key" for name in ("nic_bits_per_second", "nic_mtu", "settings")),
     *("NodeEnvironment.settings value", "NodeResult.error", "NodeResult.command", "DiskUse.name"),
-    *("JobResult.job", "JobResult.group", "Ordered.title", "Cell.step", "Cell.options value", "Cell.of_preset value"),
+    *(
+        "JobResult.job",
+        "JobResult.group",
+        "Ordered.title",
+        "SavedStudy.title",
+        "SavedStudy.goal key",
+        "SavedStudy.goal value",
+        "Cell.step",
+        "Cell.options value",
+        "Cell.of_preset value",
+    ),
     *("Promise.step", "Promise.expect", "MeasuredVolume.name", "MeasuredVolume.device_class", "Expected.step"),
     *("Cell.expect", "Conclusion.changed", "Conclusion.noted", "Conclusion.notes"),
-    "GuidedCheck.overrides key",
-    *("GuidedCheck.overrides value", "GuidedCheck.metrics", "GuidedCheck.directions"),
+    *("CheckGoal.metrics", "CheckGoal.directions", "CheckGoal.without"),
     *(f"Node.{name}" for name in ("user", "prefix", "ceph_prefix", "ceph_mon_host", "programs value")),
     *(f"SessionRow.{name}" for name in ("path", "cluster", "note", "tags", "error")),
 }
 """Places of words in which names may be."""
-ROOTS: tuple[type[Model], ...] = (Run, Mark, Ordered, Verdict, Conclusion, Expected, GuidedCheck, Node, SessionRow)
+ROOTS: tuple[type[Model], ...] = (
+    Run,
+    Mark,
+    Ordered,
+    SavedStudy,
+    Verdict,
+    Conclusion,
+    Expected,
+    CheckGoal,
+    Node,
+    SessionRow,
+)
 """What a report and the screens are made of."""
 KNOWN = "zanzibar-gold"
 """A pool that another run names."""
@@ -331,10 +360,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def guided() -> GuidedCheck:
+def guided() -> CheckGoal:
     asked = {"takes_turns": False, "before_runs": 6, "most": 12, "fixed": None, "confidence": 0.95}
     words = {"presets": ["write-iops"], "metrics": [], "directions": [], "before": ["b"], "after": ["a"]}
-    return GuidedCheck.model_validate(filled(GuidedCheck, canary("w"), **asked, **words))
+    return CheckGoal.model_validate(filled(CheckGoal, canary("w"), **asked, **words))
 
 
 def compared(directory: Path) -> CompareScreen:

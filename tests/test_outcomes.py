@@ -11,7 +11,7 @@ from cephtui.models import Outcome, Step
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import load_preset
-from cephtui.running.outcomes import decide, failed_twice, run_findings, worst
+from cephtui.running.outcomes import decide, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 from tests.golden import Golden
@@ -124,23 +124,6 @@ def test_a_part_is_never_more_than_the_whole(seconds: float, golden: Golden) -> 
     text = text_of(replace(FLOW, runtime_seconds=seconds), "stopped")
     golden.same(text)
     assert text_of(replace(FLOW, runtime_seconds=seconds), "lost") == text
-
-
-@pytest.mark.parametrize(
-    ("failures", "stopped"),
-    [
-        ([], False),
-        (["a"], False),
-        (["a", "b"], True),
-        (["", "a", "b"], True),
-        (["a", "b", ""], False),
-        (["a", "", "b"], False),
-        (["a", "a", "", "b"], False),
-    ],
-)
-def test_nothing_is_run_behind_two_failures_in_a_row(failures: list[str], stopped: bool) -> None:
-    found = failed_twice(failures)
-    assert (bool(found), found.endswith(": b")) == (stopped, stopped)
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from cephtui.analysis.together import answer_of_all
 from cephtui.analysis.verdict import Criteria, Figures, Measured, judge
 from cephtui.analysis.versus import Versus, WholeSession, conclude_versus
 from cephtui.models import Run, Summary
-from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import Metric
+from cephtui.models.study import CheckGoal
 from cephtui.models.verdict import Verdict
 from tests.measured import IOPS, LATENCY, STARTED, run, total
 
@@ -169,12 +169,8 @@ def test_between_two_sessions_alike_nothing_is_faster_or_slower(spread: float) -
 # ---------------------------------------------------------------------------------------------- where it measures
 
 
-def new_guided_check(*, takes_turns: bool, most: int = 12) -> GuidedCheck:
-    return GuidedCheck(
-        at=STARTED,
-        presets=("write-iops",),
-        target="rbd:bench",
-        nodes=("pve1",),
+def new_guided_check(*, takes_turns: bool, most: int = 12) -> CheckGoal:
+    return CheckGoal(
         before=("b",),
         after=("a",),
         takes_turns=takes_turns,
@@ -186,7 +182,7 @@ def new_guided_check(*, takes_turns: bool, most: int = 12) -> GuidedCheck:
     )
 
 
-def measure(guided: GuidedCheck, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
+def measure(guided: CheckGoal, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
     """Its last verdict, and the numbers of runs a side at which it was looked."""
     criteria = Criteria(DOWN, looks=looks_of(guided))
     found: dict[str, list[Measured]] = {"before": [], "after": []}
@@ -208,7 +204,7 @@ def measure(guided: GuidedCheck, noise: Sequence[float], true: float) -> tuple[V
     return last, looked
 
 
-def measured(guided: GuidedCheck, true: float, *, seed: int, times: int = CHECKS) -> list[tuple[Verdict, list[int]]]:
+def measured(guided: CheckGoal, true: float, *, seed: int, times: int = CHECKS) -> list[tuple[Verdict, list[int]]]:
     chance = np.random.default_rng(seed)
     return [
         measure(guided, noise, true) for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()

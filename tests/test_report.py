@@ -48,11 +48,12 @@ from cephtui.reports.listings import (
 )
 from cephtui.reports.live import draw_live
 from cephtui.reports.nodes import draw_nodes
-from cephtui.reports.plan import draw_plan, progress_line
+from cephtui.reports.plan import draw_plan
 from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
+from tests.conducting import Bed, conduct, figures, study
 from tests.golden import Golden
 from tests.replayed import FILE, SESSION, WRITE_IOPS
 from tests.runs import measured
@@ -208,8 +209,12 @@ def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes:
     drawn = text_of(draw_plan(plan))
     assert heading in line_of(drawn, "1. write-iops")
     assert f"takes {takes}" in drawn
-    assert f", {takes}" in progress_line([plan, plan], 0, {plan.steps[0].batch: "write-iops"})
-    assert f"left {takes}" in progress_line([plan, plan], 0, {plan.steps[0].batch: "write-iops"})
+    bed = Bed(figures(1.0, 1.0))
+    conduct(study("write-iops", paths=("/x", "/y"), options={"runtime": runtime, "time_based": False}), bed)
+    assert bed.begun[0].startswith("1 of 2: write-iops, file:/x on local, ")
+    assert f", {takes[:5]}" in bed.begun[0]
+    assert f"left {takes[:5]}" in bed.begun[0]
+    assert "left" not in bed.begun[1]
 
 
 def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:

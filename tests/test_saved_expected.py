@@ -17,7 +17,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Interval, MeasuredVolume, Node, Promise, Run, Sample, Session, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.findings.cluster import RECOVERY
-from cephtui.models.suite import Cell, Ordered
+from cephtui.models.study import Cell, SavedStudy
 from cephtui.ordering import plan_of, requests_of
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import new_batch
@@ -25,7 +25,8 @@ from cephtui.presets import choose, find_presets
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, keep_given
 from cephtui.sessions.jsonlines import as_json, line
-from cephtui.sessions.store import SUITE_FILE, VERDICTS_FILE
+from cephtui.sessions.store import VERDICTS_FILE
+from cephtui.sessions.studies import STUDIES_FILE
 from cephtui.targets import parse_target
 from tests.golden import Golden
 from tests.imported import import_texts, rados
@@ -44,13 +45,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sessions"
 
 
-def save(root: Path, runs: Sequence[Run], ordered: Ordered | None = None, *, slow: int = 0) -> Path:
+def save(root: Path, runs: Sequence[Run], ordered: SavedStudy | None = None, *, slow: int = 0) -> Path:
     """A session with these runs, whose seconds all have their mean but for the ``slow`` ones, which have nothing."""
     directory = root / SESSION
     directory.mkdir(parents=True)
     (directory / "session.json").write_text(as_json(Session(session=SESSION, created_at=STARTED, cephtui_version="0")))
     if ordered:
-        (directory / SUITE_FILE).write_text(as_json(ordered))
+        (directory / STUDIES_FILE).write_text(f"{as_json(ordered)}\n")
     for run in runs:
         folder = directory / f"{run.run:03}"
         folder.mkdir()
@@ -100,7 +101,7 @@ def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> No
         )
     ]
     target = {"rbd:x": parse_target("rbd:x", owner_id="o")}
-    ordered = Ordered(at=STARTED, cells=tuple(cells))
+    ordered = SavedStudy(at=STARTED, cells=tuple(cells))
     (request,) = requests_of(ordered, chosen, target, {"a": Node(name="a")})
     steps = plan_of(request).steps
     assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
@@ -168,7 +169,7 @@ def test_what_a_newer_cephtui_expects_is_left_out(root: Path) -> None:
 
 def test_of_an_earlier_session_it_is_read_from_the_order(root: Path) -> None:
     cell = Cell(step="x", preset="write-iops", target="rbd:bench", nodes=("pve1",), batch="b", expect=("iops>=8k",))
-    save(root, [wrote(1, 8006, batch="b")], Ordered(at=STARTED, cells=(cell,)))
+    save(root, [wrote(1, 8006, batch="b")], SavedStudy(at=STARTED, cells=(cell,)))
     assert "PASS write-iops: 8,006 IOPS" in call("show", SESSION)
 
 
@@ -202,7 +203,7 @@ def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Pa
         )
         for batch, name, part in (("a", "disk1", "read"), ("b", "disk1", "write"), ("c", "disk2", "read"))
     ]  # fmt: skip
-    save(root, runs, Ordered(at=STARTED, cells=tuple(cells)))
+    save(root, runs, SavedStudy(at=STARTED, cells=tuple(cells)))
     *lines, last = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
     assert lines == [
         "disk1 NVME 64 8,000 PASS 8,006 - - 100 %",
@@ -315,7 +316,8 @@ def test_a_small_latency_is_read_again(root: Path) -> None:
 
 def test_an_order_that_can_not_be_read_is_in_no_ones_way(root: Path) -> None:
     directory = save(root, [wrote(1, 8006)])
-    (directory / SUITE_FILE).write_text("{")
+    for name in (STUDIES_FILE, "suite.json"):
+        (directory / name).write_text("{")
     assert "write-iops" in call("show", SESSION)
 
 

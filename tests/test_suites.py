@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,14 +12,16 @@ from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
 from cephtui.models import Node
-from cephtui.models.suite import Cell, Ordered
-from cephtui.ordering import by_kind, cells, in_slices, left_of, once, place, plan_of, plans_of, points_of, requests_of
+from cephtui.models.study import Cell, SavedStudy
+from cephtui.ordering import by_kind, cells, in_slices, once, place, plan_of, plans_of, points_of, requests_of
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Order, Request
 from cephtui.presets import Catalogue, Preset, PresetError, combinations, find_presets
+from cephtui.studies.runs import Runs
 from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, rows, shared_options
 from cephtui.targets import KINDS, Target, parse_target
 from cephtui.tools.base import OptionError
+from tests.conducting import run_of
 from tests.golden import Golden
 
 NONE = Path("/nonexistent")
@@ -289,15 +291,15 @@ def ordered(
     nodes: Sequence[str] = ("a",),
     order: Order | None = None,
     suite: str = "s",
-) -> tuple[Ordered, list[Request]]:
+) -> tuple[SavedStudy, list[Request]]:
     placed, _ = place(steps, by_kind([[target(text)] for text in targets]))
-    found = Ordered(at=datetime(2026, 11, 23, tzinfo=UTC), suite=suite, order=order, cells=cells(placed, nodes))
+    found = SavedStudy(at=datetime(2026, 11, 23, tzinfo=UTC), suite=suite, order=order, cells=cells(placed, nodes))
     return found, again(found)
 
 
-def again(found: Ordered) -> list[Request]:
+def again(found: SavedStudy) -> list[Request]:
     """The requests of what is ordered, from nothing but what is kept."""
-    kept = Ordered.model_validate_json(found.model_dump_json())
+    kept = SavedStudy.model_validate_json(found.model_dump_json())
     catalogue = {name: p for name, p in find_presets(packaged_presets_dir(), NONE).items() if isinstance(p, Preset)}
     return requests_of(
         kept,
@@ -370,14 +372,18 @@ def test_what_is_prefilled_stays_for_the_next_step(presets: Catalogue) -> None:
 # ---------------------------------------------------------------------------------------------- what is left
 
 
-def left(found: Ordered, done: int) -> str:
-    """What is left after the first so many runs, by all requests as by those of which something is left."""
+def rest_of(found: SavedStudy, requests: Sequence[Request], done: Collection[tuple[str, int | None]]) -> list[Request]:
+    """The slices that are left where these steps, by batch and number, were run."""
+    steps = [s for plan in plans_of(in_slices(requests, found.order)) for s in plan.steps]
+    runs = [run_of(s, number, 1.0) for number, s in enumerate(steps) if (s.batch, s.number) in done]
+    return Runs(found, requests).left(runs)
+
+
+def left(found: SavedStudy, done: int) -> str:
+    """What is left after the first so many runs."""
     slices = in_slices(again(found), found.order)
     finished = {(s.batch, s.number) for s in [s for plan in plans_of(slices) for s in plan.steps][:done]}
-    rest = left_of(slices, finished)
-    some = [request for request in again(found) if request.batches in {each.batches for each in rest}]
-    assert not some or run(left_of(in_slices(some, found.order), finished)) == run(rest)
-    return run(rest)
+    return run(rest_of(found, again(found), finished))
 
 
 @pytest.mark.parametrize("order", [None, "abab", "abba"])
@@ -393,13 +399,12 @@ def test_what_is_left_is_the_rest_of_the_order(presets: Catalogue, order: Order 
 
 
 def test_what_is_missing_in_the_middle_is_measured(presets: Catalogue) -> None:
-    _, (request,) = ordered([step(presets, "write-iops", 5)], "rbd:x")
+    found, (request,) = ordered([step(presets, "write-iops", 5)], "rbd:x")
     (batch,) = request.batches
-    rest = left_of([request], {(batch, 1), (batch, 3)})
+    rest = rest_of(found, [request], {(batch, 1), (batch, 3)})
     assert [(each.begun, each.until) for each in rest] == [(1, 2), (3, 5)]
     assert [s.number for plan in plans_of(rest) for s in plan.steps] == [2, 4, 5]
-    assert left_of([request], {(batch, number) for number in range(1, 6)}) == []
-    assert left_of([request], {("other", 1)})[0].until == 5, "a run of another batch is none of these"
+    assert rest_of(found, [request], {(batch, number) for number in range(1, 6)}) == []
 
 
 def test_it_is_measured_as_it_was_ordered_though_the_preset_has_changed(presets: Catalogue) -> None:
@@ -500,8 +505,8 @@ def kept(home: Path, **fields: object) -> None:
         '{"session": "x", "created_at": "2026-11-23T00:00:00Z", "cephtui_version": "1"}'
     )
     cell = Cell(step="s", preset="write-iops", target="file:/x", nodes=("local",), batch="b")
-    whole = Ordered(at=datetime(2026, 11, 23, tzinfo=UTC), cells=(cell.model_copy(update=fields),))
-    (directory / "suite.json").write_text(whole.model_dump_json())
+    whole = SavedStudy(id="s1", at=datetime(2026, 11, 23, tzinfo=UTC), cells=(cell.model_copy(update=fields),))
+    (directory / "studies.jsonl").write_text(f"{whole.model_dump_json()}\n")
 
 
 @pytest.mark.parametrize(
@@ -523,7 +528,7 @@ def test_what_a_session_was_changed_to_is_refused(home: Path, fields: dict[str, 
 
 def test_a_session_without_an_order_has_nothing_to_resume(home: Path, golden: Golden) -> None:
     kept(home)
-    (home / "data" / "sessions" / "x" / "suite.json").unlink()
+    (home / "data" / "sessions" / "x" / "studies.jsonl").unlink()
     found = CliRunner().invoke(cli, ["run", "--resume", "last"])
     assert found.exit_code == 2
     golden.same(found.output.splitlines()[-1])

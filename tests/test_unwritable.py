@@ -14,8 +14,7 @@ from typing import IO
 
 import pytest
 
-from cephtui.cli.headless import measuring
-from cephtui.cli.output import JsonOutput
+from cephtui.cli.measuring import carry_out
 from cephtui.models import Node, Plan, Run, Sample
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
@@ -26,6 +25,7 @@ from cephtui.sessions import writer
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import StoreError
 from cephtui.targets import parse_target
+from tests.conducting import study
 from tests.fakes import FakeNode, connector
 from tests.golden import Golden
 from tests.known import known
@@ -194,8 +194,8 @@ def test_lost_files_of_a_run_in_progress_are_reported(
             change(desk.directory)
 
     monkeypatch.setattr(writer.RunWriter, "sample", changing)
-    with measuring(desk.runner) as measured:
-        status, _ = measured.measure(plan("write-iops"), TARGET, JsonOutput())
+    runs = study("write-iops", paths=("/mnt/bench/test",), options={"runtime": "20"}, node=HOST)
+    status = carry_out(desk.runner, runs, as_json=True)
     (run,) = desk.published()
     printed = capsys.readouterr()
     assert line(run) in printed.out.splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -26,6 +27,7 @@ from cephtui.studies.base import Study
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
+_STUDY = re.compile(r"s[0-9]+")
 _OF_NEW = ("--target", "--data-pool", "--set", "--repeat", "--order", "--expect", "--session")
 """What says which runs there are: nothing of it goes with --resume."""
 
@@ -120,8 +122,8 @@ def _check_resume(asked: Asked, chosen: Mapping[str, object], resume: str | None
     given = given_options()
     if wrong := next((name for name in (*_OF_NEW, *chosen) if name in given), None):
         raise click.UsageError(f"--resume continues what was ordered: leave out {wrong}")
-    if len(asked.names) > 1:
-        raise click.UsageError(f"--resume continues one study: cephtui run --resume {resume} {asked.names[0]}")
+    if others := [name for name in asked.names if not _STUDY.fullmatch(name)] or asked.names[1:]:
+        raise click.UsageError(f"--resume continues one study, such as s2: leave out {others[0]}")
 
 
 def _check_resumable(work: Resumed) -> None:
