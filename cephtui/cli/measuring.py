@@ -70,6 +70,8 @@ def carry_out(
             code = max(code, _conclude(runner, study, ended, front), key=WORST.index)
         except OSError:  # the terminal is closed: what was created is removed nevertheless
             silence(sys.stdout)
+        if conductor.left_changed:
+            say(conductor.left_changed)
     return code or (EXIT_INCOMPLETE if front.is_ending or runner.cleanup.leaves else 0)
 
 

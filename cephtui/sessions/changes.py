@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import dropwhile
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -59,7 +60,8 @@ def newest(directory: Path) -> Ran | None:
 
 def commands_of(directory: Path, study: SavedStudy) -> list[Ran]:
     """The commands of a check, each as it was noted before it ran, and again at its end."""
-    return [ran for ran in _commands(directory) if ran.study in ("", study.id) and ran.at >= study.at]
+    own = [ran for ran in _commands(directory) if ran.study in ("", study.id)]
+    return [*dropwhile(lambda ran: ran.study != study.id and ran.at < study.at, own)]
 
 
 def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], commands: Sequence[Ran]) -> State:

@@ -14,7 +14,6 @@ from typing import ClassVar, Generic, TypeVar
 
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.failures import Needs, given_up
-from cephtui.exit_codes import EXIT_FAILED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, Plan, Run
 from cephtui.models.metrics import Metric
@@ -116,9 +115,6 @@ class Study(ABC, Generic[G]):
     def missing(self, runs: Sequence[Run]) -> int | None:
         """How many runs are to be measured after these; None where that depends on what they show."""
         return None
-
-    given_up_code: ClassVar[int] = EXIT_FAILED
-    """Where something is not measured any more after failures."""
 
     def given_up(self, runs: Sequence[Run]) -> dict[str, str]:
         """The batches of which no more is measured after failures of these runs, with the reason."""

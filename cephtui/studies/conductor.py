@@ -116,6 +116,7 @@ class Conductor:
         self._before, self._now = list(runs), list[Run]()
         self._state = self._state_now()
         self._given_up: dict[str, str] = {}
+        self._why_not_undone = ""
 
     async def conduct(self) -> Ended:
         """Measure until the study has come to its end, is stopped, or given up."""
@@ -126,8 +127,8 @@ class Conductor:
                 await self._measure(step)
             if self._front.is_ending:
                 code = EXIT_INCOMPLETE
-            elif self._given_up:
-                code = self._study.given_up_code
+            elif self._given_up:  # what has failed has an exit code of its own
+                code = EXIT_FAILED if all(run.outcome == "ok" for run in self._now) else EXIT_INCOMPLETE
         except _Over as over:
             code, is_judged = over.code, not over.spoiled
             if str(over):
@@ -250,14 +251,15 @@ class Conductor:
             return
         if for_now:
             raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
-        self._front.say(f"the change was not undone: {problem}: {remedy_of(self._directory.name)}")
+        self._why_not_undone = problem
 
     @property
     def left_changed(self) -> str:
         """What to say where the change is in place and could be undone; else empty."""
         if self._commands.undo is None or self._state == "not made":
             return ""
-        return f"the change was not undone: {remedy_of(self._directory.name)}"
+        why = f": {self._why_not_undone}" if self._why_not_undone else ""
+        return f"the change was not undone{why}: {remedy_of(self._directory.name)}"
 
     async def _ran(self, kind: Literal["change", "undo"], command: str) -> str:
         """Run it, noted before and after; why it failed, or empty. An undo goes on where the user asks for the end."""

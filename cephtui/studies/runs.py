@@ -10,7 +10,7 @@ from pathlib import Path
 from cephtui.analysis.expectation import answer_to
 from cephtui.analysis.failures import given_up
 from cephtui.analysis.links import Link, links_of
-from cephtui.exit_codes import ANSWER_CODES, EXIT_INCOMPLETE
+from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Mark, Plan, Run, Step
 from cephtui.models.expectation import Expected
 from cephtui.models.study import RUNS
@@ -40,7 +40,6 @@ class Runs(Study[NoGoal]):
     """Each cell of the study as often as it is ordered."""
 
     kind = RUNS
-    given_up_code = EXIT_INCOMPLETE
 
     @cached_property
     def _slices(self) -> list[Request]:

@@ -33,7 +33,7 @@ def test_what_is_reached_and_what_is_exceeded_is_kept(sandbox: Sandbox) -> None:
     assert rate["measured"] == pytest.approx(console.runs[0]["summary"]["write"]["iops"])
     assert rate["measured"] == pytest.approx(RATE, rel=0.07)
     assert rate["seconds_reached"] == rate["seconds"] >= 3
-    kept = json.loads((sandbox.session("S") / "suite.json").read_text())
+    kept = json.loads((sandbox.session("S") / "studies.jsonl").read_text())
     assert kept["cells"][0]["expect"] == wanted
 
 

@@ -63,7 +63,7 @@ class Resumed:
 
 
 def suite_of(console: Console) -> Path:
-    return console.sandbox.session() / "suite.json"
+    return console.sandbox.session() / "studies.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_with_nothing_missing_nothing_is_run(resumed: dict[str, Resumed], name: 
 def test_a_stop_says_how_to_continue(resumed: dict[str, Resumed], start: str) -> None:
     missing = 4 if start == "suite" else 2
     first = resumed[f"{start} stopped"].first
-    (line,) = [line for line in first.complaints if line.endswith(": cephtui run --resume S")]
+    (line,) = [line for line in first.complaints if line.endswith(": cephtui run --resume S s1")]
     assert f" {missing} runs " in line, first.describe()
 
 
