@@ -38,6 +38,23 @@ def sessions(**given: Any) -> None:
 
 
 @click.command(
+    short_help="List the studies of a session, with what is missing.",
+    epilog="\b\nExamples:\n  cephtui studies\n  cephtui studies tuning\n  cephtui run --resume tuning s2\n"
+    "  cephtui studies tuning --json | jq 'select(.finished | not)'",
+)
+@click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
+@json_option
+def studies(**given: Any) -> None:
+    """List what was ordered in a session as a whole: presets, suites, sweeps, checks, each with what is missing of it.
+
+    Each can be resumed: cephtui run --resume SESSION STUDY, a check with cephtui check --continue SESSION STUDY.
+    """
+    from cephtui.cli.commands.studies import print_studies
+
+    print_studies(**given)
+
+
+@click.command(
     short_help="Show a session or a run.",
     epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
     "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json\n"
@@ -236,4 +253,4 @@ def import_(**given: Any) -> int:
     return import_logs(**given)
 
 
-SAVED_VERBS = (sessions, show, compare, report, replay, watch, demo, serve, import_)
+SAVED_VERBS = (sessions, studies, show, compare, report, replay, watch, demo, serve, import_)

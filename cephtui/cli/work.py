@@ -185,7 +185,7 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> SavedStudy:
             names = ", ".join(state.saved.id for state in states)
             raise click.UsageError(f"session {session} has no study {name!r}, only {names}: cephtui studies {session}")
         return chosen
-    unfinished = [state.saved for state in states if not state.is_over]
+    unfinished = [state.saved for state in states if not state.is_finished]
     if len(unfinished) > 1:
         others = ", ".join(study.id for study in unfinished[:-1])
         say(f"resuming {unfinished[-1].id}; also unfinished: {others} (cephtui studies {session})")

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.inventory import Disk, Nic, ToolRow
 from cephtui.models.nodes import NodeEnvironment
+from cephtui.models.verdict import Answer
 
 
 class SessionRow(Model):
@@ -372,3 +373,47 @@ class KneeRow(Model):
     working_latency_p99_seconds: float | None = None
     text: Line
     """The same in words."""
+
+
+class StudyRow(Model):
+    """What was ordered in a session as a whole, and what of it is missing."""
+
+    event: Literal["study"] = "study"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    study: Name
+    """Its name in the session: ``s1``."""
+    at: AwareDatetime
+    """When it was ordered."""
+    kind: Name
+    """What decides which runs it has: ``runs`` are known beforehand."""
+    suite: Name = ""
+    """Empty where it is of presets."""
+    presets: tuple[Name, ...]
+    targets: tuple[Annotated[Name, NamesOf("target")], ...]
+    nodes: tuple[Annotated[Name, NamesOf("node")], ...]
+    runs: int
+    """That ended well."""
+    missing: int | None
+    """Runs that are still to be made; null where that depends on what the next ones show, or is not known."""
+    finished: bool
+    """Whether nothing is missing."""
+    problem: Line = ""
+    """Why it can't be resumed here, as without its preset; empty where it can."""
+
+
+class ConcludedRow(Model):
+    """What the runs of a preset in a study show, where its kind has no row of its own."""
+
+    event: Literal["concluded"] = "concluded"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    kind: Name
+    """Of the study."""
+    preset: Name
+    target: Annotated[Name, NamesOf("target")]
+    answer: Answer
+    """Whether what was asked for is reached."""
+    text: Line
+    figures: dict[Name, float | None] = {}
+    """In base units, with the unit in the name."""

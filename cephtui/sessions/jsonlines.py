@@ -210,6 +210,7 @@ def schema() -> dict[str, Any]:
     from cephtui.models.expectation import Expected
     from cephtui.models.host import HostRow
     from cephtui.models.rows import (
+        ConcludedRow,
         CurvePointRow,
         Difference,
         Figure,
@@ -222,6 +223,7 @@ def schema() -> dict[str, Any]:
         NodeRow,
         PresetRow,
         SessionRow,
+        StudyRow,
         SuiteRow,
     )
     from cephtui.models.verdict import Conclusion, Verdict
@@ -229,6 +231,7 @@ def schema() -> dict[str, Any]:
     lines: Any = Plan | Sample | ClusterSample | NodeEnded | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | HostRow | Info | Difference | Figure | MatrixCell
     lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
+    lines |= StudyRow | ConcludedRow
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run
+from cephtui.models.rows import StudyRow
 from cephtui.models.study import CHECK, SavedStudy
 from cephtui.ordering import requests_of
 from cephtui.planning import Request
@@ -33,10 +34,14 @@ class StudyState:
     """All of it."""
 
     @property
-    def is_over(self) -> bool:
+    def good(self) -> list[Run]:
+        """Those that need not be made again."""
+        return [run for run in self.runs if run.outcome == "ok"]
+
+    @property
+    def is_finished(self) -> bool:
         """Whether nothing of it is missing."""
-        good = [run for run in self.runs if run.outcome == "ok"]
-        return self.study is not None and self.study.next(good) is None
+        return self.study is not None and self.study.next(self.good) is None
 
 
 def study_states(directory: Path, catalogue: Catalogue) -> list[StudyState]:
@@ -57,6 +62,26 @@ def _state(directory: Path, saved: SavedStudy, catalogue: Catalogue, runs: Seque
         own = [run for run in runs if run.batch in {cell.batch for cell in saved.cells}]
         return StudyState(saved, None, str(error), tuple(own))
     return StudyState(saved, study, "", tuple(study.own(runs)))
+
+
+def row_of(session: str, state: StudyState) -> StudyRow:
+    """A study as a line of a listing."""
+    saved, is_finished = state.saved, state.is_finished
+    missing = 0 if is_finished else state.study.missing(state.good) if state.study else None
+    return StudyRow(
+        session=session,
+        study=saved.id,
+        at=saved.at,
+        kind=saved.kind,
+        suite=saved.suite,
+        presets=tuple(dict.fromkeys(cell.preset for cell in saved.cells)),
+        targets=tuple(dict.fromkeys(cell.target for cell in saved.cells)),
+        nodes=tuple(dict.fromkeys(name for cell in saved.cells for name in cell.nodes)),
+        runs=len(state.good),
+        missing=missing,
+        finished=is_finished,
+        problem=state.problem,
+    )
 
 
 def study_of(directory: Path, saved: SavedStudy, requests: Sequence[Request]) -> Study[Any]:

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.stable import Goal
-from cephtui.models import Plan, Run
+from cephtui.models import Model, Plan, Run
+from cephtui.models.rows import ConcludedRow
 from cephtui.reports.runs import draw_session
 from cephtui.reports.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
-from cephtui.studies.stable import Stable, StableMeasured
+from cephtui.studies.stable import Mean, Stable, StableMeasured
 
 
 class StableView(StudyView[Stable, StableMeasured]):
@@ -40,6 +42,26 @@ class StableView(StudyView[Stable, StableMeasured]):
             return Group()
         looks = [Text(LOOKS_LINE)] if len(runs) > 1 else []
         return Group(*looks, draw_session(runs, ascii_only=ascii_only, saved=not all(map(unsaved, runs))))
+
+    def rows(self, study: Stable, conclusion: StableMeasured) -> list[Model]:
+        return [_row(study, mean) for mean in conclusion.means if mean.runs]
+
+
+def _row(study: Stable, mean: Mean) -> ConcludedRow:
+    text, figures = unstable_line(mean.counted, mean.figures), dict[str, float | None]()
+    if mean.metric:
+        figures = {f"{name}_{mean.metric.name}": geometric_mean(values) for name, values in mean.figures.items()}
+        if mean.is_stable:
+            text = stable_line(mean.counted, mean.metric, mean.figures, _goal(study))
+    return ConcludedRow(
+        session=mean.runs[0].session,
+        kind=study.kind,
+        preset=mean.request.preset.name,
+        target=mean.request.target.spec,
+        answer="met" if mean.is_stable else "undecided",
+        text=text,
+        figures=figures,
+    )
 
 
 def _goal(study: Stable) -> Goal:
