@@ -74,6 +74,13 @@ def _number(low: float, high: float, of: Callable[[str], float] = float) -> Call
     return parsed
 
 
+def _bound(text: str) -> str:
+    from cephtui.studies.bounded import bound_of
+
+    bound_of(text)
+    return text
+
+
 KINDS = {
     row.kind: row
     for row in (
@@ -127,6 +134,25 @@ KINDS = {
             ),
             decides="how often and in which order it runs",
             excludes=("--repeat", "--until-stable", "--expect"),
+            in_suites="a suite says which depths each of its steps has",
+        ),
+        StudyKind(
+            "bounded",
+            "to the greatest depth within a latency",
+            (
+                StudyOption(
+                    "--within",
+                    "Find the greatest depth at which a latency stays within a bound: p99=5ms, latency=1ms (the mean), "
+                    "'write p99.9=20ms'.",
+                    "latency, at most",
+                    field="within",
+                    metavar="FIGURE",
+                    parse=_bound,
+                    example="p99=5ms",
+                ),
+            ),
+            decides="how often and at which depth it runs",
+            excludes=("--repeat", "--order", "--expect"),
             in_suites="a suite says which depths each of its steps has",
         ),
         StudyKind("check", "before and after a change"),
