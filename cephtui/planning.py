@@ -32,7 +32,8 @@ from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
 from cephtui.targets.base import Layout, Target, TargetError
-from cephtui.tools.base import OptionError, Tool, Workload
+from cephtui.tools.base import OptionError, Workload
+from cephtui.tools.tool import Tool
 
 PREFILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a prefill; the real rate is known only once it was measured."""

@@ -17,7 +17,8 @@ from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
 from cephtui.printable import either, meant, printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
-from cephtui.tools.base import OptionError, Tool, option_text
+from cephtui.tools.base import OptionError, option_text
+from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
     from cephtui.models.rows import PresetRow

@@ -24,7 +24,8 @@ from cephtui.presets import (
 )
 from cephtui.printable import printable
 from cephtui.targets import KINDS
-from cephtui.tools.base import OptionError, Tool, Workload
+from cephtui.tools.base import OptionError, Workload
+from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
     from cephtui.models.rows import SuiteRow, SuiteStepRow

@@ -33,7 +33,7 @@ from cephtui.sessions.jsonlines import schema
 from cephtui.suites import find_suites
 from cephtui.suites import rows as suite_rows
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Tool
+from cephtui.tools.tool import Tool
 from cephtui.tui.keys import SIGNS
 
 ROOT = Path(__file__).parent.parent

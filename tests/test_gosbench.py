@@ -20,7 +20,6 @@ from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
 from cephtui.tools.gosbench import Gosbench
 from cephtui.tools.gosbench.command import GosbenchWorkload
 from cephtui.tools.gosbench.log import is_error, message_of
-from cephtui.tools.gosbench.options import check
 from cephtui.tools.gosbench.output import GosbenchParser
 from tests.golden import Golden
 
@@ -33,7 +32,7 @@ GOSBENCH = Gosbench()
 
 
 def test_what_is_not_given_is_decided() -> None:
-    assert check({"write_weight": 1}) == {
+    assert GOSBENCH.check_options({"write_weight": 1}) == {
         "write_weight": 1,
         "read_weight": 0,
         "delete_weight": 0,
@@ -45,7 +44,7 @@ def test_what_is_not_given_is_decided() -> None:
         "parallel_clients": 16,
         "runtime": 60.0,
     }
-    assert "runtime" not in check({"write_weight": 1, "stop_with_ops": 100})
+    assert "runtime" not in GOSBENCH.check_options({"write_weight": 1, "stop_with_ops": 100})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_what_is_not_given_is_decided() -> None:
 )
 def test_what_can_not_be_measured_is_refused_before_it_runs(options: dict[str, OptionValue], golden: Golden) -> None:
     with golden.raises(OptionError):
-        check({**({"write_weight": 1} if options else {}), **options})
+        GOSBENCH.check_options({**({"write_weight": 1} if options else {}), **options})
 
 
 # ---------------------------------------------------------------------------------------------- command
@@ -80,7 +79,9 @@ PLACE = S3Place(kind="s3", endpoint="http://gw:7480", bucket_prefix="cephtui-012
 
 
 def workload(**options: OptionValue) -> GosbenchWorkload:
-    return GOSBENCH.bind(check({"write_weight": 50, "read_weight": 50, "size_min": "64k", **options}))
+    return GosbenchWorkload(
+        GOSBENCH.check_options({"write_weight": 50, "read_weight": 50, "size_min": "64k", **options})
+    )
 
 
 def test_the_config_has_our_buckets_path_style_and_no_keys() -> None:

@@ -170,6 +170,7 @@ def test_tools_know_nothing_of_each_other() -> None:
         "tools.options",
         "tools.signs",
         "tools.stderr",
+        "tools.tool",
     }
     allowed = {module for module in MODULES if not is_in(module, "tools")} | common
     wrong = {

@@ -29,6 +29,7 @@ from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, Stream, ToolResult
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import RadosBench
+from cephtui.tools.rados_bench.command import RadosBenchWorkload
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
 from cephtui.tools.rados_bench.saved import find_runs
@@ -195,7 +196,7 @@ def test_the_command_that_fills() -> None:
         "rados --id admin -p bench -N cephtui-1 bench 1024 write -t 16 -b 4K -O 4M --max-objects 256 --no-cleanup "
         "--run-name cephtui --show-time"
     )
-    assert "--reuse-bench" in TOOL.bind(options).prefill_argv([GIB], PLACE, again=True)
+    assert "--reuse-bench" in RadosBenchWorkload(options).prefill_argv([GIB], PLACE, again=True)
 
 
 def test_a_filling_has_time() -> None:

@@ -16,13 +16,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 from rich.console import Console, RenderableType
 
 from cephtui.analysis.figures import figures
 from cephtui.analysis.history import History, together
 from cephtui.analysis.live import Live
 from cephtui.analysis.sides import side_of
-from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
+from cephtui.models import Event, Interval, Kind, Node, Place, Plan, Run, Sample
 from cephtui.models.metrics import BY_NAME, HEADLINES
 from cephtui.nodes.probe import parse_environment, probe_argv
 from cephtui.nodes.shell import NodeShell, Shell
@@ -44,7 +45,9 @@ from cephtui.targets import parse_target
 from cephtui.targets.base import Target
 from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
-from cephtui.tools.base import OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
+from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult, Workload
+from cephtui.tools.options import ToolOptions, WholeRuntime
+from cephtui.tools.tool import Tool
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
@@ -225,24 +228,22 @@ class DripWorkload(Workload):
         return True
 
 
+class DripOptions(ToolOptions):
+    """The only one."""
+
+    runtime: WholeRuntime = Field(SECONDS, description="how long it drips")
+
+
 class Drip(Tool):
     """Appends to a file, and deletes others beside it."""
 
+    Options, Workload = DripOptions, DripWorkload
     name = title = program = "drip"
     package = "drip-tools"
     version_argv = ("drip", "-V")
     kinds = frozenset[Kind]({"file"})
     other_kinds = "drip wants a file: use --target file:PATH"
     metrics = (BY_NAME["bandwidth_bytes"],)
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return {"runtime": int(str(options.get("runtime", SECONDS)))}
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return (OptionField("runtime", "seconds", str(SECONDS), "how long it drips"),)
-
-    def bind(self, options: dict[str, OptionValue]) -> Workload:
-        return DripWorkload(options)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from cephtui.models.host import HostRow
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 
 if TYPE_CHECKING:
-    from cephtui.tools.base import Tool
+    from cephtui.tools.tool import Tool
 
 _CEPH, _OF_CEPH = "ceph-common", ("ceph", "rados", "rbd")
 _CEPHADM = "cephadm add-repo --release RELEASE && cephadm install"

@@ -18,7 +18,7 @@ from cephtui.reports.tables import add_row, make_table
 from cephtui.reports.text import latency_word
 from cephtui.stats import Buckets, percentile_seconds
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Tool
+from cephtui.tools.tool import Tool
 
 _ROWS = 5
 """Of the histogram."""

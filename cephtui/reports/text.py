@@ -19,7 +19,7 @@ from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRA
 from cephtui.presets import choice_text
 from cephtui.reports.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Tool
+from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, PointSummary

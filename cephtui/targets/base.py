@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
     from cephtui.cluster.preflight import Demand
-    from cephtui.tools.base import Tool
+    from cephtui.tools.tool import Tool
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""

@@ -34,7 +34,7 @@ from cephtui.targets.base import (
 from cephtui.targets.candidates import Candidate
 from cephtui.targets.pool import PoolTarget
 from cephtui.targets.rbd import RbdPool
-from cephtui.tools.base import Tool
+from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings

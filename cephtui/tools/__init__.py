@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cephtui.tools.base import Tool
 from cephtui.tools.dd import Dd
 from cephtui.tools.fio import Fio
 from cephtui.tools.gosbench import Gosbench
@@ -15,6 +14,7 @@ from cephtui.tools.load_gen import LoadGen
 from cephtui.tools.osd_bench import OsdBench
 from cephtui.tools.rados_bench import RadosBench
 from cephtui.tools.rbd_bench import RbdBench
+from cephtui.tools.tool import Tool
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool

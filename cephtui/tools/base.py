@@ -1,17 +1,13 @@
 """What a benchmark program is to the rest of cephtui: options become argv, output becomes readings.
 
-A tool is a subclass of ``Tool`` in a folder of its own and a row in the table of this package. With its options it is
-a ``Workload``, whose output a ``Parser`` reads.
+A tool with its options is a ``Workload``, whose output a ``Parser`` reads.
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
-from types import MappingProxyType
 from typing import ClassVar, Literal, Self, TypeVar
 
 from cephtui.frozen import dataclass
@@ -28,7 +24,6 @@ from cephtui.models import (
     Place,
     flows_of,
 )
-from cephtui.models.metrics import METRICS, Metric
 from cephtui.stats import Flow, join_intervals
 from cephtui.tools.load import Load, Sizing
 
@@ -272,129 +267,3 @@ class Workload(ABC):
     def companions(self, nodes: Sequence[Node], place: Place) -> tuple[Companion, ...]:
         """The processes that have to run as long as it runs on these nodes; ``place`` is that of the first."""
         return ()
-
-
-class Tool(ABC):
-    """One program's knowledge: what is known of it before its options are chosen."""
-
-    name: ClassVar[str]
-    """In presets, plans and sessions."""
-    title: ClassVar[str]
-    """For display: ``rados bench``."""
-    program: ClassVar[str]
-    """The command that has to be there."""
-    package: ClassVar[str]
-    """What installs it, of Debian; empty where Debian does not have it."""
-    version_argv: ClassVar[tuple[str, ...]]
-    """Prints its version on stdout, on one line."""
-    minimum_version: ClassVar[tuple[int, int] | None] = None
-    """The oldest that can be used; None is any."""
-    of_ceph: ClassVar[bool] = False
-    """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
-    kinds: ClassVar[frozenset[Kind]]
-    """The targets it can use."""
-    other_kinds: ClassVar[str]
-    """Why it can't use another, with the next step on a command line."""
-    wants: ClassVar[str] = "another target"
-    """The targets it can use, in words."""
-    metrics: ClassVar[tuple[Metric, ...]] = METRICS
-    """The figures it has; the others are null in all its samples and summaries."""
-    of_links: ClassVar[bool] = False
-    """Whether it measures the network between two nodes: one runs it, the other is its target."""
-    pauses: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Why the tool itself may do nothing for a while, by the flow for which that is so."""
-    has_seconds: ClassVar[bool] = True
-    """Whether its samples are of one load and without a gap, so that they show how the seconds of a run are spread."""
-    depth_option: ClassVar[str] = ""
-    """The option that says how many I/Os a job has in flight; empty where it has none."""
-    size_option: ClassVar[str] = ""
-    """The option that says how much of its target each job uses; empty where it has none."""
-    jobs_option: ClassVar[str] = ""
-    """The option that says how many jobs a node runs; empty where it has none."""
-    direction_option: ClassVar[str] = ""
-    """The option that decides between reading and writing, where each table of figures shows that anyway."""
-    load_options: ClassVar[frozenset[str]] = frozenset()
-    """The options that say what is asked of the target: without one of them it is not known what a log's run did."""
-    described: ClassVar[frozenset[str]] = frozenset()
-    """The options that are in what its workload describes."""
-    latency: ClassVar[str] = "latency"
-    """What its latencies are called: by the tool's own word for them, where it has several kinds."""
-    latency_about: ClassVar[str] = "from the start of a request to its end"
-    """What they are, in words."""
-    why_fitted: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """By option, why a kind of target may need another value than what was asked for."""
-    secrets: ClassVar[tuple[str, ...]] = ()
-    """Names of what only the user knows, such as ``secret key``.
-
-    A process gets them by its stdin, a line each in this order, and nowhere else: no argv, environment, plan or
-    session holds one.
-    """
-
-    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
-        """Every option under the one name that is used here; raises OptionError for one that is given twice."""
-        return dict(options)
-
-    @abstractmethod
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
-
-    @abstractmethod
-    def fields(self) -> tuple[OptionField, ...]:
-        """Every option that may be set, for a form."""
-
-    def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
-        """What is to be named beside what the workload describes: the ``edited``, and what is not the default."""
-        usual = self._defaults
-        return {
-            name: value
-            for name, value in options.items()
-            if name not in self.described and (name in edited or option_text(value) != usual.get(name))
-        }
-
-    def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
-        """What an option has that is not among all that were given, as it is shown; None where that is not known."""
-        return "default"
-
-    @cached_property
-    def _defaults(self) -> Mapping[str, str]:
-        """By option; an empty text where it is left to the tool."""
-        return {field.name: field.default for field in self.fields()}
-
-    @abstractmethod
-    def bind(self, options: dict[str, OptionValue]) -> Workload:
-        """What it does with these options, which have been checked before."""
-
-    @property
-    def how_to_install(self) -> str:
-        """What makes it available on a node, in words: a command, where there is one."""
-        return f"apt-get install {self.package}"
-
-    def check_version(self, text: str | None, programs: Mapping[str, str] = MappingProxyType({})) -> str | None:
-        """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed.
-
-        ``programs`` are the paths that the user has named for programs on the node.
-        """
-        if not text or not text.strip():
-            path = programs.get(self.version_argv[0])
-            if path:
-                return f"{path} of [programs] is not on the node, or does not run"
-            return f"{self.program} is not installed: {self.how_to_install}"
-        if self.minimum_version is None:
-            return None
-        match = re.search(r"(\d+)\.(\d+)", text)
-        if match and (int(match[1]), int(match[2])) >= self.minimum_version:
-            return None
-        wanted = ".".join(map(str, self.minimum_version))
-        return f"{text.strip()} is too old: install {self.program} {wanted} or later ({self.how_to_install})"
-
-    def check_kind(self, kind: Kind) -> str | None:
-        """Why it can't use this kind of target, or None."""
-        return None if kind in self.kinds else self.other_kinds
-
-    def check_path(self, path: str) -> str | None:
-        """Why it can't use a file or device of this path, or None."""
-        return None
-
-    def short_command(self, command: str) -> str:
-        """A command line for display, without the arguments that are always the same."""
-        return command

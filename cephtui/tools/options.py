@@ -1,15 +1,16 @@
-"""What the allow-lists of the tools' options have in common: types of values, and refusals in words."""
+"""What the options of the tools have in common: types of values, checks, and refusals in words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -19,11 +20,130 @@ from pydantic import (
 from cephtui.models import OptionValue
 from cephtui.printable import meant
 from cephtui.reading import shown
-from cephtui.tools.base import OptionError, OptionField, option_text
+from cephtui.tools.base import OptionError, OptionField, V, option_text
 from cephtui.units import parse_duration, parse_size
 
 Refused = Sequence[tuple[str, str]]
 """Patterns of options that a tool has and a preset may not set, and why."""
+NOT_SET = "cephtui does not set it"
+"""Why an option that is not ``Refused`` is in no preset either."""
+
+
+class ToolOptions(BaseModel):
+    """The options of a tool that a preset may set, by the tool's own names; no other can reach a command line.
+
+    A field's ``description`` says what the option does, its ``title`` is for one of the few that are changed most. A
+    check of several options is a ``model_validator``, which raises OptionError.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    refused: ClassVar[Refused] = ()
+    needless: ClassVar[Refused] = ()
+    """As ``refused``, of options that a preset need not set."""
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """The tool's other names of options, each with the one that is used here."""
+
+    @classmethod
+    def canonical(cls, options: Mapping[str, V]) -> dict[str, V]:
+        """Every option under one name; raises OptionError for one that is given twice."""
+        for alias, name in cls.aliases.items():
+            if alias in options and name in options:
+                raise OptionError(alias, f"is another name of {name}, which is given too")
+        return {cls.aliases.get(option, option): value for option, value in options.items()}
+
+    @classmethod
+    def check(cls, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
+        try:
+            checked = cls.model_validate(cls.canonical(options))
+        except ValidationError as error:
+            raise cls._explained(error) from None
+        return checked.model_dump(exclude_none=True, by_alias=True)
+
+    @classmethod
+    def form_fields(cls) -> tuple[OptionField, ...]:
+        """In the order of the model; those with a title come first, then the others that are described."""
+        schemas, infos = cls._schemas(), cls.model_fields.values()
+        fields = [
+            OptionField(
+                name,
+                _allowed(schema),
+                _default_text(schema.get("default")),
+                about=info.description or "",
+                title=info.title or "",
+            )
+            for (name, schema), info in zip(schemas.items(), infos, strict=True)
+        ]
+        return tuple(sorted(fields, key=lambda field: (not field.title, not field.about)))
+
+    @classmethod
+    def reason_against(cls, option: str) -> str | None:
+        """Why a preset may not set an option that the tool has, or need not; None for one that is not listed."""
+        for word, patterns in (("not allowed", cls.refused), ("not needed", cls.needless)):
+            for pattern, why in patterns:
+                if re.fullmatch(pattern, option):
+                    return f"{word}: {why}"
+        return None
+
+    @classmethod
+    def reason_to_leave_out(cls, option: str) -> str:
+        """Why an option that was given to the tool is in no preset."""
+        return cls.reason_against(option) or NOT_SET
+
+    @classmethod
+    def _schemas(cls) -> Mapping[str, Any]:
+        """The JSON schema of each option, by its own name."""
+        properties: Mapping[str, Any] = cls.model_json_schema(by_alias=True)["properties"]
+        return properties
+
+    @classmethod
+    def _explained(cls, error: ValidationError) -> OptionError:
+        """The first thing that is wrong, in words."""
+        first = error.errors()[0]
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, OptionError):
+            return cause
+        option, schemas = f"{first['loc'][0]:.200}", cls._schemas()
+        if first["type"] == "extra_forbidden":
+            return OptionError(option, cls._unknown(option, [*schemas, *cls.aliases]))
+        if first["type"] == "missing":
+            return OptionError(option, f"missing, expected {_allowed(schemas[option])}")
+        problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
+        if first["type"] != "value_error":
+            problem = f"expected {_allowed(schemas[option])}"
+        return OptionError(option, f"{problem}, got {shown(first['input'])}")
+
+    @classmethod
+    def _unknown(cls, option: str, names: Sequence[str]) -> str:
+        if reason := cls.reason_against(option):
+            return reason
+        near = meant(option, names)
+        return f"unknown option, {near}" if near else f"unknown option (known: {', '.join(names)})"
+
+
+def worded(allowed: str) -> Any:
+    """Part of the type of an option's value: in words what may be typed, where its schema does not say it."""
+    return Field(json_schema_extra={"allowed": allowed})
+
+
+def _default_text(value: OptionValue | None) -> str:
+    return "" if value is None else option_text(value)
+
+
+def _allowed(schema: Mapping[str, Any]) -> str:
+    """A JSON schema of one value in words."""
+    only: Mapping[str, Any] = next(each for each in schema.get("anyOf", [schema]) if each.get("type") != "null")
+    if words := schema.get("allowed") or only.get("allowed"):
+        return str(words)
+    if "enum" in only:
+        return "one of " + ", ".join(map(str, only["enum"]))
+    if only.get("type") == "boolean":
+        return "true or false"
+    if "minimum" in only:
+        most = only.get("maximum")
+        return f"{only['minimum']:g} to {most}" if most else f"{only['minimum']:g} or more"
+    return "text"
 
 
 def _above_zero(value: str) -> str:
@@ -38,10 +158,10 @@ def _number(value: object, check: ValidatorFunctionWrapHandler) -> object:
     """Python takes true for 1, a tool's option does not; and a tool counts in 64 bits."""
     if isinstance(value, bool):
         raise ValueError("expected a number, not true or false")
-    found = check(value)
-    if found >= 1 << 63:
+    number = check(value)
+    if number >= 1 << 63:
         raise ValueError("expected a smaller number")
-    return found
+    return number
 
 
 NUMBER = WrapValidator(_number)
@@ -57,94 +177,27 @@ def seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
 
-def fields(model: type[BaseModel], about: Mapping[str, str], titles: Mapping[str, str]) -> tuple[OptionField, ...]:
-    """Every option of a model, in its order, those that are ``about`` something first."""
-    found = [
-        OptionField(name, _allowed(each), _default_text(each.get("default")), about.get(name, ""), titles.get(name, ""))
-        for name, each in _schema(model).items()
-    ]
-    order = {name: number for number, name in enumerate(about)}
-    return tuple(sorted(found, key=lambda option: order.get(option.name, len(order))))
-
-
-def _default_text(value: OptionValue | None) -> str:
-    return "" if value is None else option_text(value)
-
-
-def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    """The JSON schema of each option, by its own name."""
-    properties: Mapping[str, Any] = model.model_json_schema(by_alias=True)["properties"]
-    return properties
-
-
-def _allowed(schema: Mapping[str, Any]) -> str:
-    """A JSON schema of one value in words."""
-    choices = [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
-    only: Mapping[str, Any] = choices[0]
-    if "enum" in only:
-        return "one of " + ", ".join(map(str, only["enum"]))
-    if only.get("description"):
-        return str(only["description"])
-    if only.get("type") == "boolean":
-        return "true or false"
-    if "minimum" in only:
-        most = only.get("maximum")
-        return f"{only['minimum']:g} to {most}" if most else f"{only['minimum']:g} or more"
-    return "text"
-
-
-Size = Annotated[
-    str, BeforeValidator(_text), AfterValidator(_above_zero), Field(description="a size such as 4k, 64k, 1M, 2G")
-]
-
+Size = Annotated[str, BeforeValidator(_text), AfterValidator(_above_zero), worded("a size such as 4k, 64k, 1M, 2G")]
 Runtime = Annotated[
     float,
     BeforeValidator(seconds),
-    Field(ge=1, le=7 * 86400, description="seconds from 1, or a time such as 5m, 1h; at most 7 days"),
+    Field(ge=1, le=7 * 86400),
+    worded("seconds from 1, or a time such as 5m, 1h; at most 7 days"),
     NUMBER,
 ]
 WholeRuntime = Annotated[
     int,
     BeforeValidator(seconds),
-    Field(ge=1, le=7 * 86400, description="whole seconds from 1, or a time such as 5m; at most 7 days"),
+    Field(ge=1, le=7 * 86400),
+    worded("whole seconds from 1, or a time such as 5m; at most 7 days"),
     NUMBER,
 ]
 """Of tools that refuse a fraction of a second."""
-
-
-def explain(
-    error: ValidationError,
-    model: type[BaseModel],
-    *,
-    aliases: Iterable[str] = (),
-    refused: Refused,
-    needless: Refused = (),
-    verbs: str,
-) -> OptionError:
-    """The first thing that is wrong, in words; ``verbs`` are the values of the one option that has no default."""
-    first, schema = error.errors()[0], _schema(model)
-    option = f"{first['loc'][0]:.200}"
-    if first["type"] == "extra_forbidden":
-        return OptionError(option, _unknown(option, [*schema, *aliases], refused, needless))
-    if first["type"] == "missing":
-        return OptionError(option, f"missing, expected one of: {verbs}")
-    problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
-    if first["type"] != "value_error":
-        problem = f"expected {_allowed(schema[option])}"
-    return OptionError(option, f"{problem}, got {shown(first['input'])}")
-
-
-def reason(option: str, *, refused: Refused, needless: Refused = ()) -> str | None:
-    """Why a preset may not set an option that the tool has, or need not; None for one that is not listed."""
-    for word, patterns in (("not allowed", refused), ("not needed", needless)):
-        for pattern, why in patterns:
-            if re.fullmatch(pattern, option):
-                return f"{word}: {why}"
-    return None
-
-
-def _unknown(option: str, names: Sequence[str], refused: Refused, needless: Refused) -> str:
-    if listed := reason(option, refused=refused, needless=needless):
-        return listed
-    near = meant(option, names)
-    return f"unknown option, {near}" if near else f"unknown option (known: {', '.join(names)})"
+DayRuntime = Annotated[
+    int,
+    BeforeValidator(seconds),
+    Field(ge=1, le=86400),
+    worded("whole seconds from 1, or a time such as 5m; at most 1 day"),
+    NUMBER,
+]
+"""Of tools that also refuse more than a day."""

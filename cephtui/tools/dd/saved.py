@@ -11,7 +11,7 @@ from cephtui.models.findings.data import PAGE_CACHE
 from cephtui.tools.base import OptionError, Parser
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.dd.command import DdWorkload
-from cephtui.tools.dd.options import check
+from cephtui.tools.dd.options import DdOptions
 from cephtui.tools.filling import CopyParser, has_copied
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.tools.signs import Sign
@@ -155,7 +155,7 @@ def _options(given: Mapping[str, str], mode: str, block: int) -> tuple[dict[str,
     rest = {name: ",".join(flag for flag in values if flag != "direct") for name, values in flags.items()}
     other = {name: value for name, value in {**given, **rest}.items() if name not in _TAKEN and value}
     try:
-        checked = check(known)
+        checked = DdOptions.check(known)
     except OptionError as error:
         named = known.pop(str(error.option), None)
         return {name: value for name, value in known.items() if name != "if"}, {**other, str(error.option): str(named)}

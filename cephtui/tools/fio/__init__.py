@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from cephtui.models import OptionValue
-from cephtui.tools.base import OptionField, Tool, V
-from cephtui.tools.fio import options as allowed
 from cephtui.tools.fio.command import FioWorkload
-from cephtui.tools.options import fields
+from cephtui.tools.fio.options import DEFAULTS, FLAGS, FioOptions
+from cephtui.tools.tool import Tool
 
 _CUT = re.compile(r"[#;\x7f]| $")
 """Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
@@ -20,6 +19,7 @@ _IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 class Fio(Tool):
     """fio measures files, block devices and RBD images."""
 
+    Options, Workload = FioOptions, FioWorkload
     name = title = program = package = "fio"
     version_argv = ("fio", "--version")
     minimum_version = (3, 1)
@@ -41,12 +41,6 @@ class Fio(Tool):
     size_option = "size"
     described = frozenset(("rw", "bs", "iodepth", "numjobs", "time_based", "runtime"))
 
-    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
-        return allowed.canonical(options)
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
     def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
         """Of an image not its engine: there is no other."""
         found = super().unusual(options, edited)
@@ -54,15 +48,9 @@ class Fio(Tool):
 
     def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
         """fio's JSON leaves out options without a value: where such is all that there is, these are not known."""
-        if option in allowed.FLAGS and "group_reporting" not in options:
+        if option in FLAGS and "group_reporting" not in options:
             return None
-        return allowed.DEFAULTS.get(option, "default")
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.FioOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> FioWorkload:
-        return FioWorkload(options)
+        return DEFAULTS.get(option, "default")
 
     def check_path(self, path: str) -> str | None:
         return "fio can't use a path with # or ; in it or a blank at its end" if _CUT.search(path) else None

@@ -19,8 +19,9 @@ from cephtui.tools.fio.given import (
     read_job_file,
     target_of,
 )
-from cephtui.tools.fio.options import ALIASES, FioOptions, check, reason_against
+from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.logs import Log, LogLine, command_pattern, is_variable, whole_command
+from cephtui.tools.options import NOT_SET
 from cephtui.units import parse_size, short_size
 
 GIVEN_MOST = 1000
@@ -30,7 +31,6 @@ _WITHIN = re.compile(r"""(?:^|[\s/"'`(\[=])(?P<words>fio["',]{0,2}\s.*?-name\b.*
 """A command that another one runs: ``kubectl exec POD -- fio``, a loop, ``bash -c 'fio ...'``."""
 _SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
-_NOT_SET = "cephtui does not set it"
 _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
 """Of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
@@ -38,7 +38,7 @@ _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|includ
 _WORDS = re.compile(r"[^a-z0-9_-]")
 _MISSPELT = re.compile(r"\s*([a-z]\w*)[\s:]\s*\S+\s*")
 """A line of a job file that lacks only its ``=``."""
-_ONLY_FIO = (FioOptions.model_fields.keys() | ALIASES.keys() | set(_SEVERAL_BLOCKS)) - {
+_ONLY_FIO = (FioOptions.model_fields.keys() | FioOptions.aliases.keys() | set(_SEVERAL_BLOCKS)) - {
     *("size", "rate", "runtime", "timeout", "direct", "sync", "fsync", "thinktime"),
 }
 """Options whose names no other program has in its files."""
@@ -141,7 +141,7 @@ def _is_taken(option: str) -> bool:
 
 
 def _is_known(option: str) -> bool:
-    return _is_taken(option) or option in _SEVERAL_BLOCKS or reason_against(option) is not None
+    return _is_taken(option) or option in _SEVERAL_BLOCKS or FioOptions.reason_against(option) is not None
 
 
 def adopt(section: Section, files: Sequence[str] = ()) -> Adopted:
@@ -161,7 +161,7 @@ def adopt(section: Section, files: Sequence[str] = ()) -> Adopted:
         else:
             left_out[option] = reason
     notes = _interpret(wanted, section.options)
-    checked = check(wanted)
+    checked = FioOptions.check(wanted)
     kept = {name: checked[name] for name in FioOptions.model_fields if name in wanted or name in _SHOWN}
     if "ioengine" in left_out:  # the target's own
         del kept["ioengine"], kept["direct"]
@@ -201,8 +201,8 @@ def _reason_against(option: str, value: str) -> str | None:
     if option_name(option) in FioOptions.model_fields:
         return None
     if option == "invalidate" and value == "0":
-        return f"{_NOT_SET}: fio drops what is cached of a target before it begins"
-    return reason_against(option) or _NOT_SET
+        return f"{NOT_SET}: fio drops what is cached of a target before it begins"
+    return FioOptions.reason_to_leave_out(option)
 
 
 def _check_known(option: str, value: str) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.options import ALIASES, FLAGS, FioOptions, check
+from cephtui.tools.fio.options import FLAGS, FioOptions
 from cephtui.tools.logs import without_redirections
 from cephtui.units import parse_size, short_size
 
@@ -76,7 +76,7 @@ class Given:
 
 def option_name(name: str) -> str:
     """Under the one name that is used here."""
-    return ALIASES.get(name, name)
+    return FioOptions.aliases.get(name, name)
 
 
 def read_command(text: str) -> Given:
@@ -220,7 +220,7 @@ def option_value(name: str, text: str) -> OptionValue | None:
     if name == "ioengine":
         return text
     try:
-        return check({"rw": "read", "time_based": False, name: plain(name, text)})[name]
+        return FioOptions.check({"rw": "read", "time_based": False, name: plain(name, text)})[name]
     except (OptionError, LookupError):
         return None
 

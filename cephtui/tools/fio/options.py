@@ -7,13 +7,12 @@ a command line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from cephtui.models import OptionValue
-from cephtui.tools.base import OptionError, V
-from cephtui.tools.options import NUMBER, Size, explain, reason, seconds
+from cephtui.tools.base import OptionError
+from cephtui.tools.options import NUMBER, Size, ToolOptions, seconds, worded
 
 
 def _whole_milliseconds(value: float) -> float:
@@ -28,7 +27,8 @@ def _sync(value: object) -> object:
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
-    Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h; at most 7 days"),
+    Field(ge=0, le=7 * 86400),
+    worded("seconds, or a time such as 5m, 1h; at most 7 days"),
     AfterValidator(_whole_milliseconds),
     NUMBER,
 ]
@@ -40,31 +40,37 @@ WAITING_ENGINES = frozenset({"psync", "pvsync", "pvsync2", "sync"})
 """They wait for each I/O (fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them)."""
 
 
-class FioOptions(BaseModel):
-    """The typed allow-list."""
+class FioOptions(ToolOptions):
+    """The typed allow-list, in the order of a command line."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    rw: Pattern
-    bs: Size = "4k"
-    iodepth: Annotated[int, Field(ge=1, le=65536), NUMBER] = 1
-    numjobs: Annotated[int, Field(ge=1, le=1024), NUMBER] = 1
-    size: Size | None = None
+    rw: Pattern = Field(description="what it does")
+    bs: Size = Field("4k", title="block size", description="bytes of one I/O")
+    iodepth: Annotated[int, Field(ge=1, le=65536), NUMBER] = Field(
+        1, title="depth", description="I/Os in flight of each job"
+    )
+    numjobs: Annotated[int, Field(ge=1, le=1024), NUMBER] = Field(
+        1, title="jobs", description="jobs at the same time on each node"
+    )
+    size: Size | None = Field(None, description="how much each job works on")
     io_size: Size | None = None
-    rwmixread: Percent | None = None
-    ioengine: Engine = "libaio"
-    direct: bool = True
+    rwmixread: Percent | None = Field(None, description="per cent of reads in rw and randrw")
+    ioengine: Engine = Field("libaio", description="how fio submits I/Os; images use rbd")
+    direct: bool = Field(True, description="past the page cache")
     time_based: bool = True
-    runtime: Seconds = 60
-    ramp_time: Seconds = 2
+    runtime: Seconds = Field(60, title="runtime", description="how long it measures")
+    ramp_time: Seconds = Field(2, description="excluded from the results")
     group_reporting: bool = True
-    fsync: Count | None = None
+    fsync: Count | None = Field(None, description="flush after so many writes")
     fdatasync: Count | None = None
     end_fsync: bool | None = None
     sync: Annotated[Literal["none", "sync", "dsync"], BeforeValidator(_sync)] | None = None
-    rate: Size | None = None
-    rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = None
-    rate_process: Literal["linear", "poisson"] | None = None
+    rate: Size | None = Field(None, description="at most so many bytes a second of each job")
+    rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = Field(
+        None, description="at most so many I/Os a second of each job"
+    )
+    rate_process: Literal["linear", "poisson"] | None = Field(
+        None, description="how I/Os are spread under a rate: evenly, or at random as those of many users"
+    )
     thinktime: Count | None = None
     iodepth_batch_submit: Annotated[int, Field(ge=1), NUMBER] | None = None
     iodepth_batch_complete_min: Annotated[int, Field(ge=0), NUMBER] | None = None
@@ -72,10 +78,8 @@ class FioOptions(BaseModel):
     random_distribution: (
         Annotated[
             str,
-            Field(
-                description="random, zipf:1.2, pareto:0.9, normal:50",
-                pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$",
-            ),
+            Field(pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$"),
+            worded("random, zipf:1.2, pareto:0.9, normal:50"),
         ]
         | None
     ) = None
@@ -87,6 +91,69 @@ class FioOptions(BaseModel):
     buffer_compress_percentage: Percent | None = None
     dedupe_percentage: Percent | None = None
 
+    aliases = {
+        "readwrite": "rw",
+        "blocksize": "bs",
+        "io_limit": "io_size",
+        "timeout": "runtime",
+        "iodepth_batch": "iodepth_batch_submit",
+        "iodepth_batch_complete": "iodepth_batch_complete_min",
+    }
+    """As ``fio --cmdhelp=OPTION`` has them."""
+    refused = (
+        (
+            r"filename|filename_format|directory|(file)?offset|offset_increment|filesize|nr_?files|pool|rbdname|clientname"
+            r"|clustername|hostname|opendir|file_service_type|busy_poll",
+            "the target decides it (--target)",
+        ),
+        (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it runs a command"),
+        (
+            r"output.*|.*_log|log_.*|write_.*|read_iolog.*|replay_.*|aux-path|status-interval|eta.*|bandwidth-log"
+            r"|minimal|append-terse|profile|warnings-fatal",
+            "cephtui decides what fio writes and where",
+        ),
+        (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
+        (
+            r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
+            "it distorts the results",
+        ),
+    )
+    needless = (
+        (r"name|description", "a preset has a name, a title and a description of its own"),
+        (r"loops", "--repeat runs it several times, each a run of its own"),
+        (
+            r"stonewall|wait_for(_previous)?|new_group|startdelay|exitall(_on_error)?",
+            "cephtui begins a run when the one before it has ended",
+        ),
+        (r"thread", "each job is a process"),
+        (r"lockmem", "direct=1 goes past the page cache, whatever memory is free"),
+        (r"invalidate", "direct=1 goes past the page cache"),
+        (r"verify(?!_state).*|do_verify", "data is measured and not verified"),
+        (r"buffered", "direct says it"),
+        (r"rwmixwrite", "rwmixread says it: 100 less this"),
+        (r"continue_on_error|ignore_error", "a run with errors has failed"),
+        (
+            r"unified_rw_reporting|kb_base|unit_base|disk_util|stats",
+            "cephtui reads exact figures, in bytes and seconds",
+        ),
+        (r"iomem|mem|mem_align|iomem_align|hugepage-size", "fio's own memory needs no setting"),
+        (
+            r"cpus_allowed.*|cpumask|numa_.*|nice|prio(class)?|uid|gid|cgroup.*",
+            "the node's system places and ranks processes",
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.time_based and not self.runtime:
+            raise OptionError("runtime", "expected more than 0 with time_based")
+        return self
+
+    @classmethod
+    def reason_against(cls, option: str) -> str | None:
+        """None also for one that a preset can have."""
+        return None if option in cls.model_fields or option in cls.aliases else super().reason_against(option)
+
 
 OTHER_THREADS = {
     "rbd": "librbd's threads",
@@ -94,33 +161,6 @@ OTHER_THREADS = {
     "posixaio": "glibc's threads of POSIX AIO",
 }
 """Which threads do the work of an engine, where that is not the job's own; an imported run may have any engine."""
-ABOUT = {
-    "bs": "bytes of one I/O",
-    "iodepth": "I/Os in flight of each job",
-    "numjobs": "jobs at the same time on each node",
-    "runtime": "how long it measures",
-    "size": "how much each job works on",
-    "rw": "what it does",
-    "rwmixread": "per cent of reads in rw and randrw",
-    "ramp_time": "excluded from the results",
-    "rate_iops": "at most so many I/Os a second of each job",
-    "rate_process": "how I/Os are spread under a rate: evenly, or at random as those of many users",
-    "rate": "at most so many bytes a second of each job",
-    "direct": "past the page cache",
-    "ioengine": "how fio submits I/Os; images use rbd",
-    "fsync": "flush after so many writes",
-}
-"""What a user changes most, in this order."""
-TITLES = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
-ALIASES = {
-    "readwrite": "rw",
-    "blocksize": "bs",
-    "io_limit": "io_size",
-    "timeout": "runtime",
-    "iodepth_batch": "iodepth_batch_submit",
-    "iodepth_batch_complete": "iodepth_batch_complete_min",
-}
-"""fio's other names of what is in the allow-list (``fio --cmdhelp=OPTION``)."""
 FLAGS = frozenset(
     (
         *("bs_unaligned", "norandommap", "time_based", "verify_only", "exitall", "exitall_on_error", "stonewall"),
@@ -165,67 +205,3 @@ DEFAULTS: Mapping[str, str] = {
     "zonemode": "none",
 }
 """fio's own (``fio --cmdhelp=OPTION``), as they are shown; yes and no are of options that a preset can have."""
-_VERBS = "read, write, randread, randwrite, randrw"
-_REFUSED = (
-    (
-        r"filename|filename_format|directory|(file)?offset|offset_increment|filesize|nr_?files|pool|rbdname|clientname"
-        r"|clustername|hostname|opendir|file_service_type|busy_poll",
-        "the target decides it (--target)",
-    ),
-    (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it runs a command"),
-    (
-        r"output.*|.*_log|log_.*|write_.*|read_iolog.*|replay_.*|aux-path|status-interval|eta.*|bandwidth-log"
-        r"|minimal|append-terse|profile|warnings-fatal",
-        "cephtui decides what fio writes and where",
-    ),
-    (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
-    (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
-     "it distorts the results"),
-)  # fmt: skip
-_NEEDLESS = (
-    (r"name|description", "a preset has a name, a title and a description of its own"),
-    (r"loops", "--repeat runs it several times, each a run of its own"),
-    (
-        r"stonewall|wait_for(_previous)?|new_group|startdelay|exitall(_on_error)?",
-        "cephtui begins a run when the one before it has ended",
-    ),
-    (r"thread", "each job is a process"),
-    (r"lockmem", "direct=1 goes past the page cache, whatever memory is free"),
-    (r"invalidate", "direct=1 goes past the page cache"),
-    (r"verify(?!_state).*|do_verify", "data is measured and not verified"),
-    (r"buffered", "direct says it"),
-    (r"rwmixwrite", "rwmixread says it: 100 less this"),
-    (r"continue_on_error|ignore_error", "a run with errors has failed"),
-    (r"unified_rw_reporting|kb_base|unit_base|disk_util|stats", "cephtui reads exact figures, in bytes and seconds"),
-    (r"iomem|mem|mem_align|iomem_align|hugepage-size", "fio's own memory needs no setting"),
-    (
-        r"cpus_allowed.*|cpumask|numa_.*|nice|prio(class)?|uid|gid|cgroup.*",
-        "the node's system places and ranks processes",
-    ),
-)
-
-
-def reason_against(option: str) -> str | None:
-    """Why a preset can't have an option of fio's, in words; None for one that it can have, or that is not known."""
-    if option in FioOptions.model_fields or option in ALIASES:
-        return None
-    return reason(option, refused=_REFUSED, needless=_NEEDLESS)
-
-
-def canonical(options: Mapping[str, V]) -> dict[str, V]:
-    """Every option under one name: fio has two for some; raises OptionError for one that is given twice."""
-    for alias, name in ALIASES.items():
-        if alias in options and name in options:
-            raise OptionError(alias, f"is another name of {name}, which is given too")
-    return {ALIASES.get(option, option): value for option, value in options.items()}
-
-
-def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
-    """One value per option, normalised; raises OptionError."""
-    try:
-        checked = FioOptions.model_validate(canonical(options))
-    except ValidationError as error:
-        raise explain(error, FioOptions, aliases=ALIASES, refused=_REFUSED, needless=_NEEDLESS, verbs=_VERBS) from None
-    if checked.time_based and not checked.runtime:
-        raise OptionError("runtime", "expected more than 0 with time_based")
-    return checked.model_dump(exclude_none=True)

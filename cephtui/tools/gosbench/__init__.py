@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
-from cephtui.models import OptionValue
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.gosbench import options as allowed
 from cephtui.tools.gosbench.command import GosbenchWorkload
-from cephtui.tools.options import fields
+from cephtui.tools.gosbench.options import WEIGHTS, GosbenchOptions
+from cephtui.tools.tool import Tool
 
 _VERSION = """
 for place in "$1" $(echo "$PATH" | tr : ' ') ~/go/bin; do
@@ -26,6 +23,7 @@ done
 class Gosbench(Tool):
     """gosbench puts, gets, lists and deletes objects of an S3 service, from a worker on each node."""
 
+    Options, Workload = GosbenchOptions, GosbenchWorkload
     name = title = program = "gosbench"
     package = ""
     version_argv = ("bash", "-c", _VERSION, "bash", "gosbench")
@@ -38,16 +36,7 @@ class Gosbench(Tool):
     depth_option = "parallel_clients"
     load_options = frozenset(("size_min", "parallel_clients", "objects"))
     secrets = ("access key", "secret key")
-    described = frozenset((*allowed.WEIGHTS, "size_min", "size_max", "parallel_clients", "runtime", "stop_with_ops"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.GosbenchOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> GosbenchWorkload:
-        return GosbenchWorkload(options)
+    described = frozenset((*WEIGHTS, "size_min", "size_max", "parallel_clients", "runtime", "stop_with_ops"))
 
     @property
     def how_to_install(self) -> str:

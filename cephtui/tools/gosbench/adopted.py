@@ -12,7 +12,7 @@ from cephtui.printable import one_line
 from cephtui.reading import shown
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
-from cephtui.tools.gosbench.options import WEIGHTS, check, reason_against
+from cephtui.tools.gosbench.options import WEIGHTS, GosbenchOptions
 from cephtui.units import short_size
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def _adopt(name: str, test: Mapping[str, str], given: Given) -> Adopted:
     left_out = _not_of_tests(given)
     wanted = {weight: _number(test, weight) for weight in WEIGHTS}
     wanted["read_weight"] += _number(test, "existing_read_weight")
-    options = check({**wanted, **_sizes(test, left_out), **_numbers(test, left_out), **_end(test, left_out)})
+    options = GosbenchOptions.check(
+        {**wanted, **_sizes(test, left_out), **_numbers(test, left_out), **_end(test, left_out)}
+    )
     left_out |= {option: _reason_against(option, value) for option, value in test.items() if _matters(option, value)}
     targets, notes = _services(given)
     return Adopted(
@@ -74,7 +76,7 @@ def _adopt(name: str, test: Mapping[str, str], given: Given) -> Adopted:
 def _not_of_tests(given: Given) -> dict[str, str]:
     """The options of S3 services and other sections, each with why it is not taken."""
     named = [name for service in given.services for name, value in service.items() if value]
-    reasons = {name: reason_against(name) or "cephtui does not set it" for name in (*named, *given.others)}
+    reasons = {name: GosbenchOptions.reason_to_leave_out(name) for name in (*named, *given.others)}
     reasons.pop("usePathStyle", None)  # there is a note where it matters
     return reasons
 
@@ -175,7 +177,7 @@ def _matters(option: str, value: str) -> bool:
 def _reason_against(option: str, value: str) -> str:
     if option == "existing_read_weight":
         return "not needed: the buckets are new, and what is read is written before: read_weight has both"
-    reason = reason_against(option.rpartition(".")[2]) or "cephtui does not set it"
+    reason = GosbenchOptions.reason_to_leave_out(option.rpartition(".")[2])
     replaced = (
         f"; {one_line(value)[:63]} is replaced by names that begin with cephtui-" if option == "bucket_prefix" else ""
     )

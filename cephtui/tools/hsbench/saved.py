@@ -14,7 +14,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.documents import json_documents
-from cephtui.tools.hsbench.options import check
+from cephtui.tools.hsbench.options import HsbenchOptions
 from cephtui.tools.hsbench.output import HsbenchParser
 from cephtui.tools.logs import FoundRun, Log, LogLine
 from cephtui.tools.signs import Sign
@@ -235,7 +235,7 @@ def _options(part: _Part) -> tuple[dict[str, OptionValue], dict[str, str]]:
     other = {name: given[name] for name, usual in _USUAL.items() if given.get(name, usual) != usual}
     for name, value in known.items():
         try:
-            options[name] = check({name: value})[name]
+            options[name] = HsbenchOptions.check({name: value})[name]
         except OptionError:
             other[name] = str(value)
     return options, other

@@ -10,7 +10,7 @@ from cephtui.models import OptionValue
 from cephtui.stats import Flow
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
-from cephtui.tools.ioping.options import check
+from cephtui.tools.ioping.options import IopingOptions
 from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.signs import Sign
@@ -157,7 +157,7 @@ def _options(
     other: dict[str, str] = {}
     for name, value in known.items():
         try:
-            options[name] = check({name: value})[name]
+            options[name] = IopingOptions.check({name: value})[name]
         except OptionError:
             other[name] = given.get(name, str(value))
     taken = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}

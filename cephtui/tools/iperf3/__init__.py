@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cephtui.models import OptionValue
 from cephtui.models.metrics import BY_NAME, RETRANSMITS, RTT
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.iperf3 import options as allowed
 from cephtui.tools.iperf3.command import Iperf3Workload
-from cephtui.tools.options import fields
+from cephtui.tools.iperf3.options import Iperf3Options
+from cephtui.tools.tool import Tool
 
 
 class Iperf3(Tool):
     """iperf3 sends over TCP from one node to another, back, or both."""
 
+    Options, Workload = Iperf3Options, Iperf3Workload
     name = title = program = package = "iperf3"
     version_argv = ("iperf3", "-v")
     minimum_version = (3, 12)
@@ -28,12 +25,3 @@ class Iperf3(Tool):
     direction_option = "direction"
     described = frozenset(("runtime", "direction", "parallel", "network"))
     load_options = frozenset(("direction", "parallel", "runtime", "network"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.Iperf3Options, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> Iperf3Workload:
-        return Iperf3Workload(options)

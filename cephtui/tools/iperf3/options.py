@@ -6,73 +6,59 @@ its ``reverse``, ``both`` its ``bidir``. ``network`` decides which address of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, model_validator
 
-from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, DayRuntime, Size, ToolOptions, seconds, worded
 from cephtui.units import parse_size
 
-ABOUT = {
-    "direction": "out: this node sends; in: the target sends; both: at once",
-    "parallel": "TCP streams at once",
-    "runtime": "how long it measures",
-    "network": "of the target: the one of clients, or the one of OSDs for themselves",
-    "omit": "seconds at the start that do not count",
-    "window": "socket buffer, by default the kernel decides",
-    "length": "bytes of one write to a socket",
-}
-"""What a user changes most, in this order."""
-TITLES = {"direction": "direction", "parallel": "streams", "runtime": "runtime", "network": "network"}
 Direction = Literal["out", "in", "both"]
 
 
-class Iperf3Options(BaseModel):
+class Iperf3Options(ToolOptions):
     """The typed allow-list."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    runtime: Annotated[
-        int,
-        BeforeValidator(seconds),
-        Field(ge=1, le=86400, description="whole seconds from 1, or a time such as 5m; at most a day"),
-        NUMBER,
-    ] = 10
-    """iperf3 itself takes no more than a day, and no fractions."""
-    direction: Direction = "out"
-    parallel: Annotated[int, Field(ge=1, le=128), NUMBER] = 1
+    direction: Direction = Field(
+        "out", title="direction", description="out: this node sends; in: the target sends; both: at once"
+    )
+    parallel: Annotated[int, Field(ge=1, le=128), NUMBER] = Field(1, title="streams", description="TCP streams at once")
     """128 is iperf3's own limit (``MAX_STREAMS``)."""
-    network: Literal["public", "cluster"] = "public"
-    omit: Annotated[int, BeforeValidator(seconds), Field(ge=0, le=60, description="0 to 60 seconds"), NUMBER] = 1
-    window: Size | None = None
-    length: Size | None = None
+    runtime: DayRuntime = Field(10, title="runtime", description="how long it measures")
+    """iperf3 itself takes no more than a day, and no fractions."""
+    network: Literal["public", "cluster"] = Field(
+        "public",
+        title="network",
+        description="of the target: the one of clients, or the one of OSDs for themselves",
+    )
+    omit: Annotated[int, BeforeValidator(seconds), Field(ge=0, le=60), worded("0 to 60 seconds"), NUMBER] = Field(
+        1, description="seconds at the start that do not count"
+    )
+    window: Size | None = Field(None, description="socket buffer, by default the kernel decides")
+    length: Size | None = Field(None, description="bytes of one write to a socket")
     zerocopy: bool | None = None
-    no_delay: Annotated[bool | None, Field(alias="no-delay")] = None
+    no_delay: bool | None = Field(None, alias="no-delay")
 
+    refused = (
+        (r"time|bytes|blockcount", "use runtime for the length of the run"),
+        (r"reverse|bidir", "use direction: in is reverse, both is bidir"),
+        (r"client|server|bind|bind-dev|port|cport|daemon|one-off|server-.*|version4|version6", "the target decides it"),
+        (r"ramp_time", "use omit"),
+        (
+            r"udp.*|sctp|xbind|nstreams|bitrate|fq-rate|pacing-timer",
+            "cephtui measures what TCP carries, as Ceph uses it",
+        ),
+        (
+            r"json.*|format|interval|verbose|forceflush|timestamps.*|logfile|title|get-server-output|debug|quiet",
+            "cephtui decides what iperf3 prints and how",
+        ),
+        (r"file|username|rsa-.*|authorized-.*|use-pkcs1-padding|pidfile", "cephtui has no use for it"),
+    )
 
-_REFUSED = (
-    (r"time|bytes|blockcount", "use runtime for the length of the run"),
-    (r"reverse|bidir", "use direction: in is reverse, both is bidir"),
-    (r"client|server|bind|bind-dev|port|cport|daemon|one-off|server-.*|version4|version6", "the target decides it"),
-    (r"ramp_time", "use omit"),
-    (r"udp.*|sctp|xbind|nstreams|bitrate|fq-rate|pacing-timer", "cephtui measures what TCP carries, as Ceph uses it"),
-    (r"json.*|format|interval|verbose|forceflush|timestamps.*|logfile|title|get-server-output|debug|quiet",
-     "cephtui decides what iperf3 prints and how"),
-    (r"file|username|rsa-.*|authorized-.*|use-pkcs1-padding|pidfile", "cephtui has no use for it"),
-)  # fmt: skip
-
-
-def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
-    """One value per option, normalised; raises OptionError."""
-    try:
-        checked = Iperf3Options.model_validate(dict(options))
-    except ValidationError as error:
-        raise explain(error, Iperf3Options, refused=_REFUSED, verbs="") from None
-    for option, most in (("window", "512M"), ("length", "1M")):
-        size = getattr(checked, option)
-        if size is not None and parse_size(size) > parse_size(most):
-            raise OptionError(option, f"expected at most {most}, got {size}")
-    return checked.model_dump(exclude_none=True, by_alias=True)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for option, size, most in (("window", self.window, "512M"), ("length", self.length, "1M")):
+            if size and parse_size(size) > parse_size(most):
+                raise OptionError(option, f"expected at most {most}, got {size}")
+        return self

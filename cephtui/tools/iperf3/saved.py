@@ -19,7 +19,7 @@ from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.documents import json_documents
-from cephtui.tools.iperf3.options import check
+from cephtui.tools.iperf3.options import Iperf3Options
 from cephtui.tools.iperf3.output import Iperf3Parser, read_row
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.signs import Sign
@@ -348,7 +348,7 @@ def _options(found: _Found, given: Mapping[str, str]) -> tuple[dict[str, OptionV
     other = dict(found.other)
     for name, value in known.items():
         try:
-            options[name] = check({name: _plain(name, value)})[name]
+            options[name] = Iperf3Options.check({name: _plain(name, value)})[name]
         except OptionError:
             other[name] = str(value)
     taken = _OWN | _OF_OUTPUT

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cephtui.models import OptionValue
 from cephtui.models.metrics import METRICS
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.load_gen import options as allowed
 from cephtui.tools.load_gen.command import LoadGenWorkload
-from cephtui.tools.options import fields
+from cephtui.tools.load_gen.options import LoadGenOptions
+from cephtui.tools.tool import Tool
 
 
 class LoadGen(Tool):
     """rados load-gen reads and writes pieces of some objects, at a rate that it is given."""
 
+    Options, Workload = LoadGenOptions, LoadGenWorkload
     name, title = "load-gen", "rados load-gen"
     program, package = "rados", "ceph-common"
     version_argv = ("rados", "--version")
@@ -29,12 +26,3 @@ class LoadGen(Tool):
     wants = "a new pool"
     depth_option = "max-ops"
     described = frozenset(("target-throughput", "runtime", "read-percent", "max-op-len", "max-ops"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.LoadGenOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> LoadGenWorkload:
-        return LoadGenWorkload(options)

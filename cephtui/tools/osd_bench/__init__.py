@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cephtui.models import OptionValue
 from cephtui.models.metrics import BY_NAME
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.options import fields
-from cephtui.tools.osd_bench import options as allowed
 from cephtui.tools.osd_bench.command import OsdBenchWorkload
+from cephtui.tools.osd_bench.options import OsdBenchOptions
+from cephtui.tools.tool import Tool
 
 
 class OsdBench(Tool):
     """``ceph tell osd.N bench`` has an OSD write to its own store: no network, no copies."""
 
+    Options, Workload = OsdBenchOptions, OsdBenchWorkload
     name, title = "osd-bench", "OSD bench"
     program, package = "ceph", "ceph-common"
     version_argv = ("rados", "--version")
@@ -28,12 +25,3 @@ class OsdBench(Tool):
     """Between two portions an OSD removes what it has written."""
     described = frozenset(("block-size", "runtime", "together"))
     load_options = frozenset(("block-size", "together"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.OsdBenchOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> OsdBenchWorkload:
-        return OsdBenchWorkload(options)

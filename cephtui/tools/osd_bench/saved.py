@@ -14,7 +14,7 @@ from cephtui.tools.base import OptionError
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.documents import json_documents
 from cephtui.tools.logs import FoundRun, Log, is_variable
-from cephtui.tools.osd_bench.options import check
+from cephtui.tools.osd_bench.options import OsdBenchOptions
 from cephtui.tools.osd_bench.output import OsdBenchParser, read_text
 from cephtui.tools.signs import Sign
 from cephtui.units import short_size
@@ -161,6 +161,6 @@ def _options(
     other = {name: value for name, value in given.items() if name in ("object_size", "object_num")}
     other["count"] = short_size(nbytes)
     try:
-        return {"block-size": check({"block-size": short_size(block)})["block-size"]}, other
+        return {"block-size": OsdBenchOptions.check({"block-size": short_size(block)})["block-size"]}, other
     except OptionError:
         return {}, {**other, "size": short_size(block)}

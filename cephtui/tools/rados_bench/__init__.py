@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cephtui.models import OptionValue
 from cephtui.models.metrics import METRICS
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.options import fields
-from cephtui.tools.rados_bench import options as allowed
 from cephtui.tools.rados_bench.command import RadosBenchWorkload
+from cephtui.tools.rados_bench.options import RadosBenchOptions
+from cephtui.tools.tool import Tool
 
 _NOT_PRINTED = {f"latency_{percentile}_seconds" for percentile in ("p50", "p95", "p99", "p999")}
 
@@ -17,6 +13,7 @@ _NOT_PRINTED = {f"latency_{percentile}_seconds" for percentile in ("p50", "p95",
 class RadosBench(Tool):
     """rados bench writes and reads a pool's objects, and nothing else."""
 
+    Options, Workload = RadosBenchOptions, RadosBenchWorkload
     name, title = "rados-bench", "rados bench"
     program, package = "rados", "ceph-common"
     version_argv = ("rados", "--version")
@@ -28,12 +25,3 @@ class RadosBench(Tool):
     depth_option = "concurrent-ios"
     load_options = frozenset(("mode", "block-size", "concurrent-ios"))
     described = frozenset(("mode", "runtime", "concurrent-ios", "block-size"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.RadosBenchOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> RadosBenchWorkload:
-        return RadosBenchWorkload(options)

@@ -10,7 +10,7 @@ from cephtui.tools.base import OptionError
 from cephtui.tools.commands import command_places
 from cephtui.tools.logs import Log, is_variable
 from cephtui.tools.rados_bench.given import MODES, PRESET, read_asked
-from cephtui.tools.rados_bench.options import check, reason_against
+from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.units import parse_size, short_size
 
 _DEFAULTS = {"concurrent-ios": "16", "block-size": "4M"}
@@ -56,8 +56,8 @@ def adopt(asked: Given) -> Adopted:
     return Adopted(
         name=asked.name,
         tool="rados-bench",
-        options=check(wanted),
-        left_out=tuple((name, reason_against(name)) for name in given if name not in PRESET),
+        options=RadosBenchOptions.check(wanted),
+        left_out=tuple((name, RadosBenchOptions.reason_to_leave_out(name)) for name in given if name not in PRESET),
         target="" if not pool or is_variable(pool) else f"pool:{pool}",
         waits=True,
     )

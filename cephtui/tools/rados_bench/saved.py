@@ -21,7 +21,7 @@ from cephtui.tools.commands import command_places
 from cephtui.tools.logs import LINE_MOST, FoundRun, Log, LogLine
 from cephtui.tools.rados_bench.given import PRESET, Command, Printed, read_command
 from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced, read_clock, read_row, read_total
-from cephtui.tools.rados_bench.options import check
+from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tools.rados_bench.output import RadosBenchParser, block_of
 from cephtui.tools.rados_bench.saved_json import LATENCY_STEP, as_lines
 from cephtui.tools.signs import Sign
@@ -390,6 +390,6 @@ def _value(name: str, known: dict[str, object]) -> OptionValue | None:
         {name: known[name]} if name != "object-size" else {n: known[n] for n in (name, "block-size") if n in known}
     )
     try:
-        return check({"mode": known.get("mode", "rand"), **with_it})[name]
+        return RadosBenchOptions.check({"mode": known.get("mode", "rand"), **with_it})[name]
     except OptionError:
         return None

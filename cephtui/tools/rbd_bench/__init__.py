@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cephtui.models import OptionValue
 from cephtui.models.metrics import METRICS
-from cephtui.tools.base import OptionField, Tool
-from cephtui.tools.options import fields
-from cephtui.tools.rbd_bench import options as allowed
 from cephtui.tools.rbd_bench.command import RbdBenchWorkload
+from cephtui.tools.rbd_bench.options import RbdBenchOptions
+from cephtui.tools.tool import Tool
 
 
 class RbdBench(Tool):
     """rbd bench writes and reads an image through librbd, one process on each node."""
 
+    Options, Workload = RbdBenchOptions, RbdBenchWorkload
     name, title = "rbd-bench", "rbd bench"
     program, package = "rbd", "ceph-common"
     version_argv = ("rbd", "--version")
@@ -30,12 +27,3 @@ class RbdBench(Tool):
     size_option = "size"
     load_options = frozenset(("io-type", "io-size", "io-threads", "io-pattern", "rbd-cache"))
     described = frozenset(("io-type", "runtime", "io-size", "io-threads", "io-pattern", "rw-mix-read", "rbd-cache"))
-
-    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
-        return allowed.check(options)
-
-    def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.RbdBenchOptions, allowed.ABOUT, allowed.TITLES)
-
-    def bind(self, options: dict[str, OptionValue]) -> RbdBenchWorkload:
-        return RbdBenchWorkload(options)

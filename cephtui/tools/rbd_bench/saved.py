@@ -15,7 +15,7 @@ from cephtui.models.findings.measurement import INCOMPLETE, NO_SECONDS
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
-from cephtui.tools.rbd_bench.options import check
+from cephtui.tools.rbd_bench.options import RbdBenchOptions
 from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of, totalled
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
@@ -237,7 +237,7 @@ def _options(
 def _is_option(name: str, stated: Mapping[str, OptionValue]) -> bool:
     needed = {"io-type": stated["io-type"], name: stated[name]}
     try:
-        return name in check(needed)
+        return name in RbdBenchOptions.check(needed)
     except OptionError:
         return False
 
