@@ -290,6 +290,19 @@ class Flow:
     """See Total."""
 
 
+def make_flow(
+    ios: int | None,
+    nbytes: int | None,
+    seconds: float,
+    buckets: Buckets | None = None,
+    moments: Moments | None = None,
+    bounds: Bounds | None = None,
+) -> Flow:
+    """A whole run from its counts, with rates as ``make_interval`` has them."""
+    whole = make_interval(ios, nbytes, seconds, None, None)
+    return Flow(ios, whole.bytes, seconds, whole.iops, whole.bandwidth_bytes, buckets or {}, moments, bounds)
+
+
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
     """Jobs or nodes that ran at the same time as one; None for none.
 

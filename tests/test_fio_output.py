@@ -23,7 +23,8 @@ from cephtui.models.samples import GRID_BUCKETS
 from cephtui.sessions.jsonlines import sample_line
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Reading, ToolResult
-from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
+from cephtui.tools.fio.output import FioParser
+from cephtui.tools.lines import SHORTEST_INTERVAL
 from tests.golden import Golden
 from tests.known import known
 

@@ -165,6 +165,7 @@ def test_tools_know_nothing_of_each_other() -> None:
         "tools.commands",
         "tools.documents",
         "tools.filling",
+        "tools.lines",
         "tools.load",
         "tools.logs",
         "tools.options",

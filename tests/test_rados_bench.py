@@ -27,11 +27,12 @@ from cephtui.models import Interval, RadosPlace
 from cephtui.models.metrics import METRICS
 from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, Stream, ToolResult
+from cephtui.tools.lines import SHORTEST_INTERVAL
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import RadosBench
 from cephtui.tools.rados_bench.command import RadosBenchWorkload
 from cephtui.tools.rados_bench.options import RadosBenchOptions
-from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
+from cephtui.tools.rados_bench.output import RadosBenchParser
 from cephtui.tools.rados_bench.saved import find_runs
 from cephtui.units import parse_size
 from tests.golden import Golden

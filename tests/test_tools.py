@@ -45,7 +45,8 @@ from cephtui.targets import parse_target
 from cephtui.targets.base import Target
 from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
-from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult, Workload
+from cephtui.tools.base import OptionError, Reading, ToolResult, Workload
+from cephtui.tools.lines import Intervals, LineParser
 from cephtui.tools.options import ToolOptions, WholeRuntime
 from cephtui.tools.tool import Tool
 from cephtui.tui.charts.chart import draw
@@ -179,21 +180,19 @@ def test_runs_of_every_tool_are_lost_on_the_lab() -> None:
 SECONDS = 4
 
 
-class DripParser(Parser):
+class DripParser(LineParser):
     """``SECOND BYTES DELETED``, a line a second; it counts no writes and times nothing."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        super().__init__()
         self._bytes = self._deleted = self._seconds = 0
 
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [self._reading(*map(int, line.split())) for line in lines]
-
-    def _reading(self, second: int, nbytes: int, deleted: int) -> Reading:
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        second, nbytes, deleted = map(int, line.split())
         self._seconds, self._bytes, self._deleted = second, self._bytes + nbytes, self._deleted + deleted
         write = Interval(None, nbytes, None, float(nbytes))
-        return Reading("run", float(second), 1.0, None, write, {"delete": Interval(deleted, 0, float(deleted), 0.0)})
+        delete = Interval(deleted, 0, float(deleted), 0.0)
+        return [Reading("run", float(second), 1.0, None, write, {"delete": delete})]
 
     def result(self) -> ToolResult:
         if not self._seconds:
@@ -472,3 +471,57 @@ def test_what_was_not_measured_is_a_gap_in_the_history() -> None:
     assert history.total("bandwidth_bytes").values() == [4096.0, 4096.0]
     assert together({})["iops"] == 0.0, "nothing was done, and that is known"
     assert History.of(history.overview()).directions == ["write", "list"]
+
+
+# ---------------------------------------------------------------------------------------------- lines and intervals
+
+
+class EchoParser(LineParser):
+    """Each line is a reading of so many seconds."""
+
+    line_most = 8
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        self.lines.append(line)
+        return [lasting(elapsed_seconds)]
+
+    def result(self) -> ToolResult:
+        return ToolResult(error=self.errors.text)
+
+
+def lasting(seconds: float, ios: int = 1) -> Reading:
+    return Reading("run", 0.0, seconds, None, Interval(ios, 0, ios / seconds, None))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_lines_are_the_same_however_they_are_cut(size: int) -> None:
+    text = "one\n\u00e9\u20ac\r\n\nrest".encode()
+    parser = EchoParser()
+    for at in range(0, len(text), size):
+        parser.feed("stdout", text[at : at + size], 1.0)
+    assert parser.lines == ["one", "\u00e9\u20ac\r", ""]
+    assert (len(parser.take_rest(2.0)), len(parser.take_rest(2.0))) == (1, 0)
+    assert parser.lines[3:] == ["rest"]
+
+
+def test_a_line_without_end_is_cut_and_stderr_is_apart() -> None:
+    parser = EchoParser()
+    assert parser.feed("stderr", b"no such\nfile", 1.0) == []
+    assert parser.feed("stdout", b"x" * 100, 1.0) == []
+    assert len(parser.feed("stdout", b"end\n", 1.0)) == 1
+    assert (parser.lines, parser.result().error) == (["x" * 8 + "end"], "no such\nfile")
+
+
+def test_a_short_rest_joins_the_interval_that_was_held() -> None:
+    intervals, whole, rest = Intervals(), lasting(1.0), lasting(0.1)
+    assert intervals.add(whole, hold=False) == [whole]
+    assert intervals.add(whole, hold=True) == []
+    assert intervals.add(whole, hold=True) == [whole]
+    (joined,) = intervals.add(rest, hold=False)
+    assert (joined.interval_seconds, joined.write and joined.write.ios) == (1.1, 2)
+    assert intervals.add(rest, hold=False) == [rest]
+    assert (intervals.add(whole, hold=True), intervals.release(), intervals.release()) == ([], [whole], [])

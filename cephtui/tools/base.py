@@ -24,10 +24,12 @@ from cephtui.models import (
     Place,
     flows_of,
 )
+from cephtui.models.metrics import DIRECTIONS
 from cephtui.stats import Flow, join_intervals
 from cephtui.tools.load import Load, Sizing
 
 Stream = Literal["stdout", "stderr"]
+T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -79,6 +81,12 @@ class Reading:
     def flows(self) -> dict[str, Interval]:
         """All that was done, by name: ``read``, ``write``, then the others."""
         return flows_of(self.read, self.write, self.other)
+
+
+def by_direction(flows: Mapping[str, T]) -> tuple[T | None, T | None, dict[str, T]]:
+    """The reads, the writes and all others, as a Reading and a ToolResult have them."""
+    other = {name: flow for name, flow in flows.items() if name not in DIRECTIONS}
+    return flows.get("read"), flows.get("write"), other
 
 
 def join_readings(first: Reading, second: Reading) -> Reading:

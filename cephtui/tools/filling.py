@@ -11,15 +11,14 @@ import re
 
 from cephtui import stats
 from cephtui.models import Finding
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, Stream, ToolResult
+from cephtui.tools.lines import LineParser
 
 COPY_ARGV = ("env", "LC_ALL=C", "dd")
 """Begins a command whose output is read here."""
 PROGRESS = "status=progress"
-_COPIED = re.compile(rb"([0-9]{1,18}) bytes [^\r\n]*?copied, ([0-9.]{1,12}(?:e[-+][0-9]+)?) s")
+_COPIED = re.compile(r"([0-9]{1,18}) bytes [^\r\n]*?copied, ([0-9.]{1,12}(?:e[-+][0-9]+)?) s")
 _RECORDS = re.compile(r"[0-9+]+ records (in|out)")
-_REST_MOST = 4096
 
 
 def fill_argv(path: str, size_bytes: int) -> tuple[str, ...]:
@@ -31,11 +30,14 @@ def fill_argv(path: str, size_bytes: int) -> tuple[str, ...]:
 
 def has_copied(text: str) -> bool:
     """Whether a line says how much was copied, on its way or at the end."""
-    return "copied" in text and _COPIED.search(text.encode("utf-8", "replace")) is not None
+    return "copied" in text and _COPIED.search(text) is not None
 
 
-class CopyParser(Parser):
+class CopyParser(LineParser):
     """Bytes and seconds from the start, as they are printed each second and at the end."""
+
+    stream = "stderr"
+    line_end = re.compile(rb"[\r\n]")
 
     def __init__(
         self,
@@ -45,24 +47,19 @@ class CopyParser(Parser):
         findings: tuple[Finding, ...] = (),
     ) -> None:
         """I/Os are counted where ``block_bytes`` is given; ``findings`` are those of a copy that did anything."""
+        super().__init__()
         self._writes, self._block_bytes, self._findings = writes, block_bytes, findings
-        self._rest = b""
-        self._errors = Errors()
         self._bytes, self._seconds = 0, 0.0
 
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stdout":
-            return []
-        *lines, rest = re.split(rb"[\r\n]", self._rest + data)
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line)]
+        return super().feed(stream, data, elapsed_seconds) if stream == self.stream else []
 
-    def _take(self, line: bytes) -> list[Reading]:
-        """Its last figures before the end are on the same line as those of a second earlier."""
-        found = [(int(nbytes), float(seconds)) for nbytes, seconds in _COPIED.findall(line)]
-        if not found:
-            self._errors.add(line + b"\n")
-        return [reading for nbytes, seconds in found for reading in self._reading(nbytes, seconds)]
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        """dd's last figures before the end are on the same line as those of a second earlier."""
+        progress = [(int(nbytes), float(seconds)) for nbytes, seconds in _COPIED.findall(line)]
+        if not progress:
+            self.errors.add(f"{line}\n".encode())
+        return [reading for nbytes, seconds in progress for reading in self._reading(nbytes, seconds)]
 
     def _reading(self, nbytes: int, seconds: float) -> list[Reading]:
         more, lasted = nbytes - self._bytes, seconds - self._seconds
@@ -80,17 +77,13 @@ class CopyParser(Parser):
 
     def finish(self) -> list[Reading]:
         """The last of its progress ends with the next, not with itself."""
-        rest, self._rest = self._rest, b""
-        return self._take(rest)
+        return self.take_rest(self._seconds)
 
     def result(self) -> ToolResult:
-        lines = [line for line in spoken(self._errors.text) if not _RECORDS.match(line)]
+        lines = [line for line in self.errors.spoken if not _RECORDS.match(line)]
         error = next(iter(lines), None)
         if not self._bytes:
             return ToolResult(error=error)
-        whole = stats.make_interval(self._ios(self._bytes), self._bytes, self._seconds, None, None)
-        flow = stats.Flow(
-            whole.ios, whole.bytes, self._seconds, whole.iops, whole.bandwidth_bytes, {}, moments=None, bounds=None
-        )
+        flow = stats.make_flow(self._ios(self._bytes), self._bytes, self._seconds)
         read, write = (None, flow) if self._writes else (flow, None)
         return ToolResult(read, write, error=error, findings=self._findings)

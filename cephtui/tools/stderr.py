@@ -29,6 +29,11 @@ class Errors:
         """Its lines in their order, the longest cut."""
         return "\n".join(line[:_LINE_MOST] for line in f"{self._head}{self._tail}".splitlines())
 
+    @property
+    def spoken(self) -> list[str]:
+        """Its lines as ``spoken`` has them."""
+        return spoken(self.text)
+
 
 def spoken(stderr: str) -> list[str]:
     """The lines of a program's stderr: first its own, then the messages in its libraries' logs."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
-from cephtui.tools.base import ToolResult
+from cephtui.tools.base import ToolResult, by_direction
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
 from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
 
@@ -210,9 +210,7 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     flows = [flows_of_job(document, job) for job in flowing]
     added = {name: whole for name, parts in stats.by_name(flows).items() if (whole := stats.add_flows(parts))}
     return ToolResult(
-        read=added.pop("read", None),
-        write=added.pop("write", None),
-        other=added,
+        *by_direction(added),
         cpu_user_percent=_mean([figure_or_none(job.get("usr_cpu")) for job in jobs]),
         cpu_system_percent=_mean([figure_or_none(job.get("sys_cpu")) for job in jobs]),
         context_switches=_switches(jobs),

@@ -20,11 +20,12 @@ from cephtui.models.findings.client import DEPTH
 from cephtui.models.findings.measurement import UNREADABLE
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH
 from cephtui.reading import load_json
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult
 from cephtui.tools.fio.document import BROKEN, bins, flow_of, flushing_of, newest_form, result_of
 from cephtui.tools.fio.flushes import Flushing
 from cephtui.tools.fio.versions import figure
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.lines import SHORTEST_INTERVAL, Intervals
+from cephtui.tools.stderr import Errors
 
 DOCUMENT_START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
@@ -32,8 +33,6 @@ _BUFFER_MOST = 16 << 20
 _LINE_MOST = 4096
 _TEXT_LINES_MOST = 50
 _ERROR_MOST = 500
-SHORTEST_INTERVAL = 0.5
-"""Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _WITHOUT_LATENCY = ("gtod_reduce", "disable_clat")
 """The options that switch completion latency off."""
 _ETA_UNKNOWN = 2**31 - 1
@@ -180,7 +179,7 @@ class FioParser(Parser):
         self._before = _Counters()
         self._ended = 0.0
         """When the newest interval ended."""
-        self._held: Reading | None = None
+        self._intervals = Intervals()
         self._alone: Reading | None = None
         """A phase so far, where it is too short for an interval of its own: given if it stays so."""
         self._cut_any = False
@@ -202,9 +201,8 @@ class FioParser(Parser):
         self._ending = True
 
     def finish(self) -> list[Reading]:
-        last = self._held or self._alone
-        self._held = self._alone = None
-        return [last] if last else []
+        alone, self._alone = self._alone, None
+        return self._intervals.release() or ([alone] if alone else [])
 
     def result(self) -> ToolResult:
         """A run that never left its ramp has no figures."""
@@ -271,7 +269,7 @@ class FioParser(Parser):
 
     def _spoken_error(self) -> str | None:
         rest = DOCUMENT_START.split(self._buffer, maxsplit=1)[0]
-        lines = [*spoken(self._errors.text), *self._text, *rest.splitlines()]
+        lines = [*self._errors.spoken, *self._text, *rest.splitlines()]
         return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 
     def _left_ramp(self, now: _Counters, document: Mapping[str, Any]) -> bool:
@@ -306,20 +304,14 @@ class FioParser(Parser):
     def _cut(self, now: _Counters, elapsed: float) -> list[Reading]:
         """End an interval here, unless it would be too short: then it joins the one held back, or the next."""
         reading = self._reading(now, elapsed)
-        if reading.interval_seconds < SHORTEST_INTERVAL:
-            if self._held:
-                self._held, self._before = join_readings(self._held, reading), now
-                self._ended = reading.elapsed_seconds
-            elif not self._cut_any and (reading.read or reading.write):
+        is_short = reading.interval_seconds < SHORTEST_INTERVAL
+        if is_short and not self._intervals.held:
+            if not self._cut_any and (reading.read or reading.write):
                 self._alone = reading
             return []
         self._before, self._alone, self._cut_any = now, None, True
         self._ended = reading.elapsed_seconds
-        ready = self.finish()
-        if self._may_end(now):
-            self._held = reading
-            return ready
-        return [*ready, reading]
+        return self._intervals.add(reading, hold=is_short or self._may_end(now))
 
     def _may_end(self, now: _Counters) -> bool:
         """Whether fio's next interval may be its last, a few milliseconds long: it will have to join this one."""

@@ -22,19 +22,17 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
 from cephtui.models.findings.measurement import COARSE, FAILED_OPS, OVERRUN
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.base import Reading, Stream, ToolResult, by_direction
 from cephtui.tools.gosbench.log import failed_method, is_error, message_of
-from cephtui.tools.stderr import Errors
+from cephtui.tools.lines import HELD_SECONDS, Intervals, LineParser
 
 _FLOWS = {"GET": "read", "PUT": "write"}
-_SHORTEST_SECONDS = 0.5
-"""What is left over at the end is joined to the interval before it if it is shorter."""
-_AT = re.compile(rb"# at ([0-9]{1,9}\.[0-9]{1,9}) (\w{1,20}) ([0-9]{1,18}) ([0-9]{1,18})")
+_AT = re.compile(r"# at ([0-9]{1,9}\.[0-9]{1,9}) (\w{1,20}) ([0-9]{1,18}) ([0-9]{1,18})", re.ASCII)
 _LINE = re.compile(
-    rb'gosbench_(\w{1,30})\{(?:method="([A-Z]{1,10})",)?testName="[^"]{0,99}"(?:,le="([0-9+Inf]{1,9})")?\}'
-    rb" ([0-9.]{1,20}(?:e\+[0-9]{1,2})?)"
+    r'gosbench_(\w{1,30})\{(?:method="([A-Z]{1,10})",)?testName="[^"]{0,99}"(?:,le="([0-9+Inf]{1,9})")?\}'
+    r" ([0-9.]{1,20}(?:e\+[0-9]{1,2})?)",
+    re.ASCII,
 )
-_REST_MOST = 1 << 16
 _FIGURE_MOST = 1 << 62
 
 
@@ -92,19 +90,19 @@ class _Reader:
         self._found: dict[str, dict[str, int]] = {}
         self._within: dict[str, dict[str, int]] = {}
 
-    def take(self, line: bytes) -> Scrape | None:
+    def take(self, line: str) -> Scrape | None:
         """A scrape that ends with this line."""
         if begun := _AT.fullmatch(line):
-            self._begun = float(begun[1]), begun[2].decode(), int(begun[3])
+            self._begun = float(begun[1]), begun[2], int(begun[3])
             self._found, self._within = {}, {}
-        elif line == b"# end" and self._begun:
+        elif line == "# end" and self._begun:
             at, state, passed_on = self._begun
             self._begun = None
             times = self._found.pop("", {})
             methods = {name: self._counts(name) for name in self._found}
             return Scrape(at, state, passed_on, methods, times.get("test_start"), times.get("test_end"))
         elif found := _LINE.fullmatch(line):
-            name, method, end, value = (part.decode() if part else "" for part in found.groups())
+            name, method, end, value = (part or "" for part in found.groups())
             self._note(name, method, end, value)
         return None
 
@@ -132,34 +130,36 @@ class _Reader:
         )
 
 
-class GosbenchParser(Parser):
+class GosbenchParser(LineParser):
     """A reading for each second; until the objects are prepared it has the bytes that are sent."""
+
+    line_most = 1 << 16
 
     def __init__(self, object_bytes: int, seconds: float | None) -> None:
         """``object_bytes`` is 0 where they differ: then what failed can't be taken out of the bytes."""
+        super().__init__()
         self._object_bytes, self._seconds = object_bytes, seconds
-        self._rest, self._log_rest = b"", b""
-        self._reader, self._errors = _Reader(), Errors()
+        self._log_rest = b""
+        self._reader = _Reader()
         self._state = ""
         self._sent_at, self._sent_bytes = 0.0, 0
         self._begun: Scrape | None = None
         self._last: Scrape | None = None
-        self._held: Reading | None = None
+        self._intervals = Intervals()
         self._own_error, self._wrong = "", ""
         self._why: dict[str, str] = {}
         """The first error of each method."""
 
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
         if stream == "stderr":
-            self._errors.add(data)
-            *lines, self._log_rest = (self._log_rest + data)[-_REST_MOST:].split(b"\n")
+            *lines, self._log_rest = (self._log_rest + data)[-self.line_most :].split(b"\n")
             for line in lines:
                 self._hear(line.decode("utf-8", "replace"))
-            return []
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_REST_MOST:]
-        scrapes = filter(None, map(self._reader.take, lines))
-        return [reading for scrape in scrapes for reading in self._take(scrape, elapsed_seconds)]
+        return super().feed(stream, data, elapsed_seconds)
+
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        scrape = self._reader.take(line)
+        return self._take_scrape(scrape, elapsed_seconds) if scrape else []
 
     def _hear(self, line: str) -> None:
         """A line of the logs; the first error is kept, of all and of each method."""
@@ -171,7 +171,7 @@ class GosbenchParser(Parser):
             if method := failed_method(line):
                 self._why.setdefault(method, message.partition(": ")[2])
 
-    def _take(self, scrape: Scrape, elapsed: float) -> list[Reading]:
+    def _take_scrape(self, scrape: Scrape, elapsed: float) -> list[Reading]:
         self._state = scrape.state
         if self.is_preparing():
             return self._prepared(scrape, elapsed)
@@ -183,8 +183,8 @@ class GosbenchParser(Parser):
         flows = {} if seconds <= 0 else self._flows(before, scrape, seconds)
         if not flows:
             return []
-        read, write = flows.pop("read", None), flows.pop("write", None)
-        return self._released(Reading("run", elapsed, seconds, read, write, flows))
+        may_be_last = self._seconds is not None and self._run_seconds >= self._seconds - HELD_SECONDS
+        return self._intervals.add(Reading("run", elapsed, seconds, *by_direction(flows)), hold=may_be_last)
 
     def _prepared(self, scrape: Scrape, elapsed: float) -> list[Reading]:
         """The bytes that went to the gateway, with what HTTP needs."""
@@ -212,17 +212,6 @@ class GosbenchParser(Parser):
         """Of what has not failed, where that is known."""
         return counts.nbytes - (counts.failed * self._object_bytes if counts.nbytes else 0)
 
-    def _released(self, reading: Reading) -> list[Reading]:
-        """Near the end one is held back, so that a short rest can join it."""
-        held, self._held = self._held, None
-        if held and reading.interval_seconds < _SHORTEST_SECONDS:
-            return [join_readings(held, reading)]
-        ready = [held] if held else []
-        if self._seconds is None or self._run_seconds < self._seconds - 1.5:
-            return [*ready, reading]
-        self._held = reading
-        return ready
-
     @property
     def _run_seconds(self) -> float:
         return self._last.at - self._begun.at if self._last and self._begun else 0.0
@@ -234,8 +223,7 @@ class GosbenchParser(Parser):
         return self._state == "prepared"
 
     def finish(self) -> list[Reading]:
-        held, self._held = self._held, None
-        return [held] if held else []
+        return self._intervals.release()
 
     def result(self) -> ToolResult:
         error = self._own_error or self._wrong or None
@@ -247,25 +235,15 @@ class GosbenchParser(Parser):
             seconds = (last.end_ms - last.start_ms) / 1e3
         flows = {flow_of(method): self._flow(method, counts, seconds) for method, counts in last.methods.items()}
         done = {name: flow for name, flow in flows.items() if flow}
-        read, write = done.pop("read", None), done.pop("write", None)
-        return ToolResult(read=read, write=write, other=done, error=error, findings=self._findings(last, seconds))
+        return ToolResult(*by_direction(done), error=error, findings=self._findings(last, seconds))
 
     def _flow(self, method: str, counts: Counts, seconds: float) -> stats.Flow | None:
         """The whole run of one method; None where nothing was finished."""
         if not counts.finished or seconds <= 0:
             return None
         nbytes = max(0, self._bytes(counts)) if method in _FLOWS else None
-        whole = stats.make_interval(counts.finished, nbytes, seconds, None, None)
-        return stats.Flow(
-            ios=counts.finished,
-            bytes=whole.bytes,
-            runtime_seconds=seconds,
-            iops=whole.iops,
-            bandwidth_bytes=whole.bandwidth_bytes,
-            buckets=counts.ranges(seconds),
-            moments=stats.Moments(counts.timed, counts.spent_ms / counts.timed / 1e3, None) if counts.timed else None,
-            bounds=None,
-        )
+        moments = stats.Moments(counts.timed, counts.spent_ms / counts.timed / 1e3, None) if counts.timed else None
+        return stats.make_flow(counts.finished, nbytes, seconds, counts.ranges(seconds), moments)
 
     def _findings(self, last: Scrape, seconds: float) -> tuple[Finding, ...]:
         failed = [(name, counts.failed, counts.finished) for name, counts in last.methods.items() if counts.failed]

@@ -19,31 +19,29 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
 from cephtui.models.findings.measurement import ERRORS, FIRST_BYTE
 from cephtui.printable import one_line
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.stderr import Errors
+from cephtui.tools.base import Reading, ToolResult, by_direction
+from cephtui.tools.lines import Intervals, LineParser
 
 _FLOWS = {"PUT": "write", "GET": "read", "LIST": "list", "DEL": "delete"}
 """By its word for the operation; those with the buckets are not measured."""
 _NAMES = {"write": "PUT", "read": "GET", "list": "LIST", "delete": "DELETE"}
-_TIME = re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ")
-_NUMBER = rb"(NaN|[+-]Inf|[0-9]{1,15}(?:\.[0-9]{1,6})?)"
+_TIME = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ", re.ASCII)
+_NUMBER = r"(NaN|[+-]Inf|[0-9]{1,15}(?:\.[0-9]{1,6})?)"
 _LINE = re.compile(
-    rb"Loop: [0-9]{1,9}, Int: (TOTAL|[0-9]{1,9}), Dur\(s\): " + _NUMBER + rb", Mode: ([A-Z]{1,9}), Ops: ([0-9]{1,15}), "
-    rb"MB/s: \S{1,20}, IO/s: " + _NUMBER + rb", Lat\(ms\): \[ min: " + _NUMBER + rb", avg: " + _NUMBER + rb", 99%: " +
-    _NUMBER + rb", max: " + _NUMBER + rb" \], Slowdowns: ([0-9]{1,15})"
+    r"Loop: [0-9]{1,9}, Int: (TOTAL|[0-9]{1,9}), Dur\(s\): " + _NUMBER + r", Mode: ([A-Z]{1,9}), Ops: ([0-9]{1,15}), "
+    r"MB/s: \S{1,20}, IO/s: " + _NUMBER + r", Lat\(ms\): \[ min: " + _NUMBER + r", avg: " + _NUMBER + r", 99%: " +
+    _NUMBER + r", max: " + _NUMBER + r" \], Slowdowns: ([0-9]{1,15})"
 )  # fmt: skip
 _NEWS = re.compile(
-    rb"Hotsauce S3 Benchmark|Parameters:|Running Loop \d|log, completions|"
-    rb"(?:url|object_prefix|bucket_prefix|region|modes|output|json_output|max_keys|object_count|bucket_count|duration|"
-    rb"threads|loops|size|interval)="
+    r"Hotsauce S3 Benchmark|Parameters:|Running Loop \d|log, completions|"
+    r"(?:url|object_prefix|bucket_prefix|region|modes|output|json_output|max_keys|object_count|bucket_count|duration|"
+    r"threads|loops|size|interval)="
 )
-_FAILED = re.compile(rb"(?:upload|download|delete) err")
+_FAILED = re.compile(r"(?:upload|download|delete) err")
 _WHY = re.compile(r"=(\w{1,100}):(?: |$)|caused by: .*: ([\w ]{1,100})$")
-_BEGINS = re.compile(rb"Running Loop \d")
-_REST_MOST, _OWN_MOST = 8192, 40
+_BEGINS = re.compile(r"Running Loop \d")
+_OWN_MOST = 40
 _ERRORS_OF_A_THREAD = 3
-_SHORTEST_SECONDS = 0.5
-"""A shorter rest is joined with the interval before it."""
 _HALF_DIGIT_SECONDS = 0.05
 """Durations have one decimal."""
 
@@ -63,11 +61,11 @@ class _Line:
     failed: int
 
 
-def _line(text: bytes) -> _Line | None:
+def _line(text: str) -> _Line | None:
     found = _LINE.fullmatch(text.rstrip())
     if not found:
         return None
-    number, seconds, mode, ios, iops, *latency, failed = (each.decode("ascii") for each in found.groups())
+    number, seconds, mode, ios, iops, *latency, failed = found.groups()
     least, mean, p99, most = (round(_finite(each) / 1000, 6) for each in latency)
     return _Line(
         number=None if number == "TOTAL" else int(number),
@@ -94,17 +92,16 @@ class _Operation:
         """Its intervals; of a whole operation it alone."""
         self.seconds = 0.0
         self.ios = 0
-        self._held: Reading | None = None
+        self.intervals = Intervals()
 
     def interval(self, flow: str, line: _Line) -> list[Reading]:
         """The interval before this one: the last may still be joined with the rest."""
-        given = self.release()
         self.lines.append(line)
         self.ios, self.seconds = self.ios + line.ios, self.seconds + line.seconds
         _, mean, p99, _ = line.latency_seconds
         figures = stats.make_interval(line.ios, self.bytes(line.ios), line.seconds, mean if line.ios else None, None)
-        self._held = self._reading(flow, line.seconds, replace(figures, latency_p99_seconds=p99 if line.ios else None))
-        return given
+        figures = replace(figures, latency_p99_seconds=p99 if line.ios else None)
+        return self.intervals.add(self._reading(flow, line.seconds, figures), hold=True)
 
     def whole(self, flow: str, line: _Line, arrived: float) -> list[Reading]:
         """What is left of it."""
@@ -112,19 +109,10 @@ class _Operation:
         self.seconds, self.lines = self._length(line, arrived), [line]
         lasted = max(0.0, self.seconds - before)
         self.ios = line.ios
-        if rest <= 0 or not (lasted or self._held):
-            return self.release()
+        if rest <= 0 or not (lasted or self.intervals.held):
+            return self.intervals.release()
         figures = stats.make_interval(rest, self.bytes(rest), lasted, None, None)
-        reading, held = self._reading(flow, lasted, figures), self._held
-        if held and lasted < _SHORTEST_SECONDS:
-            self._held = None
-            return [join_readings(held, reading)]
-        return [*self.release(), reading]
-
-    def release(self) -> list[Reading]:
-        """What was held back."""
-        held, self._held = self._held, None
-        return [held] if held else []
+        return self.intervals.add(self._reading(flow, lasted, figures), hold=False)
 
     def bytes(self, ios: int) -> int | None:
         """None where the operation moves none."""
@@ -137,23 +125,13 @@ class _Operation:
             return None
         count = sum(line.ios for line in lines)
         mean = sum(line.ios * line.latency_seconds[1] for line in lines) / count
-        whole = stats.make_interval(count, self.bytes(count), self.seconds, mean, None)
-        return stats.Flow(
-            ios=count,
-            bytes=whole.bytes,
-            runtime_seconds=self.seconds,
-            iops=whole.iops,
-            bandwidth_bytes=whole.bandwidth_bytes,
-            buckets={},
-            moments=stats.Moments(count, mean, None),
-            bounds=(min(line.latency_seconds[0] for line in lines), max(line.latency_seconds[3] for line in lines)),
-            p99_seconds=lines[0].latency_seconds[2] if lines[0].number is None else None,
-        )
+        moments = stats.Moments(count, mean, None)
+        bounds = min(line.latency_seconds[0] for line in lines), max(line.latency_seconds[3] for line in lines)
+        whole = stats.make_flow(count, self.bytes(count), self.seconds, moments=moments, bounds=bounds)
+        return replace(whole, p99_seconds=lines[0].latency_seconds[2] if lines[0].number is None else None)
 
     def _reading(self, flow: str, lasted: float, figures: Interval) -> Reading:
-        flows = {flow: figures}
-        read, write = flows.pop("read", None), flows.pop("write", None)
-        return Reading("run", self._begun + self.seconds, lasted, read, write, flows)
+        return Reading("run", self._begun + self.seconds, lasted, *by_direction({flow: figures}))
 
     def _length(self, line: _Line, arrived: float) -> float:
         """Of the whole: when its line came, within what its rounded duration and rate leave open."""
@@ -163,13 +141,16 @@ class _Operation:
         return min(max(arrived - self._begun, least), max(least, most))
 
 
-class HsbenchParser(Parser):
+class HsbenchParser(LineParser):
     """A reading for each interval of each operation, by hsbench's own clock."""
+
+    stream = "stderr"
+    line_most = 8192
 
     def __init__(self, block_bytes: int, threads: int | None) -> None:
         """``threads`` is None where it is not known how many there were."""
+        super().__init__()
         self._block_bytes, self._threads = block_bytes, threads
-        self._rest = b""
         self._begun = 0.0
         self._operations: dict[str, _Operation] = {}
         self._failed: dict[str, int] = {}
@@ -178,52 +159,41 @@ class HsbenchParser(Parser):
         self._last_own = False
         self._own: list[str] = []
         """Lines that are neither figures nor news."""
-        self._stray = Errors()
-
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stdout":
-            return []
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line, elapsed_seconds)]
 
     def finish(self) -> list[Reading]:
         """What it printed last, if that is whole, and what was held back."""
-        rest, self._rest = self._rest, b""
-        given = self._take(rest, self._begun) if rest else []
-        return [*given, *(reading for each in self._operations.values() for reading in each.release())]
+        last = self.take_rest(self._begun)
+        return [*last, *(reading for each in self._operations.values() for reading in each.intervals.release())]
 
     def result(self) -> ToolResult:
         flows = {name: flow for name, each in self._operations.items() if (flow := each.flow())}
-        read, write = flows.pop("read", None), flows.pop("write", None)
         enough = self._threads * _ERRORS_OF_A_THREAD if self._threads else None
         ended = [name for name, failed in self._failed.items() if enough and failed >= enough]
-        error = self._error() or (self._errors(ended[0]).text if ended else None)
-        return ToolResult(
-            read=read, write=write, other=flows, error=error, failed=bool(ended), findings=self._findings(read)
-        )
+        error = self._error() or (self._failures(ended[0]).text if ended else None)
+        findings = self._findings(has_read="read" in flows)
+        return ToolResult(*by_direction(flows), error=error, failed=bool(ended), findings=findings)
 
-    def _take(self, text: bytes, elapsed: float) -> list[Reading]:
-        time = _TIME.match(text)
-        text = text[time.end() :] if time else text
-        line = _line(text)
-        if line is None:
-            self._note(text, is_new=bool(time), elapsed=elapsed)
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        time = _TIME.match(line)
+        text = line[time.end() :] if time else line
+        figures = _line(text)
+        if figures is None:
+            self._note(text, is_new=bool(time), elapsed=elapsed_seconds)
             return []
-        flow = _FLOWS.get(line.mode)
+        flow = _FLOWS.get(figures.mode)
         if flow is None:
             return []
         operation = self._operations.setdefault(flow, _Operation(self._begun, self._block_bytes * _carries(flow)))
-        if line.number is not None:
-            return operation.interval(flow, line)
-        self._failed[flow] = line.failed
-        return operation.whole(flow, line, elapsed)
+        if figures.number is not None:
+            return operation.interval(flow, figures)
+        self._failed[flow] = figures.failed
+        return operation.whole(flow, figures, elapsed_seconds)
 
-    def _note(self, text: bytes, *, is_new: bool, elapsed: float) -> None:
+    def _note(self, text: str, *, is_new: bool, elapsed: float) -> None:
         """A line without figures: the start of an operation, an error, or its second line."""
         if _BEGINS.match(text):
             self._begun = elapsed
-        decoded = one_line(text.decode("utf-8", "replace")).strip()[:500]
+        decoded = one_line(text).strip()[:500]
         if not decoded or _NEWS.match(text):
             self._last_own = self._last_own and not is_new
             return
@@ -238,20 +208,20 @@ class HsbenchParser(Parser):
             self._own[-1] = f"{self._own[-1]} {decoded}"[:1000]
 
     @staticmethod
-    def _is_own(text: bytes) -> bool:
+    def _is_own(text: str) -> bool:
         """Whether a line without a time is no second line: it is of what starts hsbench."""
-        return not text[:1].isspace() and not text.startswith(b"caused by: ")
+        return not text[:1].isspace() and not text.startswith("caused by: ")
 
     def _error(self) -> str | None:
         """In one line: that of its end, where it says that it can't go on."""
         fatal = next((line for line in self._own if line.startswith("FATAL: ")), None)
         return _plain(fatal) if fatal else next(iter(self._own[-1:]), None)
 
-    def _findings(self, read: stats.Flow | None) -> tuple[Finding, ...]:
-        found = [self._errors(name) for name, failed in self._failed.items() if failed]
-        return (*found, FIRST_BYTE.found()) if read else tuple(found)
+    def _findings(self, *, has_read: bool) -> tuple[Finding, ...]:
+        failures = [self._failures(name) for name, failed in self._failed.items() if failed]
+        return (*failures, FIRST_BYTE.found()) if has_read else tuple(failures)
 
-    def _errors(self, flow: str) -> Finding:
+    def _failures(self, flow: str) -> Finding:
         """What failed, and how many threads that has ended at least and at most."""
         failed = self._failed[flow]
         if self._threads is None:

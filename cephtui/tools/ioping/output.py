@@ -16,11 +16,10 @@ from collections.abc import Sequence
 
 from cephtui import stats
 from cephtui.models import Interval
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.lines import LineParser
 
-_LINE = re.compile(rb"[0-9]{1,18}(?: [0-9]{1,18}){9}")
-_REST_MOST = 4096
+_LINE = re.compile(r"[0-9]{1,18}(?: [0-9]{1,18}){9}")
 _SECOND_NS = 1_000_000_000
 
 
@@ -52,9 +51,8 @@ def read_statistics(lines: Sequence[str]) -> dict[str, stats.Flow]:
         return {}
     if not count or lasted <= 0:
         return {}
-    whole = stats.make_interval(count, nbytes, lasted, mean, None)
-    moments, bounds = stats.Moments(count, mean, deviation), (least, most)
-    flow = stats.Flow(count, nbytes, lasted, whole.iops, whole.bandwidth_bytes, {}, moments, bounds)
+    moments = stats.Moments(count, mean, deviation)
+    flow = stats.make_flow(count, nbytes, lasted, moments=moments, bounds=(least, most))
     return {"read" if done[7] == "read" else "write": flow}
 
 
@@ -92,16 +90,13 @@ class _Requests:
         """As a whole run; None where nothing was counted."""
         if not self.count or self.least_ns is None:
             return None
-        interval = self.interval(block_bytes)
         mean = self.spent_ns / self.count
         deviation = math.sqrt(max(0.0, self.squares / self.count - mean**2))
-        return stats.Flow(
-            ios=self.count,
-            bytes=interval.bytes,
-            runtime_seconds=self.lasted_ns / 1e9,
-            iops=interval.iops,
-            bandwidth_bytes=interval.bandwidth_bytes,
-            buckets=self.buckets,
+        return stats.make_flow(
+            self.count,
+            self.count * block_bytes,
+            self.lasted_ns / 1e9,
+            self.buckets,
             moments=stats.Moments(self.count, mean / 1e9, deviation / 1e9),
             bounds=(self.least_ns / 1e9, self.most_ns / 1e9),
         )
@@ -109,27 +104,18 @@ class _Requests:
 
 def is_raw(line: str) -> bool:
     """Whether a line is one of the raw statistics."""
-    return line[:1].isdigit() and _LINE.fullmatch(line.encode("utf-8", "replace")) is not None
+    return line[:1].isdigit() and _LINE.fullmatch(line) is not None
 
 
-class IopingParser(Parser):
+class IopingParser(LineParser):
     """A reading for each second, by ioping's own clock; one is longer where a request hung."""
 
     def __init__(self, block_bytes: int) -> None:
+        super().__init__()
         self._block_bytes = block_bytes
-        self._rest = b""
-        self._errors = Errors()
         self._all, self._now = _Requests(), _Requests()
 
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line)]
-
-    def _take(self, line: bytes) -> list[Reading]:
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         if not _LINE.fullmatch(line):
             return []
         count, spent, *_, lasted = map(int, line.split())
@@ -146,5 +132,4 @@ class IopingParser(Parser):
         return [Reading("run", self._all.lasted_ns / 1e9, lasted, now.interval(self._block_bytes), None)]
 
     def result(self) -> ToolResult:
-        error = next(iter(spoken(self._errors.text)), None)
-        return ToolResult(read=self._all.flow(self._block_bytes), error=error)
+        return ToolResult(read=self._all.flow(self._block_bytes), error=next(iter(self.errors.spoken), None))

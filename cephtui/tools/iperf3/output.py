@@ -16,11 +16,9 @@ from cephtui.models import Finding, Interval
 from cephtui.models.findings.client import ONE_THREAD
 from cephtui.reading import load_json
 from cephtui.stats import Flow, known_sum, mean_of_known
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.lines import LineParser
 
-_REST_MOST = 1 << 20
-"""Of a line: 256 streams have 70 KiB of JSON."""
 _BUSY_PERCENT = 85
 """Of one CPU: a thread that is busier may be what limits."""
 _ONE_THREAD_BELOW = (3, 16)
@@ -135,13 +133,16 @@ def read_row(line: str) -> Row | None:
     return Row(row["id"], row["role"] or "", float(row["end"]), verb, "(omitted)" in rest)
 
 
-class Iperf3Parser(Parser):
+class Iperf3Parser(LineParser):
     """A reading for each second, of both directions where both are measured."""
 
+    line_most = 1 << 20
+    """256 streams have 70 KiB of JSON."""
+
     def __init__(self, direction: str, streams: int) -> None:
+        super().__init__()
         self._direction, self._streams = direction, streams
-        self._rest = b""
-        self._errors, self._reported = Errors(), ""
+        self._reported = ""
         self._sides = {"read": _Side(), "write": _Side()}
         self._ramp_seconds = 0.0
         self._now: dict[str, _Part] = {}
@@ -149,17 +150,8 @@ class Iperf3Parser(Parser):
         self._version: tuple[int, int] | None = None
         self._cpu: _Cpu | None = None
 
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line)]
-
-    def _take(self, line: bytes) -> list[Reading]:
-        text = line.decode("utf-8", "replace")
-        return self._take_event(text) if text.startswith("{") else self._take_text(text)
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        return self._take_event(line) if line.startswith("{") else self._take_text(line)
 
     def finish(self) -> list[Reading]:
         return self._close()
@@ -282,7 +274,7 @@ class Iperf3Parser(Parser):
         )
 
     def _error(self) -> str | None:
-        lines = [self._reported, *spoken(self._errors.text)]
+        lines = [self._reported, *self.errors.spoken]
         found = next((line for line in lines if line and not line.startswith("warning: ")), None)
         if found is None:
             return None

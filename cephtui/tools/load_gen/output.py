@@ -16,21 +16,15 @@ operation has failed is printed nowhere, and those that have count like the othe
 
 from __future__ import annotations
 
-import codecs
 import re
 
 from cephtui import stats
 from cephtui.models import Interval
 from cephtui.models.findings.data import HOLES
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.lines import HELD_SECONDS, Intervals, LineParser
 
-SHORTEST_INTERVAL = 0.5
-"""Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
-_HELD_SECONDS = 1.5
-"""So near to its end an interval may be the last."""
 _PENDING_MOST = 1_000_000
-_LINE_MOST = 4096
 _BEGIN = re.compile(r"load-gen will run \d{1,9} seconds", re.ASCII)
 _OP = re.compile(r"(READ|WRITE) : oid=\S{1,64} off=\d{1,18} len=(\d{1,12})", re.ASCII)
 _DONE = re.compile(r"op (\d{1,12}) completed", re.ASCII)
@@ -55,16 +49,14 @@ class _Counts:
         ops, size = self.ops[kind], self.bytes[kind]
         if not ops or seconds <= 0:
             return None
-        return stats.Flow(ops, size, seconds, ops / seconds, size / seconds, {}, None, None)
+        return stats.make_flow(ops, size, seconds)
 
 
-class LoadGenParser(Parser):
+class LoadGenParser(LineParser):
     """There is no ramp. ``seconds`` is how long it runs."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._line = ""
-        self._errors = Errors()
+        super().__init__()
         self._seconds = seconds
         self._begun: float | None = None
         self._cut_at = self._done_at = 0.0
@@ -73,25 +65,13 @@ class LoadGenParser(Parser):
         """Operations that have begun, with their kind and size."""
         self._kinds: set[str] = set()
         self._all, self._now = _Counts(), _Counts()
-        self._held: Reading | None = None
-
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
-        *lines, self._line = (self._line + self._decode(data)).split("\n")
-        self._line = self._line[-_LINE_MOST:]
-        return [reading for line in lines for reading in self._take(line, elapsed_seconds)]
+        self._intervals = Intervals()
 
     def finish(self) -> list[Reading]:
         """What was completed after the last whole second is an interval of its own, or joins the one before it."""
-        rest = [self._held] if self._held else []
-        self._held = None
         if self._done_at > self._cut_at and any(self._now.ops.values()):
-            rest.append(self._reading(self._done_at))
-        if len(rest) == 2 and rest[1].interval_seconds < SHORTEST_INTERVAL:
-            return [join_readings(*rest)]
-        return rest
+            return self._intervals.add(self._reading(self._done_at), hold=False)
+        return self._intervals.release()
 
     def result(self) -> ToolResult:
         """It prints no totals: all is the sum of what was completed."""
@@ -101,7 +81,8 @@ class LoadGenParser(Parser):
             read=read, write=write, error=self._error(), findings=(HOLES.found(),) * bool(self._all.ops["read"])
         )
 
-    def _take(self, line: str, at: float) -> list[Reading]:
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        at = elapsed_seconds
         if self._begun is None:
             if _BEGIN.fullmatch(line.rstrip("\r")):
                 self._begun = self._cut_at = self._done_at = at
@@ -121,13 +102,9 @@ class LoadGenParser(Parser):
 
     def _cut(self, at: float) -> list[Reading]:
         """End an interval here."""
-        reading = self._reading(at)
-        ready, self._held = [self._held] if self._held else [], None
         assert self._begun is not None
-        if self._seconds is None or at - self._begun + _HELD_SECONDS >= self._seconds:
-            self._held = reading
-            return ready
-        return [*ready, reading]
+        may_be_last = self._seconds is None or at - self._begun + HELD_SECONDS >= self._seconds
+        return self._intervals.add(self._reading(at), hold=may_be_last)
 
     def _reading(self, at: float) -> Reading:
         seconds, now = at - self._cut_at, self._now
@@ -136,7 +113,7 @@ class LoadGenParser(Parser):
         return Reading("run", at, seconds, read, write)
 
     def _error(self) -> str | None:
-        lines = spoken(self._errors.text)
+        lines = self.errors.spoken
         first = next((line for line in lines if line != _UNMADE), None)
         return (
             f"its objects could not be made: {first}"

@@ -29,11 +29,9 @@ from cephtui.models.findings.client import PORTION
 from cephtui.models.findings.data import RESIDUE
 from cephtui.printable import printable
 from cephtui.reading import load_json
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.lines import LineParser
 
-_REST_MOST = 4 << 20
-"""Of a line: of the largest clusters the first has some hundred bytes for each OSD."""
 _BYTES_MOST, _SECONDS_MOST = 1 << 50, 1e6
 _TEXT = re.compile(
     r"bench: wrote ([0-9.]{1,12}) ?([kKMGT]?i?B) in blocks of ([0-9.]{1,12}) ?([kKMGT]?i?B) in ([0-9.]{1,16}) sec\b.*",
@@ -61,13 +59,15 @@ class _About:
     """``pve1 sdb``."""
 
 
-class OsdBenchParser(Parser):
+class OsdBenchParser(LineParser):
     """A reading for each portion, or for each round of OSDs that write together."""
 
+    line_most = 4 << 20
+    """Of the largest clusters the first has some hundred bytes for each OSD."""
+
     def __init__(self, *, together: bool) -> None:
+        super().__init__()
         self._together = together
-        self._rest = b""
-        self._errors = Errors()
         self._osds: dict[int, _About] = {}
         """All that take part."""
         self._all: dict[int, list[_Done]] = {}
@@ -77,16 +77,8 @@ class OsdBenchParser(Parser):
         self._elapsed = 0.0
         self._is_ending = False
 
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         self._elapsed = elapsed_seconds
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line)]
-
-    def _take(self, line: bytes) -> list[Reading]:
         try:
             found = load_json(line)
             if "osds" in found:
@@ -122,7 +114,7 @@ class OsdBenchParser(Parser):
         self._is_ending = True
 
     def result(self) -> ToolResult:
-        error = next((_explained(line) for line in spoken(self._errors.text)), None)
+        error = next((_explained(line) for line in self.errors.spoken), None)
         if not self._all:
             return ToolResult(error=error, findings=self._findings())
         jobs = tuple(self._job(osd, done) for osd, done in sorted(self._all.items()))
@@ -136,7 +128,7 @@ class OsdBenchParser(Parser):
 
     def _findings(self) -> tuple[Finding, ...]:
         """What was still written after a stop, and what an OSD may keep that has ended in a portion."""
-        is_denied = _DENIED.search(self._errors.text)
+        is_denied = _DENIED.search(self.errors.text)
         kept = [
             RESIDUE.found(osd=osd, count_bytes=count, block_bytes=size)
             for osd, (count, size) in self._unanswered.items()
@@ -187,8 +179,7 @@ def _flow(osds: Mapping[int, Iterable[_Done]], *, together: bool) -> stats.Flow:
     found = [_sum(done) for done in osds.values()]
     whole = _sum(found)
     seconds = whole.bytes / sum(each.bytes / each.seconds for each in found) if together else whole.seconds
-    rates = (whole.ios / seconds, whole.bytes / seconds)
-    return stats.Flow(whole.ios, whole.bytes, seconds, *rates, {}, moments=None, bounds=None)
+    return stats.make_flow(whole.ios, whole.bytes, seconds)
 
 
 def _explained(line: str) -> str:

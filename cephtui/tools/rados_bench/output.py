@@ -17,7 +17,6 @@ before, so that ``sec`` falls behind the clock: by 36 ms in 64 s on a busy host,
 
 from __future__ import annotations
 
-import codecs
 import math
 import re
 from dataclasses import replace
@@ -25,19 +24,16 @@ from dataclasses import replace
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
 from cephtui.models.findings.measurement import SHORT, STUCK
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.lines import Intervals, LineParser
 from cephtui.tools.rados_bench.lines import Announced, Row, read_announced, read_row, read_total
-from cephtui.tools.stderr import Errors, spoken
 
-SHORTEST_INTERVAL = 0.5
-"""Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
 STUCK_SECONDS = 10.0
 """So long without a completion, while operations are in flight, and the run not ended: worth a word."""
 _SECOND = 0.9
 """So long an interval is one of the seconds of a run."""
 _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
-_LINE_MOST = 4096
 _BLOCKS = 0.02
 """By how much a block size that follows from rounded figures may be off."""
 _ROUNDED = 5e-6
@@ -114,7 +110,7 @@ def _halves(rest: Reading, block_bytes: int) -> list[Reading]:
     return found
 
 
-class RadosBenchParser(Parser):
+class RadosBenchParser(LineParser):
     """There is no ramp.
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
@@ -134,9 +130,7 @@ class RadosBenchParser(Parser):
         is_imported: bool = False,
         latency_step: float = 0.0,
     ) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._line = ""
-        self._errors = Errors()
+        super().__init__()
         self._block_bytes = block_bytes
         self._seconds = seconds
         self._measures_writes = measures_writes
@@ -152,26 +146,18 @@ class RadosBenchParser(Parser):
         """What had finished by row 0."""
         self._quiet = 0.0
         """Seconds since something finished."""
-        self._held: Reading | None = None
+        self._intervals = Intervals()
         self._ended = False
-
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
-        *lines, self._line = (self._line + self._decode(data)).split("\n")
-        self._line = self._line[-_LINE_MOST:]
-        return [reading for line in lines for reading in self._take(line.strip(), elapsed_seconds)]
 
     def expect_end(self) -> None:
         """rados prints nothing more when it is ended, so nothing changes."""
 
     def finish(self) -> list[Reading]:
         """The operations that finished after the last row are put into an interval of their own."""
-        if not self._ended:
-            self._ended = True
-            return [*self._rest(), *self._release()]
-        return []
+        if self._ended:
+            return []
+        self._ended = True
+        return self._rest_of_run() or self._intervals.release()
 
     def result(self) -> ToolResult:
         """Of a run that was ended only the last row is known."""
@@ -200,14 +186,15 @@ class RadosBenchParser(Parser):
         made = self._totals.get("total writes made", self._totals.get("total reads made"))
         return None if made is None or "total time run" not in self._totals else int(made)
 
-    def _take(self, line: str, elapsed: float) -> list[Reading]:
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        line = line.strip()
         if total := read_total(line):
             name, value = total
             self._totals[name] = min(value, ELAPSED_MOST_SECONDS) if name == "total time run" else value
             return []
         self._announced = self._announced or read_announced(line)
         row = read_row(line)
-        return self._cut(row, elapsed) if row else []
+        return self._cut(row, elapsed_seconds) if row else []
 
     def _cut(self, row: Row, elapsed: float) -> list[Reading]:
         """End an interval here; row 0 only marks the begin of the first."""
@@ -221,11 +208,7 @@ class RadosBenchParser(Parser):
         self._quiet = 0.0 if row.finished > self._last.finished else self._quiet + seconds
         self._last, self._elapsed = row, elapsed
         self._measured += seconds
-        ready = self._release()
-        if not self._is_imported and self._may_end(row):
-            self._held = reading
-            return ready
-        return [*ready, reading]
+        return self._intervals.add(reading, hold=not self._is_imported and self._may_end(row))
 
     def _may_end(self, row: Row) -> bool:
         """Whether the run may end so soon after this row that the rest will have to join its interval."""
@@ -242,7 +225,7 @@ class RadosBenchParser(Parser):
         read, write = (None, interval) if self._writes else (interval, None)
         return Reading("run", elapsed, seconds, read, write)
 
-    def _rest(self) -> list[Reading]:
+    def _rest_of_run(self) -> list[Reading]:
         """From the last row to the end; a rest that is too short joins the interval before it."""
         ios = self._total_ios
         if ios is None or ios < self._last.finished:
@@ -256,14 +239,7 @@ class RadosBenchParser(Parser):
         rest = self._reading(replace(self._last, finished=ios, mean=mean), seconds, end)
         if self._is_imported and _SECOND <= seconds < 2:
             return _halves(rest, self._block)
-        if seconds < SHORTEST_INTERVAL and self._held:
-            self._held = join_readings(self._held, rest)
-            return []
-        return [*self._release(), rest]
-
-    def _release(self) -> list[Reading]:
-        held, self._held = self._held, None
-        return [held] if held else []
+        return self._intervals.add(rest, hold=False)
 
     def _flow(self) -> stats.Flow | None:
         ios = self._total_ios
@@ -272,16 +248,8 @@ class RadosBenchParser(Parser):
         seconds = self._totals["total time run"] if whole else self._measured
         if not ios or not seconds:
             return None
-        return stats.Flow(
-            ios=ios,
-            bytes=ios * self._block,
-            runtime_seconds=seconds,
-            iops=ios / seconds,
-            bandwidth_bytes=ios * self._block / seconds,
-            buckets={},
-            moments=self._moments(ios, whole),
-            bounds=self._bounds(),
-        )
+        moments = self._moments(ios, whole)
+        return stats.make_flow(ios, ios * self._block, seconds, moments=moments, bounds=self._bounds())
 
     def _moments(self, ios: int, whole: bool) -> stats.Moments | None:
         mean = self._totals.get("average latency") if whole else self._last.mean
@@ -311,7 +279,7 @@ class RadosBenchParser(Parser):
         return (STUCK.found(seconds=self._quiet, writes=self._writes or None),)
 
     def _spoken_error(self) -> str | None:
-        lines = spoken(self._errors.text)
+        lines = self.errors.spoken
         found = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
         wrong = next((line for line in lines if _WRONG.fullmatch(line)), None)
         if found and wrong:

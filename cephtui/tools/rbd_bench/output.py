@@ -16,25 +16,19 @@ rbd 9 and older begin with ``bench-write  io_size``, and until 14 rates of bytes
 
 from __future__ import annotations
 
-import codecs
 import re
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, Interval
+from cephtui.models import Finding
 from cephtui.models.findings.data import LIBRBD_CACHE
 from cephtui.models.findings.measurement import NO_SECONDS
-from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
-from cephtui.tools.stderr import Errors, spoken
+from cephtui.tools.base import Reading, ToolResult, by_direction
+from cephtui.tools.lines import HELD_SECONDS, Intervals, LineParser
 
 MIXED = "read+write"
 """What a mix is called until its totals divide it."""
-SHORTEST_INTERVAL = 0.5
-"""Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
-_HELD_SECONDS = 1.5
-"""So near to its end a line may be the last."""
 _SILENT_SECONDS = 3.0
-_LINE_MOST = 4096
 _BEGIN = re.compile(
     r"bench(?:-write| +type (?P<type>write|read|readwrite)\b(?: read:write=(?P<mix>\d{1,3}):\d{1,3})?.*) +"
     r"io_size (?P<size>\d{1,12}) io_threads (?P<threads>\d{1,9})(?: +bytes (?P<bytes>\d{1,18}))?"
@@ -103,13 +97,11 @@ def is_last(line: str) -> bool:
     return bool(_TOTAL.fullmatch(line) or _PART.fullmatch(line))
 
 
-class RbdBenchParser(Parser):
+class RbdBenchParser(LineParser):
     """There is no ramp. ``seconds`` is how long it runs; None where it may end at any time."""
 
     def __init__(self, seconds: float | None, *, cached: bool = False) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._line = ""
-        self._errors = Errors()
+        super().__init__()
         self._seconds, self._cached = seconds, cached
         self._type, self._block = "", 0
         self._begun = self._last = _Mark(0, 0.0)
@@ -117,32 +109,22 @@ class RbdBenchParser(Parser):
         """Operations and seconds, by the tool itself."""
         self._parts: dict[str, int] = {}
         self._rows = 0
-        self._held: Reading | None = None
-
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stderr":
-            self._errors.add(data)
-            return []
-        *lines, self._line = (self._line + self._decode(data)).split("\n")
-        self._line = self._line[-_LINE_MOST:]
-        return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
+        self._intervals = Intervals()
 
     def finish(self) -> list[Reading]:
         """What was completed after the last line is an interval of its own, or joins the one before it."""
-        rest, self._held = [*([self._held] if self._held else []), *self._rest()], None
-        if len(rest) == 2 and rest[1].interval_seconds < SHORTEST_INTERVAL:
-            return [join_readings(*rest)]
-        return rest
+        last = self._last_reading()
+        return self._intervals.add(last, hold=False) if last else self._intervals.release()
 
     def result(self) -> ToolResult:
         """Of a run that was killed only the last line is known."""
-        error = next((line for line in spoken(self._errors.text) if not _ENDED.fullmatch(line)), None)
+        error = next((line for line in self.errors.spoken if not _ENDED.fullmatch(line)), None)
         found = [LIBRBD_CACHE.found(option="rbd-cache=true")] if self._cached else []
         flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
-        read, write = (flows.pop(name, None) for name in ("read", "write"))
-        return ToolResult(read=read, write=write, other=flows, error=error, findings=(*found, *self._silent()))
+        return ToolResult(*by_direction(flows), error=error, findings=(*found, *self._silent()))
 
-    def _take(self, line: str, at: float) -> list[Reading]:
+    def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
+        line, at = line.rstrip("\r"), elapsed_seconds
         if not self._type and (begin := read_announced(line)):
             self._type, self._block = begin.type, begin.block_bytes
             self._begun = self._last = _Mark(0, at)
@@ -153,7 +135,7 @@ class RbdBenchParser(Parser):
         elif self._total and (part := _PART.fullmatch(line)):
             self._parts[part[1]] = int(part[2])
         elif _FAILED.fullmatch(line):
-            self._errors.add(f"{line}\n".encode())
+            self.errors.add(f"{line}\n".encode())
         return []
 
     def _cut(self, now: _Mark) -> list[Reading]:
@@ -162,25 +144,21 @@ class RbdBenchParser(Parser):
             return []
         reading, self._last = self._reading(now), now
         self._rows += 1
-        ready, self._held = [self._held] if self._held else [], None
-        if self._seconds is None or now.at + _HELD_SECONDS >= self._seconds:
-            self._held = reading
-            return ready
-        return [*ready, reading]
+        return self._intervals.add(reading, hold=self._seconds is None or now.at + HELD_SECONDS >= self._seconds)
 
     def _reading(self, now: _Mark) -> Reading:
         ops, seconds = now.ops - self._last.ops, now.at - self._last.at
         done = stats.make_interval(ops, ops * self._block, seconds, None, None)
-        read: Interval | None = done if self._type == "read" else None
-        write: Interval | None = done if self._type == "write" else None
-        return Reading("run", now.at, seconds, read, write, {} if read or write else {MIXED: done})
+        flow = self._type if self._type in ("read", "write") else MIXED
+        return Reading("run", now.at, seconds, *by_direction({flow: done}))
 
-    def _rest(self) -> list[Reading]:
+    def _last_reading(self) -> Reading | None:
+        """From the last line to the end by the totals; None where nothing was completed there."""
         if self._total is None:
-            return []
+            return None
         ops, seconds = self._total
         end = _Mark(ops, self._begun.at + seconds)
-        return [self._reading(end)] if ops > self._last.ops and end.at > self._last.at else []
+        return self._reading(end) if ops > self._last.ops and end.at > self._last.at else None
 
     def _counts(self) -> dict[str, int]:
         """Operations of each flow; a mix as a whole where its totals are missing."""
@@ -193,8 +171,7 @@ class RbdBenchParser(Parser):
         seconds = self._total[1] if self._total else self._last.at - self._begun.at
         if not ops or seconds <= 0:
             return None
-        size = ops * self._block
-        return stats.Flow(ops, size, seconds, ops / seconds, size / seconds, {}, None, None)
+        return stats.make_flow(ops, ops * self._block, seconds)
 
     def _silent(self) -> tuple[Finding, ...]:
         if self._rows or self._total is None or self._total[1] < _SILENT_SECONDS:
