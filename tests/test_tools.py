@@ -214,14 +214,8 @@ class DripWorkload(Workload):
     def parser(self, *, ramp: bool, seconds: float | None) -> DripParser:
         return DripParser()
 
-    def times(self) -> tuple[float, float | None]:
-        return 0.0, float(self.options["runtime"])
-
     def describe(self) -> str:
         return f"drip for {self.options['runtime']} s"
-
-    def block_bytes(self) -> int:
-        return 0
 
     def writes(self) -> bool:
         return True

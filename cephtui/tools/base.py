@@ -27,6 +27,7 @@ from cephtui.models import (
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.stats import Flow, join_intervals
 from cephtui.tools.load import Load, Sizing
+from cephtui.units import parse_size
 
 Stream = Literal["stdout", "stderr"]
 T = TypeVar("T")
@@ -193,6 +194,8 @@ class Workload(ABC):
 
     All nodes get it at the same time, which is the begin of the benchmark.
     """
+    block_option: ClassVar[str] = ""
+    """The option that says how many bytes one I/O has; empty where there is none such."""
     uses_span: ClassVar[bool] = False
     """Whether it reads or writes the same part of its target again and again; else that grows with its speed."""
 
@@ -208,17 +211,17 @@ class Workload(ABC):
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         """A new parser for the output of one process that runs for so long; None where it ends with its data."""
 
-    @abstractmethod
     def times(self) -> tuple[float, float | None]:
-        """Seconds of ramp, and of the run: None where it ends with its data."""
+        """Seconds of ramp, and of the run: None where it ends with its data. By default there is no ramp."""
+        return 0.0, float(self.options["runtime"])
 
     @abstractmethod
     def describe(self) -> str:
         """What it does, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
 
-    @abstractmethod
     def block_bytes(self) -> int:
         """Bytes of one I/O; 0 where they differ or there are none."""
+        return parse_size(str(self.options[self.block_option])) if self.block_option else 0
 
     @abstractmethod
     def writes(self) -> bool:

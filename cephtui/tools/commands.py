@@ -7,10 +7,12 @@ import shlex
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from typing import TypeVar
 
 from cephtui.frozen import dataclass
 from cephtui.tools.logs import Log, LogLine, command_end, command_pattern, host_of, whole_command
 
+Output = TypeVar("Output")
 _REDIRECTION = re.compile(r"\s(?:\d|&)?>{1,2}\s*(?:&\d|[^\s&]\S*)")
 _QUOTING = re.compile(r"[\"'\\#|&;<>()]")
 _OPERATORS = frozenset("|&;<>()")
@@ -158,24 +160,33 @@ def given_options(
 
 
 def begun_by(
-    commands: Sequence[CommandLine], spans: Sequence[tuple[int, int]], fits: Callable[[int, CommandLine], bool]
+    commands: Sequence[CommandLine],
+    outputs: Sequence[Output],
+    span: Callable[[Output], tuple[int, int]],
+    fits: Callable[[CommandLine, Output], bool],
 ) -> list[CommandLine | None]:
-    """For each run, by its first and last line, the nearest command above it that fits, and that was no other's or is
-    in a loop.
+    """For each output, by its first and last line, the nearest command above it that fits, and that was no other's or
+    is in a loop.
 
     Where commands stand one below the other and several fit, it is not known which it was.
     """
-    found: list[CommandLine | None] = []
+    begun: list[CommandLine | None] = []
     waiting: list[CommandLine] = []
-    lines = [each.line for each in commands]
+    lines = [command.line for command in commands]
     ended = 0
-    for number, (first, last) in enumerate(spans):
+    for output in outputs:
+        first, last = span(output)
         waiting = [*commands[bisect_right(lines, ended) : bisect_left(lines, first)]][-_WAITING_MOST:] or waiting
-        own = _nearest([each for each in waiting if fits(number, each)])
-        waiting = [each for each in waiting if each is not own or each.repeats]
-        found.append(own)
+        own = _nearest([command for command in waiting if fits(command, output)])
+        waiting = [command for command in waiting if command is not own or command.repeats]
+        begun.append(own)
         ended = last
-    return found
+    return begun
+
+
+def span_of(lines: Sequence[LogLine]) -> tuple[int, int]:
+    """The first and the last line of an output."""
+    return lines[0].number, lines[-1].number
 
 
 def _nearest(fitting: Sequence[CommandLine]) -> CommandLine | None:

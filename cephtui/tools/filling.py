@@ -8,11 +8,13 @@ seconds are not.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cephtui import stats
-from cephtui.models import Finding
-from cephtui.tools.base import Reading, Stream, ToolResult
+from cephtui.models import Finding, Kind, Place
+from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult, Workload
 from cephtui.tools.lines import LineParser
+from cephtui.units import parse_size, short_size
 
 COPY_ARGV = ("env", "LC_ALL=C", "dd")
 """Begins a command whose output is read here."""
@@ -31,6 +33,27 @@ def fill_argv(path: str, size_bytes: int) -> tuple[str, ...]:
 def has_copied(text: str) -> bool:
     """Whether a line says how much was copied, on its way or at the end."""
     return "copied" in text and _COPIED.search(text) is not None
+
+
+class FilledWorkload(Workload):
+    """Reads what a copy has written in full before: what was never written is read from nowhere, and much too fast."""
+
+    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        return fill_argv(place.path, sum(sizes))
+
+    def prefill_parser(self) -> Parser:
+        return CopyParser()
+
+    def needs_data(self, kind: Kind) -> bool:
+        return not self.writes()
+
+    def in_whole_blocks(self, size_option: str, default_span_bytes: int) -> int:
+        """Bytes of the one region: what the option says, else the whole span; raises OptionError."""
+        block = self.block_bytes()
+        size = parse_size(str(self.options[size_option])) if size_option in self.options else default_span_bytes
+        if size < block:
+            raise OptionError(self.block_option, f"expected at most {short_size(size)}, the size of the target")
+        return size - size % block
 
 
 class CopyParser(LineParser):

@@ -29,6 +29,14 @@ NOT_SET = "cephtui does not set it"
 """Why an option that is not ``Refused`` is in no preset either."""
 
 
+def size_or_zero(text: str) -> int:
+    """The bytes of a size as it was given; 0 for a text that is none."""
+    try:
+        return parse_size(text) if text else 0
+    except ValueError:
+        return 0
+
+
 class ToolOptions(BaseModel):
     """The options of a tool that a preset may set, by the tool's own names; no other can reach a command line.
 
@@ -60,6 +68,18 @@ class ToolOptions(BaseModel):
         except ValidationError as error:
             raise cls._explained(error) from None
         return checked.model_dump(exclude_none=True, by_alias=True)
+
+    @classmethod
+    def check_each(cls, options: Mapping[str, object]) -> tuple[dict[str, OptionValue], dict[str, object]]:
+        """Each value by itself, of options that have defaults: those that a preset can have, and the others."""
+        checked: dict[str, OptionValue] = {}
+        refused: dict[str, object] = {}
+        for name, value in options.items():
+            try:
+                checked[name] = cls.check({name: value})[name]
+            except OptionError:
+                refused[name] = value
+        return checked, refused
 
     @classmethod
     def form_fields(cls) -> tuple[OptionField, ...]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Self
 
 from cephtui.models import Finding, Kind, Place
 from cephtui.models.findings.client import ONE_STREAM
 from cephtui.models.findings.data import RANDOM_DATA, ZEROS
-from cephtui.tools.base import OptionError, Parser, Workload
-from cephtui.tools.filling import COPY_ARGV, PROGRESS, CopyParser, fill_argv
-from cephtui.units import parse_size, short_size
+from cephtui.tools.base import OptionError, Parser
+from cephtui.tools.filling import COPY_ARGV, PROGRESS, CopyParser, FilledWorkload
 
 _ZERO = "/dev/zero"
 _OSD = "an OSD is measured with --target osd:N"
 
 
-class DdWorkload(Workload):
+class DdWorkload(FilledWorkload):
     """dd with its options."""
 
+    block_option = "bs"
     uses_span = True
 
     def fit(self, kind: Kind) -> Self:
@@ -30,11 +30,7 @@ class DdWorkload(Workload):
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """One region, in whole blocks."""
-        block = self.block_bytes()
-        asked = parse_size(str(self.options["size"])) if "size" in self.options else default_span_bytes
-        if asked < block:
-            raise OptionError("bs", f"expected at most {short_size(asked)}, the size of the target")
-        return 1, asked - asked % block
+        return 1, self.in_whole_blocks("size", default_span_bytes)
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """A write ends when the data is on the disk; the file keeps its length, and with it cephtui's mark."""
@@ -44,12 +40,6 @@ class DdWorkload(Workload):
             flags = ("iflag=fullblock", *["oflag=direct"] * direct, "conv=notrunc,fsync")
             return (*COPY_ARGV, f"if={self._source}", f"of={place.path}", *blocks, *flags, PROGRESS)
         return (*COPY_ARGV, f"if={place.path}", "of=/dev/null", *blocks, *["iflag=direct"] * direct, PROGRESS)
-
-    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
-        return fill_argv(place.path, sum(sizes))
-
-    def prefill_parser(self) -> Parser:
-        return CopyParser()
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         findings = tuple(self._findings())
@@ -63,15 +53,8 @@ class DdWorkload(Workload):
         cached = "" if self.options["direct"] else ", through the page cache"
         return f"{self.options['mode']} blocks of {self.options['bs']}, one stream{cached}"
 
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["bs"]))
-
     def writes(self) -> bool:
         return self.options["mode"] == "write"
-
-    def needs_data(self, kind: Kind) -> bool:
-        """What was never written is read from nowhere, and much too fast."""
-        return not self.writes()
 
     @property
     def _source(self) -> str:

@@ -9,7 +9,7 @@ from cephtui import stats
 from cephtui.models import OptionValue
 from cephtui.models.findings.data import PAGE_CACHE
 from cephtui.tools.base import OptionError, Parser
-from cephtui.tools.commands import CommandLine, begun_by, command_lines
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, span_of
 from cephtui.tools.dd.command import DdWorkload
 from cephtui.tools.dd.options import DdOptions
 from cephtui.tools.filling import CopyParser, has_copied
@@ -42,8 +42,7 @@ def find_runs(log: Log) -> list[FoundRun]:
     if "copied" not in log.text and "+0 " not in log.text:
         return []
     blocks = list(_blocks([line._replace(text=_in_english(line.text)) for line in log.lines]))
-    spans = [(lines[0].number, lines[-1].number) for lines in blocks]
-    begun = begun_by(command_lines(log, "dd"), spans, lambda number, command: _fits(command, blocks[number]))
+    begun = begun_by(command_lines(log, "dd"), blocks, span_of, _fits)
     return [run for lines, command in zip(blocks, begun, strict=True) if command and (run := _run(lines, command))]
 
 

@@ -54,6 +54,7 @@ _LIVE = ("--output-format=json+", "--status-interval=1")
 class FioWorkload(Workload):
     """fio with its options."""
 
+    block_option = "bs"
     uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
@@ -166,9 +167,6 @@ class FioWorkload(Workload):
             )
         except ValueError:
             return Rate()
-
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["bs"]))
 
     def entries(self) -> int:
         return 1 if self.options.get("group_reporting", True) else int(self.options.get("numjobs", 1))

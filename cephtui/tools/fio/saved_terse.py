@@ -78,11 +78,11 @@ def find_terse(log: Log) -> list[FoundRun]:
         return []
     commands = {each.line.line: each for line in command_lines(log, "fio") if (each := _command(line))}
     blocks = list(_blocks(lines, sorted(commands)))
-    spans = [(block[0].number, block[-1].number) for block in blocks]
     begun = begun_by(
-        [each.line for each in commands.values()],
-        spans,
-        lambda number, command: _fits(commands[command.line], blocks[number]),
+        [command.line for command in commands.values()],
+        blocks,
+        lambda block: (block[0].number, block[-1].number),
+        lambda line, block: _fits(commands[line.line], block),
     )
     return [
         run

@@ -8,7 +8,7 @@ from cephtui.models import Place
 from cephtui.paths import packaged_text
 from cephtui.tools.base import Parser, Workload
 from cephtui.tools.load import Load
-from cephtui.units import duration, parse_size
+from cephtui.units import duration
 
 START = "cephtui-keys"
 """Behind it is hsbench's own command line."""
@@ -20,6 +20,8 @@ _UNTIMED_SECONDS = 120.0
 
 class HsbenchWorkload(Workload):
     """hsbench with its options."""
+
+    block_option = "size"
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """Its own default operations would delete all objects of the buckets that they find: they are always named.
@@ -53,9 +55,6 @@ class HsbenchWorkload(Workload):
         named = f"{', '.join(others)} and {last}" if others else last
         each = f"{self.options['size']} objects, {self.options['threads']} threads"
         return f"{named} of {each}, up to {duration(float(self.options['runtime']))} each"
-
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["size"]))
 
     def writes(self) -> bool:
         return True

@@ -12,13 +12,14 @@ from typing import Any
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
-from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.base import Reading
 from cephtui.tools.documents import json_documents
 from cephtui.tools.hsbench.options import HsbenchOptions
 from cephtui.tools.hsbench.output import HsbenchParser
 from cephtui.tools.logs import FoundRun, Log, LogLine
+from cephtui.tools.options import size_or_zero
 from cephtui.tools.signs import Sign
-from cephtui.units import parse_size, short_size
+from cephtui.units import short_size
 
 _STAMP = re.compile(r"(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (.*)")
 _TITLE = re.compile(r"Hotsauce S3 Benchmark Version (\S+)")
@@ -102,7 +103,8 @@ def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str)
         at = max(0.0, (time - began).total_seconds()) if time and began else at
         pieces.append((text, at))
     last = next((line.number for line in reversed(lines) if _LOOP.search(line.text)), lines[-1].number)
-    return _Part(lines[0].number, last, pieces, _size(parameters.get("size", "")), dict(parameters), version, began)
+    size = size_or_zero(parameters.get("size", ""))
+    return _Part(lines[0].number, last, pieces, size, dict(parameters), version, began)
 
 
 def _time(stamp: str) -> datetime | None:
@@ -110,13 +112,6 @@ def _time(stamp: str) -> datetime | None:
         return datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S")
     except ValueError:
         return None
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text) if text else 0
-    except ValueError:
-        return 0
 
 
 # ---------------------------------------------------------------------------------------------- files
@@ -231,11 +226,6 @@ def _options(part: _Part) -> tuple[dict[str, OptionValue], dict[str, str]]:
     known |= {"buckets": given["bucket_count"]} if "bucket_count" in given else {}
     if "modes" in given:
         known["modes"] = "".join(mode for mode in given["modes"] if mode in _MEASURED)
-    options: dict[str, OptionValue] = {}
+    options, refused = HsbenchOptions.check_each(known)
     other = {name: given[name] for name, usual in _USUAL.items() if given.get(name, usual) != usual}
-    for name, value in known.items():
-        try:
-            options[name] = HsbenchOptions.check({name: value})[name]
-        except OptionError:
-            other[name] = str(value)
-    return options, other
+    return options, {**other, **{name: str(value) for name, value in refused.items()}}

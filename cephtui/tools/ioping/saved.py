@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from cephtui import stats
 from cephtui.models import OptionValue
 from cephtui.stats import Flow
-from cephtui.tools.base import OptionError, Reading
-from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.base import Reading
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options, span_of
 from cephtui.tools.ioping.options import IopingOptions
 from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
+from cephtui.tools.options import size_or_zero
 from cephtui.tools.signs import Sign
-from cephtui.units import parse_size, short_size
+from cephtui.units import short_size
 
 _LETTERS = (
     "c=count i=interval s=size S=work-size w=work-time o=work-offset p=print-count P=print-interval q=quiet "
@@ -47,8 +48,7 @@ def find_runs(log: Log) -> list[FoundRun]:
     if not blocks:
         return []
     blocks.sort(key=lambda lines: lines[0].number)
-    spans = [(lines[0].number, lines[-1].number) for lines in blocks]
-    begun = begun_by(command_lines(log, "ioping"), spans, lambda number, command: _fits(command, blocks[number]))
+    begun = begun_by(command_lines(log, "ioping"), blocks, span_of, _fits)
     return [run for lines, command in zip(blocks, begun, strict=True) if (run := _run(lines, command))]
 
 
@@ -98,7 +98,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | No
     """None where there are no figures."""
     texts = [line.text.strip() for line in lines]
     (given, path), printed = _given(command), not is_raw(texts[0])
-    size = _size(texts) or _bytes(given.get("size", "4k" if command else ""))
+    size = _size(texts) or size_or_zero(given.get("size", "4k" if command else ""))
     readings, flows = ([], read_statistics(texts)) if printed else _measured(texts, size)
     if not flows:
         return None
@@ -133,14 +133,7 @@ def _measured(texts: Sequence[str], size: int) -> tuple[list[Reading], Mapping[s
 def _size(texts: Sequence[str]) -> int:
     """Bytes of one request, as it is printed; 0 where it is not."""
     found = next((found for text in texts if (found := _REQUEST.match(text))), None)
-    return _bytes(f"{found[1]}{(found[2] or '')[:1]}") if found else 0
-
-
-def _bytes(text: str) -> int:
-    try:
-        return parse_size(text) if text else 0
-    except ValueError:
-        return 0
+    return size_or_zero(f"{found[1]}{(found[2] or '')[:1]}") if found else 0
 
 
 def _options(
@@ -150,16 +143,12 @@ def _options(
     known: dict[str, object] = {"size": short_size(size)} if size else {}
     if has_command:
         known["interval"] = _duration(given.get("interval", "1"))
-        known |= {name: short_size(_bytes(given[name])) for name in ("work-size",) if _bytes(given.get(name, ""))}
+        if work_size := size_or_zero(given.get("work-size", "")):
+            known["work-size"] = short_size(work_size)
         known |= {"linear": True} if "linear" in given else {}
         known |= {"runtime": _duration(given["work-time"])} if "work-time" in given else {}
-    options: dict[str, OptionValue] = {}
-    other: dict[str, str] = {}
-    for name, value in known.items():
-        try:
-            options[name] = IopingOptions.check({name: value})[name]
-        except OptionError:
-            other[name] = given.get(name, str(value))
+    options, refused = IopingOptions.check_each(known)
+    other = {name: given.get(name, str(value)) for name, value in refused.items()}
     taken = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}
     return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
 

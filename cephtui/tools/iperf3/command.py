@@ -81,9 +81,6 @@ class Iperf3Workload(Workload):
         lasts = duration(float(self.options["runtime"]))
         return f"{self._direction}, {streams}, {self.options['network']} network, {lasts}"
 
-    def block_bytes(self) -> int:
-        return 0
-
     def writes(self) -> bool:
         return False
 

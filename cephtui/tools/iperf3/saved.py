@@ -16,14 +16,15 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
-from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.base import Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.documents import json_documents
 from cephtui.tools.iperf3.options import Iperf3Options
 from cephtui.tools.iperf3.output import Iperf3Parser, read_row
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
+from cephtui.tools.options import size_or_zero
 from cephtui.tools.signs import Sign
-from cephtui.units import parse_size, short_size
+from cephtui.units import short_size
 
 _LETTERS = (
     "c=client s=server p=port t=time P=parallel R=reverse O=omit w=window l=length Z=zerocopy N=no-delay "
@@ -104,8 +105,7 @@ def find_runs(log: Log) -> list[FoundRun]:
     if "its/sec" not in log.text and "Bytes/sec" not in log.text and "test_start" not in log.text:
         return []
     found = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda each: each.line)
-    spans = [(each.line, each.last_line) for each in found]
-    begun = begun_by(command_lines(log, "iperf3"), spans, lambda number, command: _fits(command, found[number]))
+    begun = begun_by(command_lines(log, "iperf3"), found, lambda output: (output.line, output.last_line), _fits)
     return [run for each, command in zip(found, begun, strict=True) if (run := _run(each, command))]
 
 
@@ -344,22 +344,14 @@ def _options(found: _Found, given: Mapping[str, str]) -> tuple[dict[str, OptionV
         known |= {"omit": given.get("omit", "0"), **({"runtime": given.get("time", "10")} if is_timed else {})}
         known |= {name: given[name] for name in ("window", "length", "zerocopy", "no-delay") if name in given}
     known |= found.known
-    options: dict[str, OptionValue] = {}
-    other = dict(found.other)
-    for name, value in known.items():
-        try:
-            options[name] = Iperf3Options.check({name: _plain(name, value)})[name]
-        except OptionError:
-            other[name] = str(value)
+    options, refused = Iperf3Options.check_each({name: _plain(name, value) for name, value in known.items()})
+    other = {**found.other, **{name: str(known[name]) for name in refused}}
     taken = _OWN | _OF_OUTPUT
     return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
 
 
 def _plain(name: str, value: object) -> object:
     """A size as it is written shortest."""
-    if name in ("window", "length"):
-        try:
-            return short_size(parse_size(str(value)))
-        except ValueError:
-            return value
+    if name in ("window", "length") and (size := size_or_zero(str(value))):
+        return short_size(size)
     return True if value == "true" else value

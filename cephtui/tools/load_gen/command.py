@@ -48,10 +48,6 @@ class LoadGenWorkload(Workload):
         user = ("--id", place.ceph_id) if place.ceph_id else ()
         return ("rados", *user, "-p", place.pool, "load-gen", *(word for pair in words for word in pair))
 
-    def times(self) -> tuple[float, float | None]:
-        """There is no ramp."""
-        return 0.0, float(self.options["runtime"])
-
     def writes(self) -> bool:
         """Its objects, even where it only reads them."""
         return True

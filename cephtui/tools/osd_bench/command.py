@@ -8,7 +8,7 @@ from cephtui.models import Place
 from cephtui.paths import packaged_text
 from cephtui.tools.base import Parser, Workload
 from cephtui.tools.load import Load
-from cephtui.units import duration, parse_size
+from cephtui.units import duration
 
 PORTION_MOST = 256 << 20
 """Bytes that an OSD is asked to write at once, at most."""
@@ -27,6 +27,8 @@ def portion_most(block_bytes: int) -> int:
 
 class OsdBenchWorkload(Workload):
     """OSD bench with its options."""
+
+    block_option = "block-size"
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """What an OSD has written at most before it removes it."""
@@ -52,16 +54,9 @@ class OsdBenchWorkload(Workload):
 
         return OsdBenchParser(together=bool(self.options["together"]))
 
-    def times(self) -> tuple[float, float | None]:
-        """There is no ramp."""
-        return 0.0, float(self.options["runtime"])
-
     def describe(self) -> str:
         order = "all together" if self.options["together"] else "one after the other"
         return f"{self.options['block-size']} writes, OSDs {order}, {duration(float(self.options['runtime']))}"
-
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["block-size"]))
 
     def writes(self) -> bool:
         return True

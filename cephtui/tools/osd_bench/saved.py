@@ -47,8 +47,7 @@ def find_runs(log: Log) -> list[FoundRun]:
     if not found:
         return []
     commands = [each for each in command_lines(log, "ceph") if _told(each) is not None]
-    spans = [(answer.line, answer.last_line) for answer in found]
-    begun = begun_by(commands, spans, lambda number, command: _fits(command, found[number]))
+    begun = begun_by(commands, found, lambda answer: (answer.line, answer.last_line), _fits)
     whole = _repeated(found, begun)
     return [run for answer, command in zip(found, whole, strict=True) if (run := _run(answer, command))]
 

@@ -35,6 +35,8 @@ def _rados_size(size_bytes: int) -> str:
 class RadosBenchWorkload(Workload):
     """rados bench with its options."""
 
+    block_option = "block-size"
+
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """One, in whole objects."""
         return 1, self._objects(default_span_bytes) * self._object_bytes
@@ -78,10 +80,6 @@ class RadosBenchWorkload(Workload):
             run_seconds=float(self.options["runtime"]),
         )
 
-    def times(self) -> tuple[float, float | None]:
-        """There is no ramp."""
-        return 0.0, float(self.options["runtime"])
-
     def writes(self) -> bool:
         return self.options["mode"] == "write"
 
@@ -95,9 +93,6 @@ class RadosBenchWorkload(Workload):
 
     def load(self) -> Load:
         return Load(self.block_bytes(), str(self.options["mode"]), self._in_flight, 1, self.times()[1])
-
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["block-size"]))
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         """A run of ``seq`` may end at any time, with its objects."""

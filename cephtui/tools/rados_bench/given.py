@@ -9,8 +9,8 @@ from itertools import pairwise
 from cephtui.frozen import dataclass
 from cephtui.tools.commands import command_at, command_words
 from cephtui.tools.logs import LogLine, is_variable, without_output
+from cephtui.tools.options import size_or_zero
 from cephtui.tools.rados_bench.lines import Announced
-from cephtui.units import parse_size
 
 _NEXT = re.compile(r"\s*(?:;|&&|\|\|?|(?<![>&])&(?![>&]))\s*|\s+done\b")
 """Between the commands of one line."""
@@ -86,7 +86,8 @@ class Command:
     @property
     def block_bytes(self) -> int:
         """Of a write; 0 of a read, whose data decide, and where it is not known."""
-        return 0 if self.given["mode"] in ("seq", "rand") else _size(self.given.get("block-size", str(_BLOCK)))
+        size = self.given.get("block-size", str(_BLOCK)).lower()
+        return 0 if self.given["mode"] in ("seq", "rand") else size_or_zero(size)
 
     def agrees(self, printed: Printed) -> bool:
         """Whether nothing that a run has printed speaks against it."""
@@ -103,7 +104,7 @@ class Command:
             return False
         if start is None or "reuse-bench" in self.given:
             return True
-        whole, objects = _size(self.given.get("object-size", "")), self.given.get("max-objects", "0")
+        whole, objects = size_or_zero(self.given.get("object-size", "").lower()), self.given.get("max-objects", "0")
         return start.object_bytes == (whole or block) and (not start.objects or objects == str(start.objects))
 
     def _agrees_in_depth(self, printed: Printed) -> bool:
@@ -124,14 +125,6 @@ class Command:
             return int(runtime) == printed.announced.seconds
         ends_early = self.given["mode"] not in ("write", "rand") or "max-objects" in self.given
         return printed.seconds is None or ends_early or printed.seconds >= int(runtime) - 0.5
-
-
-def _size(text: str) -> int:
-    """0 for what is none."""
-    try:
-        return parse_size(text.lower())
-    except ValueError:
-        return 0
 
 
 def read_command(lines: Sequence[LogLine], at: int) -> Command | None:

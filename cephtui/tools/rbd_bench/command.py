@@ -27,6 +27,7 @@ _GRACE_SECONDS = 10
 class RbdBenchWorkload(Workload):
     """rbd bench with its options."""
 
+    block_option = "io-size"
     uses_span = True
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
@@ -56,10 +57,6 @@ class RbdBenchWorkload(Workload):
         words = _bench(place, "write", block, min(_FILL_IN_FLIGHT, size // block), size, "full-seq")
         return (*words[:-1], "--rbd-cache=false", words[-1])
 
-    def times(self) -> tuple[float, float | None]:
-        """There is no ramp."""
-        return 0.0, float(self.options["runtime"])
-
     def writes(self) -> bool:
         return self.options["io-type"] != "read"
 
@@ -77,9 +74,6 @@ class RbdBenchWorkload(Workload):
     def load(self) -> Load:
         random = "rand" if self.options["io-pattern"] == "rand" else ""
         return Load(self.block_bytes(), f"{random}{self.options['io-type']}", self._in_flight, 1, self.times()[1])
-
-    def block_bytes(self) -> int:
-        return parse_size(str(self.options["io-size"]))
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.rbd_bench.output import RbdBenchParser

@@ -61,7 +61,7 @@ def find_runs(log: Log) -> list[FoundRun]:
     if not blocks:
         return []
     commands = [each for each in command_lines(log, "rbd") if any(word in _VERBS for word in each.words)]
-    begun = begun_by(commands, [each.span for each in blocks], lambda number, command: _fits(command, blocks[number]))
+    begun = begun_by(commands, blocks, lambda block: block.span, _fits)
     runs = (_run(*each) for each in zip(blocks, _again(blocks, begun), strict=True))
     return [run for run in runs if run]
 
