@@ -35,7 +35,7 @@ BASES = [*RADOS, *FIO, SEQ, rados("write")]
 def runs(text: str) -> list[FoundRun]:
     """As they are found, without where they stand."""
     log = read_log(text)
-    return [replace(run, line=0, last_line=0, others=()) for run in (*find_fio(log), *find_rados(log))]
+    return [replace(run, line=0, last_line=0, other_spans=()) for run in (*find_fio(log), *find_rados(log))]
 
 
 def each(lead: Callable[[int], str]) -> Callable[[str], str]:

@@ -168,7 +168,7 @@ def test_options_that_only_the_log_knows_set_documents_apart(tmp_path: Path) -> 
     text = (Path(__file__).parent / "recordings" / "logs" / "fio-3.33-json.txt").read_text()
     synced = text.replace('"rw" : ', '"fsync_on_close" : "1", "rw" : ', 1)
     assert synced != text
-    first, second = (run.asked for run in (*find_fio(read_log(text)), *find_fio(read_log(synced))))
+    first, second = (run.request for run in (*find_fio(read_log(text)), *find_fio(read_log(synced))))
     assert first
     assert first != second
 

@@ -102,11 +102,11 @@ class Numbering:
         """A run of which it is not known what it was asked to do has one of its own."""
         part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
         if any(map(is_variable, (found.target, *found.other_options.values()))):
-            found, is_known = replace(found, asked=""), False
+            found, is_known = replace(found, request=""), False
         asked = self._asked.setdefault((part, looks), [])
-        if found.asked not in asked:
-            asked.append(found.asked)
-        number = asked.index(found.asked) if found.asked or is_known else f"run {self._number}"
+        if found.request not in asked:
+            asked.append(found.request)
+        number = asked.index(found.request) if found.request or is_known else f"run {self._number}"
         return self._batches.setdefault((part, number), f"imported-{len(self._batches) + 1}")
 
 

@@ -52,8 +52,8 @@ def command_lines(log: Log, program: str) -> list[CommandLine]:
 
 def _command_lines(log: Log, program: str) -> Iterator[CommandLine]:
     for at in command_places(log.lines, program):
-        if found := command_at(log.lines, at, program):
-            yield found
+        if command := command_at(log.lines, at, program):
+            yield command
 
 
 def command_places(lines: Sequence[LogLine], program: str) -> Iterator[int]:
@@ -68,11 +68,11 @@ def command_places(lines: Sequence[LogLine], program: str) -> Iterator[int]:
 def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine | None:
     """The command that a line begins, at a prompt, in a loop, or given to another program; None for another line."""
     line = lines[at]
-    found = _program(program).search(line.text, 0, _BEFORE_MOST)
-    if not found:
+    name_match = _program(program).search(line.text, 0, _BEFORE_MOST)
+    if not name_match:
         return None
     match = command_pattern(program).fullmatch(line.text)
-    before, first = (match["prompt"], match["words"]) if match else _parted(line.text, found.start())
+    before, first = (match["prompt"], match["words"]) if match else _parted(line.text, name_match.start())
     is_loop = bool(_IN_LOOP.search(before))
     typed, last, _ = whole_command(lines, at, first)
     text = re.split(r"\s*(?:;|&$)", typed)[0] if is_loop else typed
@@ -118,12 +118,12 @@ def command_words(text: str) -> tuple[str, ...]:
         return tuple(plain.split())
     split = shlex.shlex(plain, posix=True, punctuation_chars=True)
     split.whitespace_split = True
-    found: list[str] = []
+    words: list[str] = []
     for word in split:
         if set(word) <= _OPERATORS:
             break
-        found.append(word)
-    return tuple(found)
+        words.append(word)
+    return tuple(words)
 
 
 def given_options(
@@ -134,7 +134,7 @@ def given_options(
     ``short`` has the long names of one-letter options, whose value may stand behind the letter at once; ``flags`` are
     the options that have no value.
     """
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     plain: list[str] = []
     left = list(words)
     while left:
@@ -145,18 +145,18 @@ def given_options(
         name, equals, value = word.lstrip("-").partition("=")
         if not word.startswith("--") and word[1] in short and len(word) > 2 and not equals:
             if short[word[1]] in flags:  # each letter is one of its own
-                found[short[word[1]]] = "true"
+                options[short[word[1]]] = "true"
                 left.insert(0, f"-{word[2:]}")
                 continue
             name, equals, value = word[1], "=", word[2:]
         name = short.get(name, name)
         if equals:
-            found[name] = value
+            options[name] = value
         elif name in flags or not left or (left[0].startswith("-") and not left[0][1:2].isdigit()):
-            found[name] = "true"
+            options[name] = "true"
         else:
-            found[name] = left.pop(0)
-    return found, plain
+            options[name] = left.pop(0)
+    return options, plain
 
 
 def begun_by(
@@ -193,8 +193,8 @@ def _nearest(fitting: Sequence[CommandLine]) -> CommandLine | None:
     if not fitting:
         return None
     together = [fitting[-1]]
-    for each in reversed(fitting[:-1]):
-        if each.last_line + 1 < together[-1].line:
+    for command in reversed(fitting[:-1]):
+        if command.last_line + 1 < together[-1].line:
             break
-        together.append(each)
-    return fitting[-1] if len({each.text for each in together}) == 1 else None
+        together.append(command)
+    return fitting[-1] if len({command.text for command in together}) == 1 else None

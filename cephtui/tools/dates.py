@@ -22,15 +22,16 @@ _FORMATS = ("%a %b %d %H:%M:%S %Y", "%a %d %b %Y %I:%M:%S %p", "%a %d %b %Y %H:%
 
 def dated(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> list[tuple[str, FoundRun]]:
     """The runs, in the order of the log; one without a date of its own has the one above it, behind any other run."""
-    found, end = [], 0
+    dated_runs, end = [], 0
     dates = [(line.number, date) for line in log.lines if (date := date_of(line.text))]
     numbers = [number for number, _ in dates]
     for tool, run in runs:
         last = bisect_left(numbers, run.line) - 1
         is_near = last >= 0 and numbers[last] > max(end, run.line - 1 - _NEAR_LINES)
-        found.append((tool, replace(run, started_at=dates[last][1]) if is_near and run.started_at is None else run))
+        has_date_above = is_near and run.started_at is None
+        dated_runs.append((tool, replace(run, started_at=dates[last][1]) if has_date_above else run))
         end = max(end, run.last_line)
-    return found
+    return dated_runs
 
 
 def date_of(text: str) -> datetime | None:

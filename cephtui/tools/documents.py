@@ -37,14 +37,14 @@ def json_documents(log: Log, start: re.Pattern[str], word: str = "") -> Iterator
     if word not in text:
         return
     line, at, counted, broken, again = 1, 0, 0, 0, 0
-    while broken < _BROKEN_MOST and again <= _AGAIN_MOST and (found := start.search(text, at)):
-        first = found.start()
+    while broken < _BROKEN_MOST and again <= _AGAIN_MOST and (match := start.search(text, at)):
+        first = match.start()
         line += text.count("\n", counted, first)
         counted = first
         try:
             content, end = decoder.raw_decode(text, first)
         except (RecursionError, ValueError) as error:  # what was cut off may have swallowed the start of the next
-            at, broken = found.end(), broken + 1
+            at, broken = match.end(), broken + 1
             again += getattr(error, "pos", at) - first
             continue
         at = end

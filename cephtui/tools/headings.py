@@ -135,9 +135,9 @@ def _dividers(log: Log, spans: Sequence[tuple[int, int]]) -> Iterator[_Divider]:
             return
         if _FENCE.match(line.text):
             is_fenced = not is_fenced
-        elif line.number < span[0] and (found := text.divider(at, is_fenced=is_fenced)):
+        elif line.number < span[0] and (divider := text.divider(at, is_fenced=is_fenced)):
             text.divided_at = at
-            yield replace(found, text=f"{line.item} {found.text}") if line.item and found.text else found
+            yield replace(divider, text=f"{line.item} {divider.text}") if line.item and divider.text else divider
 
 
 class _Text:
@@ -162,8 +162,8 @@ class _Text:
             return None
         if not is_fenced and (heading := self._heading(at)):
             return _Divider(number, *heading)
-        if found := _BANNER.fullmatch(text) or _COMMENT.fullmatch(text):
-            return _Divider(number, _CAPTION, _title(next(filter(None, found.groups()))))
+        if caption := _BANNER.fullmatch(text) or _COMMENT.fullmatch(text):
+            return _Divider(number, _CAPTION, _title(next(filter(None, caption.groups()))))
         if is_fenced or _NOISE.match(text) or not self._begins(at):
             return None
         if self._ends(at):
@@ -174,9 +174,9 @@ class _Text:
         """Level and text."""
         text = self._lines[at].strip()
         for form in _HEADINGS:
-            if found := form.fullmatch(text):
-                parts = found.groupdict()
-                return int(parts.get("number") or len(parts.get("level") or "#")), _title(found["text"])
+            if heading := form.fullmatch(text):
+                parts = heading.groupdict()
+                return int(parts.get("number") or len(parts.get("level") or "#")), _title(heading["text"])
         below = self._at(at + 1).strip()
         if below and _UNDERLINE.fullmatch(below) and not _NOISE.match(text):
             return 1 + _UNDERLINES.index(below[0]), _title(text)
@@ -200,5 +200,5 @@ class _Text:
 
 def _title(text: str) -> str:
     """A line without what decorates it; empty for one that is too long for a title."""
-    found = text.strip(_DECORATION).rstrip(_STOPS)
-    return "" if len(found) > _TITLE_MOST else found
+    title = text.strip(_DECORATION).rstrip(_STOPS)
+    return "" if len(title) > _TITLE_MOST else title

@@ -87,7 +87,7 @@ class FoundRun:
     has_all_options: bool = False
     """Whether these are all that it was given: what is not among them has the tool's default."""
     command: str = ""
-    asked: str = ""
+    request: str = ""
     """All that it was asked to do, as the log has it: of two runs of a log it is the same only if nothing differs."""
     target: str = ""
     """As it would be typed: ``device:/dev/rbd0``."""
@@ -119,7 +119,7 @@ class FoundRun:
     """The part of the log that it stands in: those of one have no heading or other text between them."""
     heading: str = ""
     """What its part stands under."""
-    others: tuple[tuple[int, int], ...] = ()
+    other_spans: tuple[tuple[int, int], ...] = ()
     """First and last lines of what else is of it, and was read: what announces it, sums, the same in another form."""
 
 
@@ -154,8 +154,8 @@ def read_log(text: str) -> Log:
     _check_number("values of JSON", sum(map(text.count, ",{[")), VALUES_MOST)
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     plain = _without_markup(plain)
-    for found, meant in _INVISIBLE.items():
-        plain = plain.replace(found, meant)
+    for character, meant in _INVISIBLE.items():
+        plain = plain.replace(character, meant)
     lines, is_led = list(_lines(plain)), False
     if any(map(_is_led, lines)):
         unled = [
@@ -176,7 +176,7 @@ def _without_markup(text: str) -> str:
         text = _TAG.sub("", _BREAK.sub("\r", text))
     if "[/" in text and _FORUM.search(text):
         text = _FORUM_TAG.sub("", text)
-    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda entity: unescape(entity[0]), text) if "&" in text else text
 
 
 def _check_number(what: str, number: int, most: int) -> None:
@@ -225,8 +225,8 @@ def _undecorated(line: LogLine) -> LogLine:
 
 
 def _unled(line: LogLine) -> LogLine:
-    found = _LEAD.match(line.text, 0, _LEAD_MOST)
-    return LogLine(line.number, line.text[found.end() :], found["item"] or line.item) if found and found.end() else line
+    lead = _LEAD.match(line.text, 0, _LEAD_MOST)
+    return LogLine(line.number, line.text[lead.end() :], lead["item"] or line.item) if lead and lead.end() else line
 
 
 def _without_numbers(lines: Sequence[LogLine]) -> Iterator[LogLine]:
@@ -236,14 +236,14 @@ def _without_numbers(lines: Sequence[LogLine]) -> Iterator[LogLine]:
     """
     last, mark, held = 0, "", None  # the newest line's number, what is behind it, and that line until it is complete
     for at, line in enumerate(lines):
-        found = _numbered(line)
-        number = int(found[1]) if found else 0
-        begins = bool(found) and not _is_next(lines, at, number, last) and _begins(lines, at, number)
-        if found and (begins or _is_next(lines, at, number, last)):
+        match = _numbered(line)
+        number = int(match[1]) if match else 0
+        begins = bool(match) and not _is_next(lines, at, number, last) and _begins(lines, at, number)
+        if match and (begins or _is_next(lines, at, number, last)):
             if held:
                 yield held
-            last, mark = number, (found["mark"] or "") if begins else mark
-            held = LogLine(line.number, line.text[len(found[1]) :].lstrip().removeprefix(mark).strip())
+            last, mark = number, (match["mark"] or "") if begins else mark
+            held = LogLine(line.number, line.text[len(match[1]) :].lstrip().removeprefix(mark).strip())
         elif held and line.number != held.number and not _is_gap(line.text) and _goes_on(lines, at, last + 1):
             held = _continued(held, line.text)
         else:
@@ -276,9 +276,9 @@ def _begins(lines: Sequence[LogLine], at: int, number: int) -> bool:
     """Whether a listing begins with this line: one from 1, or a piece of one, such as ``grep -n`` gives."""
     if _FIGURES.match(lines[at].text) or (at and not _is_gap(lines[at - 1].text)):
         return False
-    found = [match for line in lines[at : at + 1 + _SECOND_WITHIN] if (match := _numbered(line))]
+    matches = [match for line in lines[at : at + 1 + _SECOND_WITHIN] if (match := _numbered(line))]
     wanted = [number, number + 1] if number == 1 else [number, number + 1, number + 2]
-    return [int(match[1]) for match in found[: len(wanted)]] == wanted
+    return [int(match[1]) for match in matches[: len(wanted)]] == wanted
 
 
 def _goes_on(lines: Sequence[LogLine], at: int, number: int) -> bool:
@@ -286,8 +286,8 @@ def _goes_on(lines: Sequence[LogLine], at: int, number: int) -> bool:
     if len(lines[at - 1].text) < _BROKEN_LEAST:
         return False
     for line in lines[at + 1 : at + 1 + _SECOND_WITHIN]:
-        found = _numbered(line)
-        if _is_gap(line.text) or (found and int(found[1]) == number and not _FIGURES.match(line.text)):
+        match = _numbered(line)
+        if _is_gap(line.text) or (match and int(match[1]) == number and not _FIGURES.match(line.text)):
             return True
     return at + 1 + _SECOND_WITHIN >= len(lines)
 
@@ -313,8 +313,8 @@ _HOST = re.compile(r"[\w.-]+@([\w-]+)")
 
 def host_of(prompt: str) -> str:
     """``pve1`` of the prompt ``root@pve1:~# ``; empty where it names none."""
-    found = _HOST.search(prompt)
-    return found[1] if found else ""
+    match = _HOST.search(prompt)
+    return match[1] if match else ""
 
 
 _OPTION = re.compile(r"(?!-[r-][w-][xsS-])--?[A-Za-z][\w-]*(?:[=\s]|$)")
@@ -373,14 +373,14 @@ _REDIRECTION = re.compile(r"[\d&]?[<>]{1,2}(?P<file>.*)", re.DOTALL)
 
 def without_redirections(words: Sequence[str]) -> list[str]:
     """The words of a command without those by which a shell opens files."""
-    found: list[str] = []
+    kept: list[str] = []
     is_file = False
     for word in words:
         redirection = _REDIRECTION.fullmatch(word)
         if not is_file and not redirection:
-            found.append(word)
+            kept.append(word)
         is_file = bool(redirection and not redirection["file"])
-    return found
+    return kept
 
 
 def is_variable(value: str) -> bool:
@@ -390,6 +390,6 @@ def is_variable(value: str) -> bool:
 
 def joined_names(names: Iterable[str]) -> str:
     """``a``, ``a + b``, ``a + b and 3 more``."""
-    found = list(dict.fromkeys(names))
-    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
-    return " + ".join(found[:2]) + more
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - 2} more" if len(unique) > 2 else ""
+    return " + ".join(unique[:2]) + more

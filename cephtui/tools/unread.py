@@ -129,7 +129,7 @@ def _is_json(text: str) -> bool:
 
 def find_unread(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> list[Unread]:
     """In the order of the log; ``runs`` are those that were found in it, with the names of their tools."""
-    spans = sorted({span for _, run in runs for span in ((run.line, run.last_line), *run.others)})
+    spans = sorted({span for _, run in runs for span in ((run.line, run.last_line), *run.other_spans)})
     outside = list(_outside(log.lines, spans))
     commands = list(_commands(log.lines, outside))
     parted = sorted([*(command.line for command in commands), *(run.line for _, run in runs)])
@@ -155,8 +155,8 @@ def _outside(lines: Sequence[LogLine], spans: Sequence[tuple[int, int]]) -> Iter
 def _signs(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[Unread]:
     for place in outside:
         line = lines[place]
-        if found := _KNOWN.match(line.text, 0, _LOOKED_AT):
-            tool, sign = _SIGNS[int((found.lastgroup or "")[1:])]
+        if match := _KNOWN.match(line.text, 0, _LOOKED_AT):
+            tool, sign = _SIGNS[int((match.lastgroup or "")[1:])]
             yield Unread(line.number, line.number, tool, sign.kind, _shortened(line.text.strip()), sign.which)
 
 

@@ -48,8 +48,8 @@ def find_runs(log: Log) -> list[FoundRun]:
 
 def _in_english(text: str) -> str:
     """A line that says how much was copied as dd prints it in the locale C; another as it is."""
-    found = _COPIED.fullmatch(text.strip()) if ", " in text and text.lstrip()[:1].isdecimal() else None
-    return f"{found[1]} bytes copied, {found[2].replace(',', '.')} s" if found else text
+    copied = _COPIED.fullmatch(text.strip()) if ", " in text and text.lstrip()[:1].isdecimal() else None
+    return f"{copied[1]} bytes copied, {copied[2].replace(',', '.')} s" if copied else text
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
@@ -84,13 +84,13 @@ def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
 
 def _records(lines: Sequence[LogLine]) -> int | None:
     """How many were read, in part ones, too; None where that is not printed."""
-    found = [match for line in lines if (match := _RECORDS.fullmatch(line.text.strip()))]
-    return next((int(each[1]) + int(each[2]) for each in found), None)
+    counts = [match for line in lines if (match := _RECORDS.fullmatch(line.text.strip()))]
+    return next((int(each[1]) + int(each[2]) for each in counts), None)
 
 
 def _is_in_part(lines: Sequence[LogLine]) -> bool:
     """Whether a record was not whole, so that blocks do not tell how many I/Os there were."""
-    return any(int(found[2]) for line in lines if (found := _RECORDS.fullmatch(line.text.strip())))
+    return any(int(counted[2]) for line in lines if (counted := _RECORDS.fullmatch(line.text.strip())))
 
 
 def _mode(given: Mapping[str, str]) -> str:
@@ -127,7 +127,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
         other_options=other,
         has_all_options=True,
         command=command.text,
-        asked=without_output(command.text),
+        request=without_output(command.text),
         target=f"{'device' if path.startswith('/dev/') else 'file'}:{path}",
         node=command.node,
         duration_seconds=max((flow.runtime_seconds for flow in result.flows.values()), default=0.0),
@@ -148,16 +148,17 @@ def _options(given: Mapping[str, str], mode: str, block: int) -> tuple[dict[str,
     """Those that a preset can have, and the others."""
     flags = {name: given[name].split(",") for name in ("iflag", "oflag") if name in given}
     direct = any("direct" in values for values in flags.values())
-    known: dict[str, OptionValue] = {"mode": mode, "bs": short_size(block), "direct": direct}
+    options: dict[str, OptionValue] = {"mode": mode, "bs": short_size(block), "direct": direct}
     if mode == "write":
-        known["if"] = given["if"]
+        options["if"] = given["if"]
     rest = {name: ",".join(flag for flag in values if flag != "direct") for name, values in flags.items()}
     other = {name: value for name, value in {**given, **rest}.items() if name not in _TAKEN and value}
     try:
-        checked = DdOptions.check(known)
+        checked = DdOptions.check(options)
     except OptionError as error:
-        named = known.pop(str(error.option), None)
-        return {name: value for name, value in known.items() if name != "if"}, {**other, str(error.option): str(named)}
+        named = options.pop(error.option, None)
+        options.pop("if", None)
+        return options, {**other, error.option: str(named)}
     return {name: value for name, value in checked.items() if not (name == "if" and value == _SOURCES[0])}, other
 
 

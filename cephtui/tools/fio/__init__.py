@@ -43,8 +43,8 @@ class Fio(Tool):
 
     def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
         """Of an image not its engine: there is no other."""
-        found = super().unusual(options, edited)
-        return {name: value for name, value in found.items() if (name, value) != ("ioengine", "rbd")}
+        options_to_name = super().unusual(options, edited)
+        return {name: value for name, value in options_to_name.items() if (name, value) != ("ioengine", "rbd")}
 
     def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
         """fio's JSON leaves out options without a value: where such is all that there is, these are not known."""
@@ -60,7 +60,7 @@ class Fio(Tool):
         sections = _IMAGE_SECTION.findall(command)
         if len(sections) < 3:
             return command
-        others = sections[1:]
-        for section in others:
+        further = sections[1:]
+        for section in further:
             command = command.replace(section, "", 1)
-        return f"{command}  (and {len(others)} more images)"
+        return f"{command}  (and {len(further)} more images)"

@@ -61,25 +61,25 @@ def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
     All of a text that ``is_job_file`` is one from its first heading on.
     """
     lines, at = log.lines, 0
-    found: list[Given] = []
+    all_given: list[Given] = []
     while at < len(lines):
         end = at + 1
         if _HEADING.fullmatch(lines[at].text):
             end = len(lines) if is_job_file else _end_of_job_file(lines, at + 1)
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
-            found += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
+            all_given += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
         elif words := _words_of(lines[at].text):
             text, last, is_whole = whole_command(lines, at, words)
             end = last + 1
             text = _unquoted(text, lines[at].text.removesuffix(words))
-            found += _commands_in(text) if is_whole else [Given((), unread=text)]
+            all_given += _commands_in(text) if is_whole else [Given((), unread=text)]
         at = end
-        _check_number(found)
-    return found
+        _check_number(all_given)
+    return all_given
 
 
-def _check_number(found: Sequence[Given]) -> None:
-    if len(found) > GIVEN_MOST or any(len(given.sections) > SECTIONS_MOST for given in found[-1:]):
+def _check_number(all_given: Sequence[Given]) -> None:
+    if len(all_given) > GIVEN_MOST or any(len(given.sections) > SECTIONS_MOST for given in all_given[-1:]):
         raise ValueError(f"too many jobs, expected at most {GIVEN_MOST} commands and {SECTIONS_MOST} jobs of each")
 
 
@@ -103,11 +103,11 @@ def _unquoted(text: str, before: str) -> str:
 def _commands_in(text: str) -> list[Given]:
     """Those that have jobs; one that names its job files is not read, and neither is what has no end of its quotes."""
     try:
-        found = read_commands(text)
+        commands = read_commands(text)
     except ValueError:  # or text with an apostrophe
         return [Given((), unread=text)] if _WITHIN.search(text) else []
-    named = [given for given in found if given.sections]
-    files = any(given.files for given in found if not given.sections) and _JOB_FILE.search(text)
+    named = [given for given in commands if given.sections]
+    files = any(given.files for given in commands if not given.sections) and _JOB_FILE.search(text)
     is_unread = files or (_WITHIN.search(text) and len(named) < max(1, len(_STARTS.findall(text))))
     return [*named, *[Given((), unread=text)] * bool(is_unread)]
 
@@ -297,12 +297,12 @@ def _target_of(given: Mapping[str, str]) -> str:
     names = [name.replace("\\:", ":") for name in _FILES.split(given.get("filename", ""))]
     if len(names) > 1:
         return ""
-    found = target_of({**given, "filename": names[0]})
-    if is_variable(found):
+    target = target_of({**given, "filename": names[0]})
+    if is_variable(target):
         return ""
     if given.get("directory") and names[0] and not names[0].startswith("/"):
         return "" if is_variable(given["directory"]) else f"file:{given['directory'].rstrip('/')}/{names[0]}"
-    return found if found != f"file:{given.get('directory')}" else ""
+    return target if target != f"file:{given.get('directory')}" else ""
 
 
 def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
@@ -318,10 +318,8 @@ def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     if not size:
         return [joined(sections, name, options)]
     whole = joined(sections, name, {**options, "size": size})
-    others = tuple(note for note in whole.notes if not note.startswith(("size:", "numjobs:")))
-    return [
-        replace(whole, notes=(*others, f"size: each job has {size} of its own, where fio's would share their data"))
-    ]
+    notes = tuple(note for note in whole.notes if not note.startswith(("size:", "numjobs:")))
+    return [replace(whole, notes=(*notes, f"size: each job has {size} of its own, where fio's would share their data"))]
 
 
 def _size_together(sections: Sequence[Adopted]) -> str | None:

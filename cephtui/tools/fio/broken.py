@@ -50,21 +50,21 @@ def _rest(lines: Sequence[LogLine], at: int) -> list[str]:
     begun = _BEGINS.match(text) if "=" in text else None
     if begun is None or (end := _ENDS[begun.lastgroup or ""]).fullmatch(text):
         return []
-    found: list[str] = []
+    pieces: list[str] = []
     for piece in following:
         if not piece or _OTHER.match(piece) or _BEGINS.match(piece):
             return []
-        found.append(piece)
-        if end.fullmatch(" ".join((text, *found))):
-            return found
+        pieces.append(piece)
+        if end.fullmatch(" ".join((text, *pieces))):
+            return pieces
     return []
 
 
 def _rungs(following: Iterator[str]) -> list[str]:
     """Of a line of percentiles."""
-    found: list[str] = []
+    rungs: list[str] = []
     for piece in following:
         if not _RUNG.match(piece):
             break
-        found.append(piece)
-    return found
+        rungs.append(piece)
+    return rungs

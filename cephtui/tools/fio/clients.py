@@ -18,7 +18,8 @@ from dataclasses import replace
 
 from cephtui.models import NodeResult, Outcome
 from cephtui.models.results import PERCENTILES
-from cephtui.tools.fio.found import is_shown
+from cephtui.tools.base import by_direction
+from cephtui.tools.fio.saved_run import is_shown
 from cephtui.tools.logs import FoundRun, node_result
 
 ALL = "All clients"
@@ -37,11 +38,11 @@ def together(run: FoundRun, clients: Sequence[tuple[str, FoundRun]]) -> FoundRun
 def unique(names: Sequence[str]) -> list[str]:
     """Each name once: ``pve1-1`` and ``pve1-2`` for the same."""
     counts: dict[str, int] = {}
-    found = []
+    unique_names = []
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-        found.append(f"{name}-{counts[name]}" if names.count(name) > 1 else name)
-    return found
+        unique_names.append(f"{name}-{counts[name]}" if names.count(name) > 1 else name)
+    return unique_names
 
 
 def _node(name: str, run: FoundRun) -> NodeResult:
@@ -49,15 +50,15 @@ def _node(name: str, run: FoundRun) -> NodeResult:
     return node_result(run, name, outcome, run.error)
 
 
-def with_percentiles(run: FoundRun, known: Mapping[str, Mapping[float, float]]) -> FoundRun:
+def with_percentiles(run: FoundRun, percentiles: Mapping[str, Mapping[float, float]]) -> FoundRun:
     """With those of all hosts together, in seconds by flow and per cent, where there is no histogram of them."""
-    found = {}
+    totals = {}
     for name, total in run.summary.flows.items():
         values = {
             PERCENTILES[percent]: seconds
-            for percent, seconds in known.get(name, {}).items()
+            for percent, seconds in percentiles.get(name, {}).items()
             if is_shown(percent, total.ios or 0) and getattr(total, PERCENTILES[percent]) is None
         }
-        found[name] = total.model_copy(update=values)
-    read, write = found.pop("read", None), found.pop("write", None)
-    return replace(run, summary=run.summary.model_copy(update={"read": read, "write": write, "other": found}))
+        totals[name] = total.model_copy(update=values)
+    read, write, other = by_direction(totals)
+    return replace(run, summary=run.summary.model_copy(update={"read": read, "write": write, "other": other}))

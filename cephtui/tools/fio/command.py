@@ -60,11 +60,11 @@ class FioWorkload(Workload):
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """``numjobs``, and ``size`` in whole blocks."""
         jobs, block = int(self.options["numjobs"]), parse_size(str(self.options["bs"]))
-        asked = self.options.get("size")
-        size = parse_size(str(asked)) if asked else default_span_bytes // jobs
+        given_size = self.options.get("size")
+        size = parse_size(str(given_size)) if given_size else default_span_bytes // jobs
         if size < block:
             raise OptionError("size", f"expected at least one block of {self.options['bs']}, got {short_size(size)}")
-        unit = block if asked or size < 1 << 20 else max(block, 1 << 20)
+        unit = block if given_size or size < 1 << 20 else max(block, 1 << 20)
         return jobs, size - size % unit if size >= unit else size - size % block
 
     def fit(self, kind: Kind) -> Self:

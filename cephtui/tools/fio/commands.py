@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui.frozen import dataclass
 from cephtui.tools.commands import command_places
-from cephtui.tools.fio.asked import Asked, asked_of
 from cephtui.tools.fio.given import Section, one_way, plain_size, read_command, stored
+from cephtui.tools.fio.saved_options import SavedOptions, saved_options
 from cephtui.tools.logs import Log, LogLine, command_pattern, host_of, is_variable, whole_command, without_output
 from cephtui.units import parse_size
 
@@ -51,11 +51,12 @@ class Command:
     is_all: bool
     """Whether it names no job file, which would have more options."""
 
-    def asked(self, names: Sequence[str], printed: Mapping[str, str]) -> Asked:
+    def saved_options(self, names: Sequence[str], printed: Mapping[str, str]) -> SavedOptions:
         """Of jobs that ran at the same time; a block size is exact here and rounded in what fio prints."""
-        each = [self.sections[name].options if name in self.sections else {} for name in names]
-        exact = asked_of(each, {}, is_all=self.is_all).options
-        return asked_of(each, {k: v for k, v in printed.items() if k != "bs" or k not in exact}, is_all=self.is_all)
+        given = [self.sections[name].options if name in self.sections else {} for name in names]
+        exact = saved_options(given, {}, is_all=self.is_all).options
+        rounded = {name: value for name, value in printed.items() if name != "bs" or name not in exact}
+        return saved_options(given, rounded, is_all=self.is_all)
 
     def agrees(self, printed: Printed) -> bool:
         """Whether it may be what was started: its jobs, how many there are, and what is printed of each."""
@@ -80,7 +81,7 @@ class Command:
         return sum(printed.jobs.values()) == whole and printed.starting in (0, whole)
 
     def _has(self, name: str, printed: Printed) -> bool:
-        options = self.asked([name], {}).options
+        options = self.saved_options([name], {}).options
         said = {k: v for k, v in printed.settings.get(name, {}).items() if k != "bs"}
         same = all(options[k] == v for k, v in stored(said, whole=False).items() if k in options)
         blocks = _block_bounds(self.sections[name].options) if self.is_all else None
@@ -93,11 +94,11 @@ Commands = Mapping[str, Sequence[Command]]
 
 def find_commands(log: Log) -> Commands:
     """All that are in a log; raises nothing."""
-    found: dict[str, list[Command]] = {}
+    by_job: dict[str, list[Command]] = {}
     for command in _commands(log.lines):
         for name in command.sections:
-            found.setdefault(name, []).append(command)
-    return found
+            by_job.setdefault(name, []).append(command)
+    return by_job
 
 
 def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
@@ -129,8 +130,8 @@ def command_of(printed: Printed, commands: Commands, run_lines: Sequence[int]) -
         return None
     between = bisect_right(run_lines, near[-1].line)
     together = [each for each in near if bisect_right(run_lines, each.line) == between]
-    found = [each for each in together if each.agrees(printed)]
-    return found[-1] if len({without_output(each.text) for each in found}) == 1 else None
+    agreeing = [each for each in together if each.agrees(printed)]
+    return agreeing[-1] if len({without_output(each.text) for each in agreeing}) == 1 else None
 
 
 def _number(text: str) -> int | None:
@@ -143,15 +144,15 @@ def _block_bounds(given: Mapping[str, str]) -> list[int] | None:
     text = options.get("bssplit") or options.get("bsrange") or options.get("blocksize_range") or options.get("bs", "4k")
     if is_variable(text):
         return None
-    found: set[int] = set()
+    bounds: set[int] = set()
     try:
         for direction in text.split(",")[:_DIRECTIONS]:
             words = direction.split(":") if "bssplit" in options else direction.split("-")
             sizes = [parse_size(plain_size(word.partition("/")[0] or "4k")) for word in words]
-            found |= {min(sizes), max(sizes)}
+            bounds |= {min(sizes), max(sizes)}
     except ValueError:
         return None
-    return sorted(found)
+    return sorted(bounds)
 
 
 def _alike(blocks: Sequence[int], printed: Sequence[int]) -> bool:

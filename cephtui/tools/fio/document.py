@@ -68,9 +68,9 @@ def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
     An engine that completes an I/O as it submits it has no submission latency of its own.
     """
     try:
-        found = part[key]
-        number = int(figure(found.get("N", part["total_ios"])))
-        least, most, mean, stddev = (figure(found[name]) / 1e9 for name in ("min", "max", "mean", "stddev"))
+        latency = part[key]
+        number = int(figure(latency.get("N", part["total_ios"])))
+        least, most, mean, stddev = (figure(latency[name]) / 1e9 for name in ("min", "max", "mean", "stddev"))
     except BROKEN:
         return None
     return stats.Times(stats.Moments(number, mean, stddev), (least, most)) if number else None
@@ -123,17 +123,17 @@ def flows_of_job(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[st
 
     ``mixed`` beside reads and writes is all of them again (unified_rw_reporting=both).
     """
-    found = {name: flow for name in FLOWS if name in job and (flow := flow_of(job[name]))}
-    if len(found) > 1:
-        found.pop("mixed", None)
-    flushed = flushing_of(document, job, found.get("write"))
-    return {**found, **(flushed.flows if flushed else {})}
+    flows = {name: flow for name in FLOWS if name in job and (flow := flow_of(job[name]))}
+    if len(flows) > 1:
+        flows.pop("mixed", None)
+    flushed = flushing_of(document, job, flows.get("write"))
+    return {**flows, **(flushed.flows if flushed else {})}
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
     """Those whose utilisation fio reports."""
     disks = document.get("disk_util", [])
-    return tuple(found for disk in disks if "util" in disk and (found := _disk(disk)))
+    return tuple(use for disk in disks if "util" in disk and (use := _disk(disk)))
 
 
 def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
@@ -155,14 +155,14 @@ def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
     """How deep the queue was, over the I/Os of all jobs; empty where a job does not report it."""
     weights = [sum(int(figure(job[name]["total_ios"])) for name in FLOWS if name in job) for job in jobs]
     levels = [job.get("iodepth_level") for job in jobs]
-    found: dict[str, float] = {}
+    percents: dict[str, float] = {}
     for weight, level in zip(weights, levels, strict=True):
         shares = [figure_or_none(level.get(name)) for name in _DEPTHS] if isinstance(level, dict) else [None]
         if None in shares:
             return {}
         for name, share in zip(_DEPTHS, shares, strict=True):
-            found[name] = found.get(name, 0.0) + (share or 0.0) * weight / (sum(weights) or 1)
-    return shares_of_all(found)
+            percents[name] = percents.get(name, 0.0) + (share or 0.0) * weight / (sum(weights) or 1)
+    return shares_of_all(percents)
 
 
 def _job_results(jobs: list[Mapping[str, Any]], flows: list[dict[str, stats.Flow]]) -> tuple[JobResult, ...]:
@@ -190,11 +190,6 @@ def _switches(jobs: list[Mapping[str, Any]]) -> int | None:
     return None if number is None else int(number)
 
 
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
 def newest_form(document: Mapping[str, Any]) -> dict[str, Any]:
     """The same document with its jobs as the newest fio writes them; raises one of ``BROKEN``."""
     return {**document, "jobs": [as_of_now(job) for job in document["jobs"]]}
@@ -211,8 +206,8 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     added = {name: whole for name, parts in stats.by_name(flows).items() if (whole := stats.add_flows(parts))}
     return ToolResult(
         *by_direction(added),
-        cpu_user_percent=_mean([figure_or_none(job.get("usr_cpu")) for job in jobs]),
-        cpu_system_percent=_mean([figure_or_none(job.get("sys_cpu")) for job in jobs]),
+        cpu_user_percent=stats.mean_of_known(figure_or_none(job.get("usr_cpu")) for job in jobs),
+        cpu_system_percent=stats.mean_of_known(figure_or_none(job.get("sys_cpu")) for job in jobs),
         context_switches=_switches(jobs),
         depths=_depths(flowing),
         disks=_disks(document),

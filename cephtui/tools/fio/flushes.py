@@ -49,8 +49,8 @@ class Flushing:
 
 def version_of(text: str) -> tuple[int, int] | None:
     """``fio-3.33``; None where it is not known."""
-    found = _VERSION.match(text)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _VERSION.match(text)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def caches_writes(options: Mapping[str, OptionValue], version: str) -> bool:
@@ -73,10 +73,10 @@ def lead_of(engine: str, depth: int, version: str) -> Lead | None:
     """
     if engine in WAITING_ENGINES:
         return "lat"
-    found = version_of(version)
-    if not engine or depth != 1 or not found:
+    release = version_of(version)
+    if not engine or depth != 1 or not release:
         return None
-    return "slat" if engine == "libaio" and found < _LIBAIO_APART else "lat"
+    return "slat" if engine == "libaio" and release < _LIBAIO_APART else "lat"
 
 
 def flushing(write: Flow, ios: int | None, buckets: Mapping[int, int], times: Times, lead: Lead | None) -> Flushing:

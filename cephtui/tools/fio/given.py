@@ -90,15 +90,15 @@ def read_command(text: str) -> Given:
 
 def read_commands(text: str) -> list[Given]:
     """Every command line of fio in a line of a shell; raises ValueError as ``read_command`` does."""
-    found = []
+    commands = []
     whole = _SUBSTITUTED.sub(lambda inner: "".join(inner[0].split()), _DASHES.sub("-", text))
     for words in _simple_commands(shlex.split(whole, comments=True)):
         begin = _begin(words)
         if begin >= 0:
-            found.append(_read_words(words[begin + 1 :]))
+            commands.append(_read_words(words[begin + 1 :]))
         else:  # what another shell runs
-            found += [given for word in words if _WITHIN.search(word) for given in read_commands(word)]
-    return found
+            commands += [given for word in words if _WITHIN.search(word) for given in read_commands(word)]
+    return commands
 
 
 def _begin(words: Sequence[str]) -> int:
@@ -107,15 +107,15 @@ def _begin(words: Sequence[str]) -> int:
 
 
 def _simple_commands(words: Sequence[str]) -> list[list[str]]:
-    found: list[list[str]] = [[]]
+    commands: list[list[str]] = [[]]
     for word in without_redirections(words):
         if _END.fullmatch(word):
-            found.append([])
+            commands.append([])
             continue
-        found[-1].append(word.rstrip(";"))
+        commands[-1].append(word.rstrip(";"))
         if word.endswith(";"):
-            found.append([])
-    return found
+            commands.append([])
+    return commands
 
 
 def _read_words(words: Sequence[str]) -> Given:
@@ -137,15 +137,15 @@ def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     words, at = without_redirections(words), 0
     while at < len(words) and not _END.fullmatch(words[at]):
         word, following = words[at].removesuffix(";"), words[at + 1] if at + 1 < len(words) else "-"
-        found = _WORD.fullmatch(word)
-        if found is None:
+        option = _WORD.fullmatch(word)
+        if option is None:
             yield "", word
-        elif found[2] is not None:
-            yield found[1], found[2]
-        elif option_name(found[1]) in _ALONE or following.startswith("-") or word != words[at]:
-            yield found[1], _alone(found[1])
+        elif option[2] is not None:
+            yield option[1], option[2]
+        elif option_name(option[1]) in _ALONE or following.startswith("-") or word != words[at]:
+            yield option[1], _alone(option[1])
         else:
-            yield found[1], following.removesuffix(";")
+            yield option[1], following.removesuffix(";")
             at += 1
         at = len(words) if words[at].endswith(";") else at + 1
 
@@ -205,11 +205,11 @@ def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
 
     With ``whole`` nothing else was given, so that fio's defaults hold for the rest.
     """
-    found = {**(_DEFAULTS if whole else {}), **one_way(given)}
+    values = {**(_DEFAULTS if whole else {}), **one_way(given)}
     options = {
         name: value
         for name in FioOptions.model_fields
-        if name in found and (value := option_value(name, found[name])) is not None
+        if name in values and (value := option_value(name, values[name])) is not None
     }
     return {**(_UNSET if whole else {}), **options}
 
@@ -236,10 +236,10 @@ def plain(name: str, text: str) -> str:
 def plain_size(text: str) -> str:
     """A size without the units that fio alone has: ``4KiB`` is 4000 bytes to it, ``4kB`` and ``4k`` are 4096 (fio 3.33
     HOWTO, "kb_base")."""
-    found = _SIZE.fullmatch(text.strip())
-    if not found:
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
         return text
-    digits, binary, decimal = found.groups()
+    digits, binary, decimal = match.groups()
     return str(int(digits) * 1000 ** _POWERS.index(decimal.lower())) if decimal else f"{digits}{binary}"
 
 

@@ -94,13 +94,13 @@ def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
     )
 
 
-def _flushes(found: Sequence[Flushing]) -> tuple[_Direction, _Direction]:
+def _flushes(flushings: Sequence[Flushing]) -> tuple[_Direction, _Direction]:
     """The flushes of all jobs, and what of the writes' time comes before that of their flushes."""
-    flush, leads = [each.flush for each in found], [each.lead for each in found]
+    flush, leads = [each.flush for each in flushings], [each.lead for each in flushings]
     leading = [lead.moments for lead in leads if lead]
     return (
         _timed([flow.moments for flow in flush if flow.moments], stats.add_buckets(flow.buckets for flow in flush)),
-        _timed(leading if len(leading) == len(found) else []),
+        _timed(leading if len(leading) == len(flushings) else []),
     )
 
 
@@ -112,8 +112,8 @@ def _timed(moments: Sequence[stats.Moments], buckets: Mapping[int, int] | None =
 
 def _counters(document: Mapping[str, Any]) -> _Counters:
     jobs = document["jobs"]
-    found = (flushing_of(document, job, flow_of(job["write"])) for job in jobs if job.get("sync"))
-    flush, lead = _flushes([each for each in found if each])
+    flushings = (flushing_of(document, job, flow_of(job["write"])) for job in jobs if job.get("sync"))
+    flush, lead = _flushes([each for each in flushings if each])
     return _Counters(
         read=_direction([job["read"] for job in jobs]),
         write=_direction([job["write"] for job in jobs]),
@@ -127,8 +127,8 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
 def _has_latency(document: Mapping[str, Any]) -> bool:
     """Options that can't be read switch nothing off."""
     options = [document.get("global options"), *(job.get("job options") for job in document["jobs"])]
-    known = [each for each in options if isinstance(each, Mapping)]
-    return all(str(each.get(name, "0")) == "0" for each in known for name in _WITHOUT_LATENCY)
+    readable = [each for each in options if isinstance(each, Mapping)]
+    return all(str(each.get(name, "0")) == "0" for each in readable for name in _WITHOUT_LATENCY)
 
 
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:

@@ -36,15 +36,15 @@ COMMAND = ("fio", r"\s--?(?:name|rw|readwrite|filename|ioengine)\b|\.(?:fio|job|
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing. A run that was printed in several forms is one."""
     runs = list(_with_heads(log, find_documents(log)))
-    for found, is_one in ((find_text(log), _is_same), (find_terse(log), _is_rounded)):
+    for printed_runs, is_one in ((find_text(log), _is_same), (find_terse(log), _is_rounded)):
         before = len(runs)
-        for run in found:
+        for run in printed_runs:
             same = next((at for at in range(before) if is_one(run, runs[at])), None)
             if same is None:
                 runs.append(run)
             else:
-                spans = (*runs[same].others, *run.others, (run.line, run.last_line))
-                runs[same] = replace(runs[same], others=spans)
+                spans = (*runs[same].other_spans, *run.other_spans, (run.line, run.last_line))
+                runs[same] = replace(runs[same], other_spans=spans)
     return sorted(runs, key=lambda run: run.line)
 
 
@@ -55,7 +55,7 @@ def _with_heads(log: Log, documents: Sequence[FoundRun]) -> Iterator[FoundRun]:
         below = first = bisect_left(numbers, run.line)
         while first and below - first < _HEAD_MOST and _HEAD.match(log.lines[first - 1].text):
             first -= 1
-        yield replace(run, others=((numbers[first], run.line - 1),)) if first < below else run
+        yield replace(run, other_spans=((numbers[first], run.line - 1),)) if first < below else run
 
 
 def _is_same(one: FoundRun, other: FoundRun) -> bool:

@@ -13,8 +13,8 @@ from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
 from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
-from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job
 from cephtui.tools.fio.printed import A_SECOND, figure, in_bytes, scaled
+from cephtui.tools.fio.saved_run import NOT_UNDERSTOOD, Job
 from cephtui.tools.fio.spread import printed_shares, with_printed
 from cephtui.tools.logs import LogLine
 
@@ -57,8 +57,8 @@ _SAME = 0.015
 
 def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = None) -> Job:
     """A job from its heading and the lines below; ``lead`` is what of a write comes before its flush (``lead_of``)."""
-    issued = next((found for line in body if (found := _ISSUED.match(line.text))), None)
-    cpu = next((found for line in body if (found := _CPU.match(line.text))), None)
+    issued = next((match for line in body if (match := _ISSUED.match(line.text))), None)
+    cpu = next((match for line in body if (match := _CPU.match(line.text))), None)
     ios = _issued(issued) if issued else {}
     flows: dict[str, stats.Flow] = {}
     percentiles: dict[str, dict[float, float]] = {}
@@ -85,16 +85,16 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = N
 
 def _issued(issued: re.Match[str]) -> dict[str, int]:
     """How many I/Os of each flow; with unified_rw_reporting all are counted as reads."""
-    found = {name: int(issued[name]) for name in DIRECTIONS}
-    return {**found, "trim": int(issued["trim"] or 0), "mixed": found["read"]}
+    counts = {name: int(issued[name]) for name in DIRECTIONS}
+    return {**counts, "trim": int(issued["trim"] or 0), "mixed": counts["read"]}
 
 
 def _not_understood(body: Iterable[LogLine], flows: Mapping[str, stats.Flow], ios: Mapping[str, int]) -> str | None:
     """A line that has figures of a flow in another form, or that none is there though I/Os are counted, or may be."""
-    found = ((match["flow"], line.text) for line in body if (match := _LIKE_RATE.match(line.text)))
-    others = [text.strip() for name, text in found if not _rate(text) and not (name == "mixed" and flows)]
-    if others:
-        return f"{NOT_UNDERSTOOD}: {others[0][:_LINE_MOST]}"
+    rates = ((match["flow"], line.text) for line in body if (match := _LIKE_RATE.match(line.text)))
+    unread = [text.strip() for name, text in rates if not _rate(text) and not (name == "mixed" and flows)]
+    if unread:
+        return f"{NOT_UNDERSTOOD}: {unread[0][:_LINE_MOST]}"
     return NO_RATES if not flows and (not ios or any(ios.values())) else None
 
 
@@ -102,13 +102,13 @@ def _flushing(
     body: Iterable[LogLine], flows: Mapping[str, stats.Flow], issued: re.Match[str] | None, lead: Lead | None
 ) -> Flushing | None:
     """Below the writes. fio prints the count of fdatasync as that of short reads (stat.h, ``total_io_u``)."""
-    found = next((match for line in body if "sync (" in line.text and (match := _FLUSH.match(line.text))), None)
+    flush = next((match for line in body if "sync (" in line.text and (match := _FLUSH.match(line.text))), None)
     write = flows.get("write")
-    if found is None or write is None:
+    if flush is None or write is None:
         return None
     counts = (issued["fsync"], issued["fdatasync"] if "read" not in flows else None) if issued else ()
     ios = next((number for count in counts if count and (number := int(count))), None)
-    times = _times(found, ios or write.ios or 1)
+    times = _times(flush, ios or write.ios or 1)
     return flushing(write, ios, {}, times, lead) if times else None
 
 
@@ -121,13 +121,13 @@ def _error(head: re.Match[str]) -> str | None:
 
 def _directions(body: Iterable[LogLine]) -> list[tuple[re.Match[str], list[str]]]:
     """Each line of rates with the lines up to the next."""
-    found: list[tuple[re.Match[str], list[str]]] = []
+    directions: list[tuple[re.Match[str], list[str]]] = []
     for line in body:
         if rate := _rate(line.text):
-            found.append((rate, []))
-        elif found:
-            found[-1][1].append(line.text)
-    return found
+            directions.append((rate, []))
+        elif directions:
+            directions[-1][1].append(line.text)
+    return directions
 
 
 def _rate(text: str) -> re.Match[str] | None:
@@ -176,13 +176,13 @@ def _near(value: float, printed: float, within: float) -> bool:
 
 def _latencies(body: Iterable[str], count: int) -> dict[str, stats.Times]:
     """Of submission (``slat``), of completion (``clat``) and of both, in seconds."""
-    found: dict[str, stats.Times] = {}
+    latencies: dict[str, stats.Times] = {}
     for text in body:
         match = _LATENCY.match(text) if "lat (" in text else None
         times = _times(match, count) if match and count else None
         if match and times:
-            found.setdefault(match["kind"], times)
-    return found
+            latencies.setdefault(match["kind"], times)
+    return latencies
 
 
 def _times(latency: re.Match[str], count: int) -> stats.Times | None:
@@ -197,23 +197,23 @@ def _times(latency: re.Match[str], count: int) -> stats.Times | None:
 
 def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
-    line = next((found[1] for each in body if (found := _DEPTHS.match(each.text))), "")
+    line = next((match[1] for each in body if (match := _DEPTHS.match(each.text))), "")
     return shares_of_all({depth: value for depth, text in _SHARE.findall(line) if (value := figure(text)) is not None})
 
 
-def disk_use(found: re.Match[str]) -> DiskUse | None:
+def disk_use(printed: re.Match[str]) -> DiskUse | None:
     """Of ``ios=1/2, merge=0/0, ticks=3/4, in_queue=7, util=99.91%``; None for a share that is no figure."""
-    util = figure(found["util"])
+    util = figure(printed["util"])
     if util is None:
         return None
     counts: dict[str, int] = {}
-    for name, one, two in _PAIR.findall(found["pairs"]):
+    for name, one, two in _PAIR.findall(printed["pairs"]):
         counts |= {f"read_{name}": int(one), f"write_{name}": int(two)}
-    queue = _QUEUE.search(found["pairs"])
+    queue = _QUEUE.search(printed["pairs"])
     milliseconds = [counts.get("read_ticks"), counts.get("write_ticks"), int(queue[1]) if queue else None]
     waits = [None if each is None else each / 1e3 for each in milliseconds]
     return DiskUse(
-        name=found["name"],
+        name=printed["name"],
         utilisation_percent=min(util, 100.0),
         read_ios=counts.get("read_ios"),
         write_ios=counts.get("write_ios"),
@@ -227,7 +227,7 @@ def disk_use(found: re.Match[str]) -> DiskUse | None:
 
 def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
     """Of one kind of latency, those that a Total has."""
-    found: dict[float, float] = {}
+    percentiles: dict[float, float] = {}
     unit = 0.0
     for text in body:
         if ladder := _LADDER.match(text):
@@ -235,7 +235,7 @@ def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
         elif unit and text.lstrip().startswith("|"):
             for percent, value in _RUNG.findall(text):
                 if (share := figure(percent) or 0.0) in PERCENTILES:
-                    found.setdefault(share, int(value) / unit)
+                    percentiles.setdefault(share, int(value) / unit)
         elif text.strip("` "):  # a page may end in between
             unit = 0.0
-    return found
+    return percentiles

@@ -18,12 +18,12 @@ from cephtui.models.metrics import FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.base import Reading
 from cephtui.tools.documents import json_documents
-from cephtui.tools.fio.asked import Asked, asked_of, same_of
 from cephtui.tools.fio.clients import ALL, together, with_percentiles
 from cephtui.tools.fio.document import BROKEN, figure_or_none, flows_of_job, newest_form, result_of
-from cephtui.tools.fio.found import NOT_UNDERSTOOD, Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.options import FLAGS
 from cephtui.tools.fio.output import DOCUMENT_START, FioParser
+from cephtui.tools.fio.saved_options import SavedOptions, same_of, saved_options
+from cephtui.tools.fio.saved_run import NOT_UNDERSTOOD, Job, as_datetime, one_after_the_other, saved_run
 from cephtui.tools.fio.spread import document_shares, with_document
 from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
 from cephtui.tools.logs import FoundRun, Log, joined_names
@@ -46,8 +46,8 @@ class _Document:
     @property
     def jobs(self) -> list[Mapping[str, Any]]:
         """As the document has them."""
-        found: list[Mapping[str, Any]] = self.content["jobs"]
-        return found
+        jobs: list[Mapping[str, Any]] = self.content["jobs"]
+        return jobs
 
     @property
     def clock_seconds(self) -> float:
@@ -72,10 +72,10 @@ def find_documents(log: Log) -> list[FoundRun]:
 
 
 def _documents(log: Log) -> Iterator[_Document]:
-    for found in json_documents(log, DOCUMENT_START):
-        jobs = found.content.get("jobs", found.content.get("client_stats"))
+    for document in json_documents(log, DOCUMENT_START):
+        jobs = document.content.get("jobs", document.content.get("client_stats"))
         if isinstance(jobs, list) and jobs and all(isinstance(job, dict) for job in jobs):
-            yield _Document({**found.content, "jobs": jobs}, found.text, found.line, found.last_line)
+            yield _Document({**document.content, "jobs": jobs}, document.text, document.line, document.last_line)
 
 
 def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
@@ -111,14 +111,14 @@ def _runs(documents: Sequence[_Document]) -> list[FoundRun]:
         if not _is_sum(job):
             groups.setdefault(str(job.get("groupid", 0)), []).append(job)
     alone = len(groups) == 1
-    found = []
+    runs = []
     for jobs in groups.values():
         try:
             run = _run(documents, jobs, alone=alone)
-            found.append(_with_clients(run, documents, jobs, alone=alone) if "hostname" in jobs[0] else run)
+            runs.append(_with_clients(run, documents, jobs, alone=alone) if "hostname" in jobs[0] else run)
         except BROKEN:
-            found.append(_not_understood(documents, jobs))
-    return one_after_the_other(found)
+            runs.append(_not_understood(documents, jobs))
+    return one_after_the_other(runs)
 
 
 def _is_sum(job: Mapping[str, Any]) -> bool:
@@ -133,42 +133,42 @@ def _with_clients(
     clients: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for job in jobs:
         clients.setdefault((str(job.get("hostname", ""))[:200], str(job.get("port", ""))), []).append(job)
-    each = [(host, _run(documents, theirs, alone=False)) for (host, _), theirs in clients.items()]
-    if len(each) == 1:
-        return replace(run, node=each[0][0])
-    own = same_of([found.options for _, found in each])  # a number of jobs is that of each
+    client_runs = [(host, _run(documents, theirs, alone=False)) for (host, _), theirs in clients.items()]
+    if len(client_runs) == 1:
+        return replace(run, node=client_runs[0][0])
+    own = same_of([client_run.options for _, client_run in client_runs])  # a number of jobs is that of each
     named = replace(run, options={name: own.get(name, value) for name, value in run.options.items() if name in own})
     wholes = [job for job in documents[-1].jobs if _is_sum(job)]
     if alone and len(wholes) == 1:
         named = with_percentiles(named, _job(documents[-1].content, as_of_now(wholes[0])).percentiles)
-    return together(named, each)
+    return together(named, client_runs)
 
 
 def _not_understood(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]]) -> FoundRun:
     last = documents[-1]
     names = joined_names(str(job.get("jobname", ""))[:200] for job in jobs)
     job = Job(name=names, flows={}, error=f"{NOT_UNDERSTOOD}: job {names} of the JSON")
-    return found_run([job], lines=(documents[0].line, last.last_line), options={}, ended_at=_ended_at(last))
+    return saved_run([job], lines=(documents[0].line, last.last_line), options={}, ended_at=_ended_at(last))
 
 
 def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool) -> FoundRun:
     last = documents[-1]
-    each = [_given(last.content, job) for job in jobs]
-    asked = _asked(each, jobs)
+    job_options = [_given(last.content, job) for job in jobs]
+    saved = _saved_options(job_options, jobs)
     content = newest_form({**last.content, "jobs": jobs})
     result = result_of(content, measured=True)
-    return found_run(
+    return saved_run(
         [_job(content, job) for job in content["jobs"]],
         lines=(documents[0].line, last.last_line),
-        options=asked.options,
-        other_options=asked.others,
-        has_all_options=asked.is_all,
+        options=saved.options,
+        other_options=saved.other_options,
+        has_all_options=saved.is_all,
         ended_at=_ended_at(last),
         disks=result.disks if alone else (),
         depths=result.depths,
-        readings=_readings(documents, ramp=bool(asked.options.get("ramp_time"))) if alone else (),
-        target=asked.target,
-        asked=" ".join(f"{name}={value}" for name, value in sorted(same_of(each).items())),
+        readings=_readings(documents, ramp=bool(saved.options.get("ramp_time"))) if alone else (),
+        target=saved.target,
+        request=" ".join(f"{name}={value}" for name, value in sorted(same_of(job_options).items())),
         version=str(last.content.get("fio version", ""))[:100],
     )
 
@@ -179,15 +179,16 @@ def _given(content: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, str]
     return {str(k): str(v) or "1" for part in parts if isinstance(part, dict) for k, v in part.items()}
 
 
-def _asked(each: Sequence[Mapping[str, str]], jobs: Sequence[Mapping[str, Any]]) -> Asked:
+def _saved_options(job_options: Sequence[Mapping[str, str]], jobs: Sequence[Mapping[str, Any]]) -> SavedOptions:
     """Of the jobs of a group, which also say how deep each was, and how many they are."""
     depths = {str(job["latency_depth"]) for job in jobs if "latency_depth" in job}
-    printed = {"iodepth": depths.pop()} if len(depths) == 1 and not any("iodepth" in given for given in each) else {}
+    is_given = any("iodepth" in given for given in job_options)
+    printed = {"iodepth": depths.pop()} if len(depths) == 1 and not is_given else {}
     if len(jobs) > 1:
         printed["numjobs"] = str(len(jobs))
-    asked = asked_of(each, printed)
-    unlisted = FLAGS.difference(*each)  # not every version of fio lists the flags among the options
-    return replace(asked, options={name: value for name, value in asked.options.items() if name not in unlisted})
+    saved = saved_options(job_options, printed)
+    unlisted = FLAGS.difference(*job_options)  # not every version of fio lists the flags among the options
+    return replace(saved, options={name: value for name, value in saved.options.items() if name not in unlisted})
 
 
 def _ended_at(document: _Document) -> datetime | None:
@@ -199,8 +200,8 @@ def _ended_at(document: _Document) -> datetime | None:
 
 def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
     """Raises one of ``BROKEN`` for what is no job of fio's."""
-    found = flows_of_job(content, job)
-    flows = {name: with_document(flow, job[name]) if name in FLOWS else flow for name, flow in found.items()}
+    printed_flows = flows_of_job(content, job)
+    flows = {name: with_document(flow, job[name]) if name in FLOWS else flow for name, flow in printed_flows.items()}
     latencies = {name: job[name].get("clat_ns", {}) for name in FLOWS if name in job}
     latencies |= {FLUSH: job["sync"]["lat_ns"]} if FLUSH in flows else {}
     number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
@@ -218,8 +219,8 @@ def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, float]:
     printed = latency.get("percentile", {}).items()
-    found = {float(percent): figure_or_none(nanoseconds) for percent, nanoseconds in printed}
-    return {percent: value / 1e9 for percent, value in found.items() if percent in PERCENTILES and value is not None}
+    values = {float(percent): figure_or_none(nanoseconds) for percent, nanoseconds in printed}
+    return {percent: value / 1e9 for percent, value in values.items() if percent in PERCENTILES and value is not None}
 
 
 def _readings(documents: Sequence[_Document], *, ramp: bool) -> tuple[Reading, ...]:

@@ -42,14 +42,14 @@ class LogName:
     def is_of(self, file: str, text: str) -> bool:
         """Whether it is of the run in a file with this name and text."""
         own = {file, file.rpartition(".")[0]}
-        named = (found.rpartition("/")[2] for found in _PREFIX.findall(text))
+        named = (path.rpartition("/")[2] for path in _PREFIX.findall(text))
         return f"{self.prefix}{self.host}" in own or (not self.host and self.prefix in {*own, *named})
 
 
 def read_name(file: str) -> LogName | None:
     """None for a file that is called otherwise."""
-    found = _NAME.fullmatch(file)
-    return LogName(found["prefix"], found["kind"], found["host"] or "") if found else None
+    match = _NAME.fullmatch(file)
+    return LogName(match["prefix"], match["kind"], match["host"] or "") if match else None
 
 
 def is_log(text: str) -> bool:
@@ -64,20 +64,20 @@ def seconds_of(logs: Sequence[tuple[str, str]], version: str) -> tuple[Reading, 
     ``version`` is fio's.
     """
     rows = [(kind, list(_rows(text))) for kind, text in logs]
-    period = _period([times for kind, found in rows if kind in ("bw", "iops") for times in _times(found)])
+    period = _period([times for kind, entries in rows if kind in ("bw", "iops") for times in _times(entries)])
     if not period:
         return ()
-    each = -(-1000 // period)  # intervals of a second
+    intervals_per_second = -(-1000 // period)
     series = {name: _series(rows, *name, period) for name in _names(rows)}
     last = max((max(values) for (kind, _), values in series.items() if kind in ("bw", "iops") and values), default=0)
     unit = 1e6 if version.startswith("fio-2") else 1e9
-    lasted = each * period / 1e3
+    lasted = intervals_per_second * period / 1e3
     readings: list[Reading] = []
-    for number in range(last // each):
+    for number in range(last // intervals_per_second):
         if (number + 1) * lasted >= ELAPSED_MOST_SECONDS:
             break
-        at = range(number * each + 1, (number + 1) * each + 1)
-        flows = {flow: found for flow in _FLOWS if (found := _interval(series, flow, at, lasted, unit))}
+        at = range(number * intervals_per_second + 1, (number + 1) * intervals_per_second + 1)
+        flows = {flow: interval for flow in _FLOWS if (interval := _interval(series, flow, at, lasted, unit))}
         if flows:
             readings.append(Reading("run", (number + 1) * lasted, lasted, flows.get("read"), flows.get("write")))
     return tuple(readings)
@@ -85,16 +85,16 @@ def seconds_of(logs: Sequence[tuple[str, str]], version: str) -> tuple[Reading, 
 
 def _rows(text: str) -> Iterator[tuple[int, int, int]]:
     for line in text.splitlines():
-        if found := _ROW.fullmatch(line[:200]):
-            yield int(found[1]), int(found[2]), int(found[3])
+        if row := _ROW.fullmatch(line[:200]):
+            yield int(row[1]), int(row[2]), int(row[3])
 
 
 def _times(rows: Iterable[tuple[int, int, int]]) -> Iterator[list[int]]:
     """Of each direction."""
-    found: dict[int, list[int]] = {}
+    times: dict[int, list[int]] = {}
     for at, _, flow in rows:
-        found.setdefault(flow, []).append(at)
-    return iter(found.values())
+        times.setdefault(flow, []).append(at)
+    return iter(times.values())
 
 
 def _period(times: Sequence[Sequence[int]]) -> int:
@@ -106,20 +106,20 @@ def _period(times: Sequence[Sequence[int]]) -> int:
 
 
 def _names(rows: Sequence[tuple[str, Sequence[tuple[int, int, int]]]]) -> list[tuple[str, int]]:
-    return list(dict.fromkeys((kind, flow) for kind, found in rows for _, _, flow in found if flow < len(_FLOWS)))
+    return list(dict.fromkeys((kind, flow) for kind, entries in rows for _, _, flow in entries if flow < len(_FLOWS)))
 
 
 def _series(
     rows: Sequence[tuple[str, Sequence[tuple[int, int, int]]]], kind: str, flow: int, period: int
 ) -> dict[int, list[int]]:
     """The values of all jobs by the number of their interval, from 1."""
-    found: dict[int, list[int]] = {}
-    for own, each in rows:
+    values: dict[int, list[int]] = {}
+    for own, entries in rows:
         if own == kind:
-            for at, value, of in each:
+            for at, value, of in entries:
                 if of == flow:
-                    found.setdefault(max(1, round(at / period)), []).append(value)
-    return found
+                    values.setdefault(max(1, round(at / period)), []).append(value)
+    return values
 
 
 def _interval(

@@ -21,10 +21,10 @@ from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.fio.flushes import shares_of_all
-from cephtui.tools.fio.found import Job, found_run
 from cephtui.tools.fio.given import Section, option_name, read_command, stored, target_of
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.fio.printed import figure
+from cephtui.tools.fio.saved_run import Job, saved_run
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size
 
@@ -73,10 +73,10 @@ class _Command:
 
 def find_terse(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    lines = [found for line in log.lines if ";" in line.text and (found := _read(line))]
+    lines = [terse_line for line in log.lines if ";" in line.text and (terse_line := _read(line))]
     if not lines:
         return []
-    commands = {each.line.line: each for line in command_lines(log, "fio") if (each := _command(line))}
+    commands = {command.line.line: command for line in command_lines(log, "fio") if (command := _command(line))}
     blocks = list(_blocks(lines, sorted(commands)))
     begun = begun_by(
         [command.line for command in commands.values()],
@@ -136,7 +136,7 @@ def _run(lines: Sequence[_Line], command: _Command | None) -> FoundRun:
     given = section.options if section else {}
     options = stored(given, whole=bool(section))
     block = parse_size(str(options["bs"])) if "bs" in options else 0
-    return found_run(
+    return saved_run(
         [_counted(line.job, block) for line in lines],
         lines=(lines[0].number, lines[-1].number),
         options=options,
@@ -144,7 +144,7 @@ def _run(lines: Sequence[_Line], command: _Command | None) -> FoundRun:
         disks=lines[-1].disks,
         depths=lines[0].depths if len(lines) == 1 else {},
         command=command.line.text if command else "",
-        asked=without_output(command.line.text) if command else "",
+        request=without_output(command.line.text) if command else "",
         other_options={name: value for name, value in given.items() if _is_other(name)},
         has_all_options=bool(section),
         target=target_of(given),
@@ -196,8 +196,8 @@ def _read(line: LogLine) -> _Line | None:
         if len(own) < _FIELDS[form]:  # cut
             return None
         at += _FIELDS[form]
-        if found := _flow(own):
-            flows[flow], percentiles[flow] = found, _percentiles(own[_LADDER])
+        if total := _flow(own):
+            flows[flow], percentiles[flow] = total, _percentiles(own[_LADDER])
     cpu = [figure(each.rstrip("%")) for each in fields[at : at + 5]]
     if len(cpu) < 5:
         return None
@@ -251,13 +251,13 @@ def _times(microseconds: Sequence[float], count: int) -> stats.Times | None:
 
 def _percentiles(fields: Sequence[str]) -> dict[float, float]:
     """Of ``99.900000%=5341``, those that a Total has."""
-    found: dict[float, float] = {}
+    percentiles: dict[float, float] = {}
     for field in fields:
         percent, _, microseconds = field.partition("%=")
         share, value = figure(percent), figure(microseconds)
         if share in PERCENTILES and value is not None:
-            found[share] = value / 1e6
-    return found
+            percentiles[share] = value / 1e6
+    return percentiles
 
 
 def _disks(fields: Sequence[str]) -> Iterator[DiskUse]:

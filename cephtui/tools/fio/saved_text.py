@@ -27,14 +27,14 @@ from typing import NamedTuple
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse
-from cephtui.tools.fio.asked import asked_of, same_of
 from cephtui.tools.fio.broken import in_one_piece
 from cephtui.tools.fio.clients import ALL, HOST, SAID, together
 from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
-from cephtui.tools.fio.found import Job, as_datetime, found_run, one_after_the_other
 from cephtui.tools.fio.printed import block_bytes
 from cephtui.tools.fio.saved_figures import depths_of, disk_use, read_job
+from cephtui.tools.fio.saved_options import same_of, saved_options
+from cephtui.tools.fio.saved_run import Job, as_datetime, one_after_the_other, saved_run
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 
 _HEADER = re.compile(
@@ -51,7 +51,7 @@ _SUM = re.compile(r"\s*(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
 _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): (?P<pairs>ios=.*)\butil=\s*(?P<util>[\d.]+)%")
 _REPORTED = re.compile(r"\s*(?:(?:read|write|trim|mixed|cpu|IO depths|issued.{0,9}?) *:|[sc]?lat \()")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
-_ASKED = ("options", "other_options", "has_all_options", "command", "asked", "target", "version")
+_OF_COMMAND = ("options", "other_options", "has_all_options", "command", "request", "target", "version")
 """What is the same of all clients."""
 _AT_ONCE_SECONDS = 3
 """The jobs of a run are printed within this time."""
@@ -197,7 +197,7 @@ def find_text(log: Log) -> list[FoundRun]:
     commands, sessions = find_commands(log), list(_sessions(_starts(in_one_piece(log.lines))))
     lines = [session.starts[0].first_line for session in sessions]
     return [
-        replace(run, others=session.spans)
+        replace(run, other_spans=session.spans)
         for session in sessions
         for run in _runs(session.starts, command_of(session.starts[0].printed(), commands, lines))
     ]
@@ -216,9 +216,9 @@ def _sessions(starts: Iterable[_Start]) -> Iterator[_Session]:
 
 
 def _session(starts: Sequence[_Start]) -> Iterator[_Session]:
-    found = [start for start in starts if not start.is_sum and not start.is_cut]
-    if found:
-        yield _Session(found, tuple((start.line, start.last_line) for start in starts))
+    own_starts = [start for start in starts if not start.is_sum and not start.is_cut]
+    if own_starts:
+        yield _Session(own_starts, tuple((start.line, start.last_line) for start in starts))
 
 
 def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
@@ -304,10 +304,10 @@ def _note(start: _Start, line: LogLine) -> None:
 
 def _settings(begun: re.Match[str], blocks: Sequence[int]) -> dict[str, str]:
     """The options that fio prints before a run: a block size only where it is one for all."""
-    found = {"rw": begun["rw"], **dict(_SETTING.findall(begun["rest"]))}
+    settings = {"rw": begun["rw"], **dict(_SETTING.findall(begun["rest"]))}
     if len(blocks) == 1 and blocks[0]:
-        found["bs"] = str(blocks[0])
-    return found
+        settings["bs"] = str(blocks[0])
+    return settings
 
 
 def _blocks(begun: re.Match[str]) -> tuple[int, ...]:
@@ -329,22 +329,22 @@ def _runs(session: Sequence[_Start], command: Command | None) -> list[FoundRun]:
 
 def _run(clients: Sequence[tuple[_Start, Sequence[_Part]]], command: Command | None, *, alone: bool) -> FoundRun:
     """Of each client that ran it, without ``--client`` of one, with its reports."""
-    each = [_run_of(start, parts, command, alone=alone) for start, parts in clients]
+    client_runs = [_run_of(start, parts, command, alone=alone) for start, parts in clients]
     if len(clients) == 1:
-        (start, _), (_, run) = clients[0], each[0]
+        (start, _), (_, run) = clients[0], client_runs[0]
         return replace(run, node=start.host) if start.hosts else run
-    jobs, first = [job for own, _ in each for job in own], each[0][1]
-    known = {field: getattr(first, field) for field in _ASKED}
-    known["options"] = same_of([run.options for _, run in each])
-    whole = found_run(
+    jobs, first = [job for own, _ in client_runs for job in own], client_runs[0][1]
+    fields = {field: getattr(first, field) for field in _OF_COMMAND}
+    fields["options"] = same_of([run.options for _, run in client_runs])
+    whole = saved_run(
         jobs,
-        lines=(first.line, each[-1][1].last_line),
+        lines=(first.line, client_runs[-1][1].last_line),
         ended_at=clients[-1][1][-1].date,
-        stopped=any(run.stopped for _, run in each),
-        **known,
+        stopped=any(run.stopped for _, run in client_runs),
+        **fields,
     )
     names = [start.host or "client" for start, _ in clients]
-    return together(whole, [(name, run) for name, (_, run) in zip(names, each, strict=True)])
+    return together(whole, [(name, run) for name, (_, run) in zip(names, client_runs, strict=True)])
 
 
 def _run_of(
@@ -353,20 +353,20 @@ def _run_of(
     names = _names(start, parts, command, alone=alone)
     given = command.sections[names[0]].options if command else {}
     printed = _printed(start, names, parts)
-    asked = command.asked(names, printed) if command else asked_of([{}], printed)
+    saved = command.saved_options(names, printed) if command else saved_options([{}], printed)
     jobs = [read_job(part.head, part.body, _lead(start, part, given)) for part in parts]
-    return jobs, found_run(
+    return jobs, saved_run(
         jobs,
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
-        options=asked.options,
-        other_options=asked.others,
-        has_all_options=asked.is_all,
+        options=saved.options,
+        other_options=saved.other_options,
+        has_all_options=saved.is_all,
         ended_at=parts[-1].date,
         disks=tuple(start.disks) if alone else (),
         depths=depths_of(parts[0].body) if len(parts) == 1 else {},
         command=command.text if command else "",
-        asked=without_output(command.text) if command else "",
-        target=asked.target,
+        request=without_output(command.text) if command else "",
+        target=saved.target,
         node=command.node if command else "",
         version=start.version,
         stopped=start.stopped,
@@ -374,9 +374,9 @@ def _run_of(
 
 
 def _lead(start: _Start, part: _Part, given: Mapping[str, str]) -> Lead | None:
-    known = {**given, **start.settings.get(part.head["name"], {})}
-    depth = known.get("iodepth", "1")
-    return lead_of(known.get("ioengine", ""), int(depth) if depth.isdecimal() else 0, start.version)
+    options = {**given, **start.settings.get(part.head["name"], {})}
+    depth = options.get("iodepth", "1")
+    return lead_of(options.get("ioengine", ""), int(depth) if depth.isdecimal() else 0, start.version)
 
 
 def _last_line(parts: Sequence[_Part]) -> int:

@@ -38,14 +38,14 @@ _KIB = 1024
 
 def with_printed(flow: Flow, lines: Iterable[str], *, old: bool) -> Flow:
     """A flow with what the lines below its rates say of these; ``old`` is fio 2, whose KB are KiB."""
-    found: dict[str, RateSamples] = {}
+    by_rate: dict[str, RateSamples] = {}
     for text in lines:
         match = _SAMPLES.match(text)
         if match is None or (match["unit"] is None) is (match["rate"] == "bw"):
             continue
         if samples := _samples(match.groupdict(), partial(_value, unit=match["unit"] or "", old=old)):
-            found.setdefault(match["rate"], samples)
-    return replace(flow, iops_samples=found.get("iops"), bandwidth_samples=found.get("bw"))
+            by_rate.setdefault(match["rate"], samples)
+    return replace(flow, iops_samples=by_rate.get("iops"), bandwidth_samples=by_rate.get("bw"))
 
 
 def _value(number: str, *, unit: str, old: bool) -> float | None:
@@ -59,46 +59,47 @@ def with_document(flow: Flow, part: Mapping[str, Any]) -> Flow:
 
 def _of(part: Mapping[str, Any], rate: str, deviation: str, unit: int) -> RateSamples | None:
     names = {"least": "min", "greatest": "max", "mean": "mean", "stddev": deviation}
-    found = {name: figure_or_none(part.get(f"{rate}_{key}")) for name, key in names.items()}
-    values = {name: None if value is None else value * unit for name, value in found.items()}
+    figures = {name: figure_or_none(part.get(f"{rate}_{key}")) for name, key in names.items()}
+    values = {name: None if value is None else value * unit for name, value in figures.items()}
     return _samples({**values, "count": figure_or_none(part.get(f"{rate}_samples"))}, lambda value: value)
 
 
-def _samples(found: Mapping[str, Any], value: Callable[[Any], float | None]) -> RateSamples | None:
+def _samples(figures: Mapping[str, Any], value: Callable[[Any], float | None]) -> RateSamples | None:
     """None where a figure is missing, or nothing was sampled."""
-    count = None if found["count"] is None else int(found["count"])
-    known = {name: value(found[name]) for name in ("least", "mean", "greatest", "stddev") if found[name] is not None}
-    if len(known) < 4 or None in known.values() or count == 0 or not known["greatest"]:
+    count = None if figures["count"] is None else int(figures["count"])
+    names = ("least", "mean", "greatest", "stddev")
+    values = {name: value(figures[name]) for name in names if figures[name] is not None}
+    if len(values) < 4 or None in values.values() or count == 0 or not values["greatest"]:
         return None
-    return RateSamples(count=count, **known)
+    return RateSamples(count=count, **values)
 
 
 def printed_shares(lines: Iterable[str]) -> tuple[LatencyShare, ...]:
     """In the order of their ranges."""
-    found: list[tuple[float, bool, float]] = []
+    ranges: list[tuple[float, bool, float]] = []
     for text in lines:
         if "lat (" in text and (match := _SHARES.match(text)):
             for share in _SHARE.finditer(match["shares"]):
                 end = int(share["end"]) / A_SECOND[match["unit"]]
-                found.append((end, bool(share["last"]), figure(share["percent"]) or 0.0))
-    return _shares(found)
+                ranges.append((end, bool(share["last"]), figure(share["percent"]) or 0.0))
+    return _shares(ranges)
 
 
 def document_shares(job: Mapping[str, Any]) -> tuple[LatencyShare, ...]:
     """The same of a job's JSON."""
-    found: list[tuple[float, bool, float]] = []
+    ranges: list[tuple[float, bool, float]] = []
     for name, unit in _IN_JSON.items():
         shares = job.get(name)
         for end, percent in shares.items() if isinstance(shares, dict) else ():
             number, value = str(end).removeprefix(">="), figure_or_none(percent)
             if number.isdecimal() and value is not None:
-                found.append((int(number) / A_SECOND[unit], str(end).startswith(">="), value))
-    return _shares(found)
+                ranges.append((int(number) / A_SECOND[unit], str(end).startswith(">="), value))
+    return _shares(ranges)
 
 
-def _shares(found: Iterable[tuple[float, bool, float]]) -> tuple[LatencyShare, ...]:
+def _shares(ranges: Iterable[tuple[float, bool, float]]) -> tuple[LatencyShare, ...]:
     return tuple(
         LatencyShare(up_to_seconds=None if is_last else end, percent=percent)
-        for end, is_last, percent in sorted(found)
+        for end, is_last, percent in sorted(ranges)
         if percent
     )

@@ -33,19 +33,19 @@ def as_of_now(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flow(part: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(part)
-    if not {"io_kbytes", "bw_bytes"} & found.keys():
-        found["io_bytes"] = figure(found["io_bytes"]) * 1024
-        found.setdefault("total_ios", _ios(found))
-    if "bw_bytes" not in found:
-        found["bw_bytes"] = _bandwidth(found)
+    converted = dict(part)
+    if not {"io_kbytes", "bw_bytes"} & converted.keys():
+        converted["io_bytes"] = figure(converted["io_bytes"]) * 1024
+        converted.setdefault("total_ios", _ios(converted))
+    if "bw_bytes" not in converted:
+        converted["bw_bytes"] = _bandwidth(converted)
     for name in _LATENCIES:
-        old, key = found.get(name), f"{name}_ns"
-        if isinstance(old, dict) and key not in found:
-            found[key] = _in_nanoseconds(old)
-        if isinstance(found.get(key), dict) and "N" not in found[key]:
-            found[key] = {**found[key], "N": _number(found[key], found["total_ios"])}
-    return found
+        old, key = converted.get(name), f"{name}_ns"
+        if isinstance(old, dict) and key not in converted:
+            converted[key] = _in_nanoseconds(old)
+        if isinstance(converted.get(key), dict) and "N" not in converted[key]:
+            converted[key] = {**converted[key], "N": _number(converted[key], converted["total_ios"])}
+    return converted
 
 
 def _ios(part: Mapping[str, Any]) -> int:

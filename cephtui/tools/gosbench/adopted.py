@@ -76,7 +76,7 @@ def _adopt(name: str, test: Mapping[str, str], given: Given) -> Adopted:
 def _not_of_tests(given: Given) -> dict[str, str]:
     """The options of S3 services and other sections, each with why it is not taken."""
     named = [name for service in given.services for name, value in service.items() if value]
-    reasons = {name: GosbenchOptions.reason_to_leave_out(name) for name in (*named, *given.others)}
+    reasons = {name: GosbenchOptions.reason_to_leave_out(name) for name in (*named, *given.other_sections)}
     reasons.pop("usePathStyle", None)  # there is a note where it matters
     return reasons
 

@@ -88,8 +88,8 @@ class GosbenchWorkload(Workload):
         """All objects that are not first written by the test."""
         weights = {weight: int(self.options[weight]) for weight in WEIGHTS}
         share = 1 - weights["write_weight"] / sum(weights.values())
-        each = 1 / _PREPARED_PER_SECOND + self._largest / _PREPARED_BYTES_PER_SECOND
-        return round(_REST_SECONDS + share * self._objects * each, 1)
+        object_seconds = 1 / _PREPARED_PER_SECOND + self._largest / _PREPARED_BYTES_PER_SECOND
+        return round(_REST_SECONDS + share * self._objects * object_seconds, 1)
 
     def describe(self) -> str:
         mix = ", ".join(f"{_METHODS[weight]} {self.options[weight]}" for weight in WEIGHTS if self.options[weight])
@@ -137,8 +137,8 @@ def short_config(text: str) -> str:
         weights = {name: test[name] for name in WEIGHTS if test[name]}
         sizes = {"size_min": least} if least == most else {"size_min": least, "size_max": most}
         numbers = {"objects": objects["number_min"], "buckets": buckets["number_min"]}
-        others = {name: test[name] for name in _SHOWN if name in test}
-        shown = {"endpoint": service["endpoint"], **weights, **sizes, **numbers, **others}
+        rest = {name: test[name] for name in _SHOWN if name in test}
+        shown = {"endpoint": service["endpoint"], **weights, **sizes, **numbers, **rest}
         return " ".join(f"{name}={value}" for name, value in shown.items())
     except (LookupError, TypeError, ValueError):
         return text

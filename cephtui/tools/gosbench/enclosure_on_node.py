@@ -67,9 +67,9 @@ class Endpoint:
 
     def __init__(self, url: str) -> None:
         """Raises Failure where it does not answer."""
-        found = urlsplit(url)
-        self.host = found.hostname or ""
-        self.port = found.port or (443 if found.scheme == "https" else 80)
+        parts = urlsplit(url)
+        self.host = parts.hostname or ""
+        self.port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
             with socket.create_connection((self.host, self.port), _CONNECT_SECONDS) as connected:
                 self.family, self.address = connected.family, connected.getpeername()
@@ -150,8 +150,8 @@ def connect(
             outer.connect(endpoint.address)
         except OSError:
             return
-        for each in (inner, outer):
-            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for end in (inner, outer):
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         back = threading.Thread(target=pass_on, args=(outer, inner, counts[1:], lock), daemon=True)
         back.start()
         pass_on(inner, outer, counts, lock)
@@ -168,6 +168,6 @@ def pass_on(source: socket.socket, sink: socket.socket, counts: memoryview, lock
                 counts[0] += received
         sink.shutdown(socket.SHUT_WR)
     except OSError:
-        for each in (source, sink):
+        for end in (source, sink):
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)

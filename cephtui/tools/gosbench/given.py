@@ -26,7 +26,7 @@ class Given:
     """Of ``s3_config``."""
     tests: tuple[Mapping[str, str], ...]
     """Options of a section have it before their name: ``objects.size_min``."""
-    others: tuple[str, ...]
+    other_sections: tuple[str, ...]
     """Names of further sections."""
 
 
@@ -40,10 +40,10 @@ class _Loader(yaml.BaseLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """As gosbench it takes no name twice."""
-        found = super().construct_mapping(node, deep)
-        if len(found) < len(node.value):
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
             raise ValueError(f"line {node.start_mark.line + 1}: an option that is given twice")
-        return found
+        return mapping
 
 
 def read_config(text: str) -> Given:
@@ -58,7 +58,7 @@ def read_config(text: str) -> Given:
     return Given(
         services=tuple(_flat(service) for service in _mappings(config.get("s3_config"))),
         tests=tuple(_flat(test) for test in _mappings(config["tests"])),
-        others=tuple(str(name) for name in config if name not in ("s3_config", "tests")),
+        other_sections=tuple(str(name) for name in config if name not in ("s3_config", "tests")),
     )
 
 
@@ -74,13 +74,13 @@ def _load(text: str) -> Any:
         raise ValueError("no YAML: it has characters that are not printable") from None
 
 
-def _mappings(found: Any) -> list[Mapping[Any, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+def _mappings(value: Any) -> list[Mapping[Any, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _flat(found: Mapping[Any, Any]) -> dict[str, str]:
+def _flat(mapping: Mapping[Any, Any]) -> dict[str, str]:
     flat: dict[str, str] = {}
-    for name, value in found.items():
+    for name, value in mapping.items():
         if isinstance(value, dict):
             flat |= {f"{name}.{inner}": _text(each) for inner, each in value.items()}
         else:

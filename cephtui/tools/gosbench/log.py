@@ -17,9 +17,9 @@ _FAILED = re.compile(r'\bmsg="Issues when performing work\b.*? error="operation 
 
 def message_of(line: str) -> str:
     """What a line says, with the error; the line itself where it is no line of the log."""
-    found = dict(_FIELD.findall(line))
-    parts = [_unquoted(found[name]) for name in ("msg", "error") if name in found]
-    return _IDS.sub("", ": ".join(parts)) if "msg" in found else line
+    fields = dict(_FIELD.findall(line))
+    parts = [_unquoted(fields[name]) for name in ("msg", "error") if name in fields]
+    return _IDS.sub("", ": ".join(parts)) if "msg" in fields else line
 
 
 def is_error(line: str) -> bool:

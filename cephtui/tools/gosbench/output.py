@@ -58,15 +58,15 @@ class Counts:
 
         The greatest range has no end: nothing took longer than ``longest_seconds``.
         """
-        found: dict[int, int] = {}
+        buckets: dict[int, int] = {}
         before = 0
         for end, count in self.within.items():
             most = (int(end) + 1) / 1e3 if end.isdecimal() else longest_seconds
             if count > before:
                 bucket = stats.bucket_of(round(most * 1e9))
-                found[bucket] = found.get(bucket, 0) + count - before
+                buckets[bucket] = buckets.get(bucket, 0) + count - before
             before = max(before, count)
-        return found
+        return buckets
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +87,22 @@ class _Reader:
 
     def __init__(self) -> None:
         self._begun: tuple[float, str, int] | None = None
-        self._found: dict[str, dict[str, int]] = {}
+        self._figures: dict[str, dict[str, int]] = {}
         self._within: dict[str, dict[str, int]] = {}
 
     def take(self, line: str) -> Scrape | None:
         """A scrape that ends with this line."""
         if begun := _AT.fullmatch(line):
             self._begun = float(begun[1]), begun[2], int(begun[3])
-            self._found, self._within = {}, {}
+            self._figures, self._within = {}, {}
         elif line == "# end" and self._begun:
             at, state, passed_on = self._begun
             self._begun = None
-            times = self._found.pop("", {})
-            methods = {name: self._counts(name) for name in self._found}
+            times = self._figures.pop("", {})
+            methods = {name: self._counts(name) for name in self._figures}
             return Scrape(at, state, passed_on, methods, times.get("test_start"), times.get("test_end"))
-        elif found := _LINE.fullmatch(line):
-            name, method, end, value = (part or "" for part in found.groups())
+        elif metric := _LINE.fullmatch(line):
+            name, method, end, value = (part or "" for part in metric.groups())
             self._note(name, method, end, value)
         return None
 
@@ -116,16 +116,16 @@ class _Reader:
         if name == "ops_latency_bucket" and (end.isdecimal() or end == "+Inf"):
             self._within.setdefault(method, {})[end] = count
         else:
-            self._found.setdefault(method, {})[name] = count
+            self._figures.setdefault(method, {})[name] = count
 
     def _counts(self, method: str) -> Counts:
-        found = self._found[method]
+        figures = self._figures[method]
         return Counts(
-            finished=found.get("finished_ops", 0),
-            failed=found.get("failed_ops", 0),
-            nbytes=found.get("uploaded_bytes", 0) + found.get("downloaded_bytes", 0),
-            spent_ms=found.get("ops_latency_sum", 0),
-            timed=found.get("ops_latency_count", 0),
+            finished=figures.get("finished_ops", 0),
+            failed=figures.get("failed_ops", 0),
+            nbytes=figures.get("uploaded_bytes", 0) + figures.get("downloaded_bytes", 0),
+            spent_ms=figures.get("ops_latency_sum", 0),
+            timed=figures.get("ops_latency_count", 0),
             within=self._within.get(method, {}),
         )
 
@@ -196,7 +196,7 @@ class GosbenchParser(LineParser):
 
     def _flows(self, before: Scrape, now: Scrape, seconds: float) -> dict[str, Interval]:
         """What was done between two scrapes, by flow."""
-        found = {}
+        intervals = {}
         lasted = now.at - self._begun.at if self._begun else seconds
         for method, counts in now.methods.items():
             old = before.methods.get(method, Counts())
@@ -205,8 +205,8 @@ class GosbenchParser(LineParser):
             buckets = stats.subtract_buckets(counts.ranges(lasted), old.ranges(lasted))
             ios = max(0, counts.finished - old.finished)
             nbytes = max(0, self._bytes(counts) - self._bytes(old)) if method in _FLOWS else None
-            found[flow_of(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
-        return found
+            intervals[flow_of(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
+        return intervals
 
     def _bytes(self, counts: Counts) -> int:
         """Of what has not failed, where that is known."""
@@ -247,12 +247,12 @@ class GosbenchParser(LineParser):
 
     def _findings(self, last: Scrape, seconds: float) -> tuple[Finding, ...]:
         failed = [(name, counts.failed, counts.finished) for name, counts in last.methods.items() if counts.failed]
-        found = [self._failed(*each) for each in failed]
+        findings = [self._failed(*each) for each in failed]
         if any(counts.finished for counts in last.methods.values()):
-            found.append(COARSE.found())
+            findings.append(COARSE.found())
         if self._seconds is not None and seconds > _LATE_FACTOR * self._seconds + _LATE_SECONDS:
-            found.append(OVERRUN.found(measured_seconds=seconds, wanted_seconds=self._seconds))
-        return tuple(found)
+            findings.append(OVERRUN.found(measured_seconds=seconds, wanted_seconds=self._seconds))
+        return tuple(findings)
 
     def _failed(self, method: str, failed: int, finished: int) -> Finding:
         figures = "latency" if self._object_bytes else "latency and bandwidth"

@@ -51,8 +51,8 @@ def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
     if "gosbench" not in log.text and "Total Operations" not in log.text and "PROM VALUES" not in log.text:
         return []
-    found = [run for result in _results(log.lines) if (run := _run(result))]
-    return sorted([*found, *_scrapes(log.lines)], key=lambda run: run.line)
+    runs = [run for result in _results(log.lines) if (run := _run(result))]
+    return sorted([*runs, *_scrapes(log.lines)], key=lambda run: run.line)
 
 
 def _results(lines: Sequence[LogLine]) -> Iterator[_Result]:
@@ -64,9 +64,9 @@ def _results(lines: Sequence[LogLine]) -> Iterator[_Result]:
         elif is_table and text.count(",") == _COLUMNS - 1:
             name, *figures = next(csv.reader([text]))
             yield from _result(line.number, name, figures)
-        elif found := _RESULTS.fullmatch(text) or _VALUES.fullmatch(text):
-            figures = [found[name] for name in ("ops", "bytes", "bandwidth", "latency")]
-            yield from _result(line.number, found["name"], figures)
+        elif match := _RESULTS.fullmatch(text) or _VALUES.fullmatch(text):
+            figures = [match[name] for name in ("ops", "bytes", "bandwidth", "latency")]
+            yield from _result(line.number, match["name"], figures)
 
 
 def _result(line: int, name: str, figures: Sequence[str]) -> Iterator[_Result]:
@@ -103,8 +103,8 @@ def _scrapes(lines: Sequence[LogLine]) -> Iterator[FoundRun]:
     """Of each test the last scrape that was taken after its end."""
     tests: dict[str, list[LogLine]] = {}
     for line in lines:
-        if found := _METRIC.fullmatch(line.text.strip()):
-            tests.setdefault(found[1], []).append(line)
+        if metric := _METRIC.fullmatch(line.text.strip()):
+            tests.setdefault(metric[1], []).append(line)
     for name, own in tests.items():
         if run := _of_scrape(name, own):
             yield run
@@ -113,7 +113,7 @@ def _scrapes(lines: Sequence[LogLine]) -> Iterator[FoundRun]:
 def _of_scrape(name: str, lines: Sequence[LogLine]) -> FoundRun | None:
     """None without its end: until then it is not known how long it has run."""
     texts = [line.text.strip() for line in lines]
-    moments = {found[1]: found[2] for text in texts if (found := _MOMENT.fullmatch(text))}
+    moments = {moment[1]: moment[2] for text in texts if (moment := _MOMENT.fullmatch(text))}
     seconds = _seconds(moments)
     if not seconds:
         return None

@@ -56,10 +56,12 @@ def _says(program: str, usage: bytes) -> bool:
     if not os.access(program, os.X_OK):
         return False
     try:
-        asked = subprocess.run([program, "-h"], capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False)
+        completed = subprocess.run(
+            [program, "-h"], capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return usage in asked.stderr + asked.stdout
+    return usage in completed.stderr + completed.stdout
 
 
 # ---------------------------------------------------------------------------------------------- server and worker

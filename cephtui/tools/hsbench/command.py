@@ -51,10 +51,10 @@ class HsbenchWorkload(Workload):
         return timed * float(self.options["runtime"]) + _UNTIMED_SECONDS
 
     def describe(self) -> str:
-        *others, last = [_OPERATIONS[mode] for mode in self._modes]
-        named = f"{', '.join(others)} and {last}" if others else last
-        each = f"{self.options['size']} objects, {self.options['threads']} threads"
-        return f"{named} of {each}, up to {duration(float(self.options['runtime']))} each"
+        *before, last = [_OPERATIONS[mode] for mode in self._modes]
+        named = f"{', '.join(before)} and {last}" if before else last
+        objects = f"{self.options['size']} objects, {self.options['threads']} threads"
+        return f"{named} of {objects}, up to {duration(float(self.options['runtime']))} each"
 
     def writes(self) -> bool:
         return True

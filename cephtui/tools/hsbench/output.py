@@ -62,10 +62,10 @@ class _Line:
 
 
 def _line(text: str) -> _Line | None:
-    found = _LINE.fullmatch(text.rstrip())
-    if not found:
+    match = _LINE.fullmatch(text.rstrip())
+    if not match:
         return None
-    number, seconds, mode, ios, iops, *latency, failed = found.groups()
+    number, seconds, mode, ios, iops, *latency, failed = match.groups()
     least, mean, p99, most = (round(_finite(each) / 1000, 6) for each in latency)
     return _Line(
         number=None if number == "TOTAL" else int(number),
@@ -198,8 +198,8 @@ class HsbenchParser(LineParser):
             self._last_own = self._last_own and not is_new
             return
         if _FAILED.match(text) or (not is_new and not self._last_own and not self._is_own(text)):
-            found = _WHY.search(decoded)
-            self._why = self._why or (found and (found[1] or found[2])) or ""
+            reason = _WHY.search(decoded)
+            self._why = self._why or (reason and (reason[1] or reason[2])) or ""
             self._last_own = False
         elif is_new or self._is_own(text):
             self._own = [*self._own, decoded][-_OWN_MOST:]

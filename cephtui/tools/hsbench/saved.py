@@ -62,8 +62,8 @@ def find_runs(log: Log) -> list[FoundRun]:
     if "Hotsauce" not in log.text and "Loop" not in log.text:
         return []
     parts = [*_texts(log.lines), *_lists(log), *_tables(log.lines)]
-    found = [run for part in parts if (run := _run(part))]
-    return sorted(found, key=lambda run: run.line)
+    runs = [run for part in parts if (run := _run(part))]
+    return sorted(runs, key=lambda run: run.line)
 
 
 # ---------------------------------------------------------------------------------------------- text
@@ -94,7 +94,7 @@ def _texts(lines: Sequence[LogLine]) -> Iterator[_Part]:
 
 def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str) -> _Part:
     texts = [line.text.strip() for line in lines]
-    stamps = [found[1] if (found := _STAMP.match(text)) else "" for text in texts]
+    stamps = [stamp[1] if (stamp := _STAMP.match(text)) else "" for text in texts]
     times = [_time(stamp) for stamp in stamps]
     began = next((time for time in times if time), None)
     pieces: list[tuple[str, float]] = []
@@ -140,9 +140,9 @@ def _tables(lines: Sequence[LogLine]) -> Iterator[_Part]:
 
 def _of_rows(rows: Sequence[Mapping[str, Any]], line: int, last_line: int) -> Iterator[_Part]:
     """Rows become the lines that hsbench prints, with more digits."""
-    for _, each in groupby(rows, key=lambda row: str(row.get("Loop"))):
+    for _, loop_rows in groupby(rows, key=lambda row: str(row.get("Loop"))):
         try:
-            pieces, size = _pieces(list(each))
+            pieces, size = _pieces(list(loop_rows))
         except (LookupError, TypeError, ValueError):
             continue
         yield _Part(line, last_line, pieces, size, {})
@@ -150,11 +150,11 @@ def _of_rows(rows: Sequence[Mapping[str, Any]], line: int, last_line: int) -> It
 
 def _pieces(rows: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, float]], int]:
     """Raises LookupError, TypeError and ValueError for rows without these figures."""
-    found: list[tuple[str, float]] = []
+    pieces: list[tuple[str, float]] = []
     began, mode, size = 0.0, "", 0
     for row in rows:
         if row["Mode"] != mode:
-            found.append((f"Running Loop {int(row['Loop'])} {row['Mode']} TEST", began))
+            pieces.append((f"Running Loop {int(row['Loop'])} {row['Mode']} TEST", began))
             mode = row["Mode"]
         seconds, ops, rate, speed = (float(row[name]) for name in ("Seconds", "Ops", "Iops", "Mbps"))
         times = (float(row[name]) for name in _TIMES)
@@ -166,10 +166,10 @@ def _pieces(rows: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, float]],
         )
         if row["IntervalName"] == "TOTAL":
             began += seconds
-        found.append((text, began))
+        pieces.append((text, began))
         if mode in ("PUT", "GET") and ops and not size:
             size = _whole(speed * seconds * 1024**2 / ops)
-    return found, size
+    return pieces, size
 
 
 def _whole(nbytes: float) -> int:
@@ -206,7 +206,7 @@ def _run(part: _Part) -> FoundRun | None:
         options=options,
         other_options=other,
         has_all_options=bool(part.parameters),
-        asked=" ".join(f"{name}={value}" for name, value in sorted(part.parameters.items())),
+        request=" ".join(f"{name}={value}" for name, value in sorted(part.parameters.items())),
         target=f"s3:{endpoint}" if endpoint else "",
         version=part.version,
         started_at=part.started_at,
@@ -221,11 +221,11 @@ def _run(part: _Part) -> FoundRun | None:
 def _options(part: _Part) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """Those that a preset can have, and the others; making and removing the buckets is measured by none."""
     given = part.parameters
-    known: dict[str, object] = {"size": short_size(part.size)} if part.size else {}
-    known |= {to: given[name] for name, to in (("threads", "threads"), ("duration", "runtime")) if name in given}
-    known |= {"buckets": given["bucket_count"]} if "bucket_count" in given else {}
+    values: dict[str, object] = {"size": short_size(part.size)} if part.size else {}
+    values |= {to: given[name] for name, to in (("threads", "threads"), ("duration", "runtime")) if name in given}
+    values |= {"buckets": given["bucket_count"]} if "bucket_count" in given else {}
     if "modes" in given:
-        known["modes"] = "".join(mode for mode in given["modes"] if mode in _MEASURED)
-    options, refused = HsbenchOptions.check_each(known)
+        values["modes"] = "".join(mode for mode in given["modes"] if mode in _MEASURED)
+    options, refused = HsbenchOptions.check_each(values)
     other = {name: given[name] for name, usual in _USUAL.items() if given.get(name, usual) != usual}
     return options, {**other, **{name: str(value) for name, value in refused.items()}}

@@ -21,10 +21,10 @@ class IopingWorkload(FilledWorkload):
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """A line for each request, with its exact time; the first is not counted."""
-        asked = [f"-{letter}" for letter, option in (("L", "linear"),) if self.options.get(option)]
-        each = f"{round(float(self.options['interval']) * 1e6)}us"
+        flags = [f"-{letter}" for letter, option in (("L", "linear"),) if self.options.get(option)]
+        interval = f"{round(float(self.options['interval']) * 1e6)}us"
         lasts = f"{round(float(self.options['runtime']) * 1000)}ms"
-        words = ("-D", *asked, "-q", "-p", "1", "-i", each, "-w", lasts, "-s", str(self.block_bytes()))
+        words = ("-D", *flags, "-q", "-p", "1", "-i", interval, "-w", lasts, "-s", str(self.block_bytes()))
         return ("ioping", *words, "-S", str(size_bytes), place.path)
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
@@ -33,9 +33,9 @@ class IopingWorkload(FilledWorkload):
         return IopingParser(self.block_bytes())
 
     def describe(self) -> str:
-        each = f"every {float(self.options['interval']):g} s"
+        interval = f"every {float(self.options['interval']):g} s"
         order = "in order" if self.options.get("linear") else "at random"
-        return f"{self.options['size']} read {order} {each}, {duration(float(self.options['runtime']))}"
+        return f"{self.options['size']} read {order} {interval}, {duration(float(self.options['runtime']))}"
 
     def load(self) -> Load:
         """A request each interval, or when the one before has ended."""

@@ -57,7 +57,7 @@ def read_statistics(lines: Sequence[str]) -> dict[str, stats.Flow]:
 
 
 def _first(form: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
-    return next((found for line in lines if (found := form.fullmatch(line))), None)
+    return next((match for line in lines if (match := form.fullmatch(line))), None)
 
 
 class _Requests:
@@ -73,12 +73,14 @@ class _Requests:
         self.lasted_ns += lasted_ns
         if not count:
             return
-        each = spent_ns // count
-        bucket = stats.bucket_of(each)
+        mean_ns = spent_ns // count
+        bucket = stats.bucket_of(mean_ns)
         self.buckets[bucket] = self.buckets.get(bucket, 0) + count
-        self.count, self.spent_ns, self.squares = self.count + count, self.spent_ns + spent_ns, self.squares + each**2
-        self.least_ns = each if self.least_ns is None else min(self.least_ns, each)
-        self.most_ns = max(self.most_ns, each)
+        self.count += count
+        self.spent_ns += spent_ns
+        self.squares += mean_ns**2
+        self.least_ns = mean_ns if self.least_ns is None else min(self.least_ns, mean_ns)
+        self.most_ns = max(self.most_ns, mean_ns)
 
     def interval(self, block_bytes: int) -> Interval:
         """As one interval."""

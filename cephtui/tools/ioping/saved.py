@@ -89,7 +89,7 @@ def _given(command: CommandLine | None) -> tuple[dict[str, str], str]:
 
 def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
     """Whether a command names the path of this output, where that has one."""
-    head = next((found for line in lines if (found := _HEAD.fullmatch(line.text.strip()))), None)
+    head = next((match for line in lines if (match := _HEAD.fullmatch(line.text.strip()))), None)
     path = _given(command)[1]
     return head is None or is_variable(path) or path.rstrip("/") in (head[1].rstrip("/"), ".")
 
@@ -103,7 +103,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | No
     if not flows:
         return None
     options, other = _options(given, size, has_command=command is not None)
-    head = next((found[1] for text in texts if (found := _HEAD.fullmatch(text))), path)
+    head = next((match[1] for text in texts if (match := _HEAD.fullmatch(text))), path)
     return FoundRun(
         line=lines[0].number,
         last_line=lines[-1].number,
@@ -112,7 +112,7 @@ def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | No
         other_options=other,
         has_all_options=command is not None,
         command=command.text if command else "",
-        asked=without_output(command.text) if command else "",
+        request=without_output(command.text) if command else "",
         target=f"{'device' if head.startswith('/dev/') else 'file'}:{head}" if head else "",
         node=command.node if command else "",
         duration_seconds=max(flow.runtime_seconds for flow in flows.values()),
@@ -132,22 +132,22 @@ def _measured(texts: Sequence[str], size: int) -> tuple[list[Reading], Mapping[s
 
 def _size(texts: Sequence[str]) -> int:
     """Bytes of one request, as it is printed; 0 where it is not."""
-    found = next((found for text in texts if (found := _REQUEST.match(text))), None)
-    return size_or_zero(f"{found[1]}{(found[2] or '')[:1]}") if found else 0
+    request = next((request for text in texts if (request := _REQUEST.match(text))), None)
+    return size_or_zero(f"{request[1]}{(request[2] or '')[:1]}") if request else 0
 
 
 def _options(
     given: Mapping[str, str], size: int, *, has_command: bool
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """Those that a preset can have, and the others."""
-    known: dict[str, object] = {"size": short_size(size)} if size else {}
+    values: dict[str, object] = {"size": short_size(size)} if size else {}
     if has_command:
-        known["interval"] = _duration(given.get("interval", "1"))
+        values["interval"] = _duration(given.get("interval", "1"))
         if work_size := size_or_zero(given.get("work-size", "")):
-            known["work-size"] = short_size(work_size)
-        known |= {"linear": True} if "linear" in given else {}
-        known |= {"runtime": _duration(given["work-time"])} if "work-time" in given else {}
-    options, refused = IopingOptions.check_each(known)
+            values["work-size"] = short_size(work_size)
+        values |= {"linear": True} if "linear" in given else {}
+        values |= {"runtime": _duration(given["work-time"])} if "work-time" in given else {}
+    options, refused = IopingOptions.check_each(values)
     other = {name: given.get(name, str(value)) for name, value in refused.items()}
     taken = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}
     return options, {**other, **{name: value for name, value in given.items() if name not in taken}}

@@ -31,8 +31,8 @@ class Iperf3Workload(Workload):
 
     def for_version(self, text: str) -> Self:
         """JSON has exact bytes and round-trip times, where it can be had while it runs."""
-        found = re.search(r"(\d+)\.(\d+)", text)
-        return replace(self, as_json=found is not None and (int(found[1]), int(found[2])) >= _STREAMS_JSON)
+        version = re.search(r"(\d+)\.(\d+)", text)
+        return replace(self, as_json=version is not None and (int(version[1]), int(version[2])) >= _STREAMS_JSON)
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """There is no data."""
@@ -60,12 +60,12 @@ class Iperf3Workload(Workload):
         if not place.addresses:
             return place.host
         network = str(self.options["network"])
-        found = place.addresses.get("") or place.addresses.get(network)
-        if found is None:
-            known = " and ".join(f"the {name} network ({address})" for name, address in place.addresses.items())
-            problem = f"{place.host} has no address in the {network} network, only in {known}"
+        address = place.addresses.get("") or place.addresses.get(network)
+        if address is None:
+            networks = " and ".join(f"the {name} network ({address})" for name, address in place.addresses.items())
+            problem = f"{place.host} has no address in the {network} network, only in {networks}"
             raise OptionError("network", f"{problem}: name one with --target host:NODE@ADDRESS")
-        return found
+        return address
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.iperf3.output import Iperf3Parser

@@ -86,13 +86,13 @@ class _Side:
     def flow(self) -> Flow | None:
         """What has arrived; without that, as after a stop, what was sent."""
         sent = self.sent or (self._added() if self.parts else None)
-        found = self.received if self.received and self.received.bytes else sent
-        if found is None or found.seconds <= 0:
+        counted = self.received if self.received and self.received.bytes else sent
+        if counted is None or counted.seconds <= 0:
             return None
-        rate = found.bytes / found.seconds
+        rate = counted.bytes / counted.seconds
         retransmits = sent.retransmits if sent else None
         rtt = sent.rtt_seconds if sent and sent.rtt_seconds else mean_of_known(p.rtt_seconds for p in self.parts)
-        return Flow(None, found.bytes, found.seconds, None, rate, {}, None, None, None, None, retransmits, rtt)
+        return Flow(None, counted.bytes, counted.seconds, None, rate, {}, None, None, None, None, retransmits, rtt)
 
     def _added(self) -> _Part:
         lasted = sum(part.seconds for part in self.parts)
@@ -161,8 +161,8 @@ class Iperf3Parser(LineParser):
     def _take_text(self, text: str) -> list[Reading]:
         if row := _ROW.match(text):
             return self._take_row(row)
-        if found := _VERSION.match(text):
-            self._version = int(found[1]), int(found[2])
+        if version := _VERSION.match(text):
+            self._version = int(version[1]), int(version[2])
         elif (busy := _CPU.match(text)) and self._cpu is None:
             self._cpu = _cpu_of(busy.groupdict())
         return []
@@ -175,8 +175,8 @@ class Iperf3Parser(LineParser):
         one, more = _BYTES_A_SECOND[row["of"]]
         rate *= one * more ** " KMGT".index(row["unit"] or " ")
         part = _Part(start, end, round(rate * max(0.0, end - start)))
-        if found := _RETRANSMITS.match(row["rest"]):
-            part.retransmits = int(found[1])
+        if retransmits := _RETRANSMITS.match(row["rest"]):
+            part.retransmits = int(retransmits[1])
         side = {"TX": "write", "RX": "read"}.get(row["role"] or "") or self._one_side
         if row["rest"].rstrip().endswith(("sender", "receiver")):
             self._whole(side, part, sent=row["rest"].rstrip().endswith("sender"))
@@ -187,8 +187,8 @@ class Iperf3Parser(LineParser):
 
     def _take_event(self, text: str) -> list[Reading]:
         try:
-            found = load_json(text)
-            kind, data = found["event"], found["data"]
+            event = load_json(text)
+            kind, data = event["event"], event["data"]
             if kind == "interval":
                 return self._take_interval(data)
             if kind == "start":
@@ -275,10 +275,10 @@ class Iperf3Parser(LineParser):
 
     def _error(self) -> str | None:
         lines = [self._reported, *self.errors.spoken]
-        found = next((line for line in lines if line and not line.startswith("warning: ")), None)
-        if found is None:
+        line = next((line for line in lines if line and not line.startswith("warning: ")), None)
+        if line is None:
             return None
-        text = f"iperf3: {found.removeprefix('iperf3: ').removeprefix('error - ')}"
+        text = f"iperf3: {line.removeprefix('iperf3: ').removeprefix('error - ')}"
         hint = next((hint for words, hint in _HINTS.items() if text.endswith(words)), "")
         return f"{text}: {hint}" if hint else text
 
@@ -298,10 +298,10 @@ class Iperf3Parser(LineParser):
 
 def _figure(value: object) -> float:
     """Raises ValueError and TypeError."""
-    found = float(value)  # type: ignore[arg-type]
-    if not 0 <= found <= _FIGURE_MOST:
+    figure = float(value)  # type: ignore[arg-type]
+    if not 0 <= figure <= _FIGURE_MOST:
         raise ValueError(f"no figure: {value}")
-    return found
+    return figure
 
 
 def _part_of(data: Mapping[str, Any]) -> _Part:
@@ -311,8 +311,8 @@ def _part_of(data: Mapping[str, Any]) -> _Part:
     return _Part(start, end, int(nbytes), None if again is None else int(_figure(again)))
 
 
-def _cpu_of(found: Mapping[str, Any]) -> _Cpu:
-    return _Cpu(*(_figure(found[name]) for name in ("local", "user", "system", "remote")))
+def _cpu_of(percents: Mapping[str, Any]) -> _Cpu:
+    return _Cpu(*(_figure(percents[name]) for name in ("local", "user", "system", "remote")))
 
 
 def _rtt(microseconds: list[float]) -> float | None:

@@ -78,7 +78,7 @@ FILES = (("iperf3 that has failed", r'"intervals"\s*:\s*\[\s*\][\s\S]{0,400}"err
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Measurement:
     """A run, and what is known of it before its command is."""
 
     line: int
@@ -92,27 +92,29 @@ class _Found:
     version: str = ""
     error: str = ""
     started_at: datetime | None = None
-    known: Mapping[str, object] = field(default_factory=dict)
-    """Options, as a preset has them."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """As a preset has them."""
     other: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
     is_server: bool = False
-    asked: str = ""
+    request: str = ""
 
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
     if "its/sec" not in log.text and "Bytes/sec" not in log.text and "test_start" not in log.text:
         return []
-    found = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda each: each.line)
-    begun = begun_by(command_lines(log, "iperf3"), found, lambda output: (output.line, output.last_line), _fits)
-    return [run for each, command in zip(found, begun, strict=True) if (run := _run(each, command))]
+    measurements = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda measurement: measurement.line)
+    begun = begun_by(command_lines(log, "iperf3"), measurements, lambda output: (output.line, output.last_line), _fits)
+    return [
+        run for measurement, command in zip(measurements, begun, strict=True) if (run := _run(measurement, command))
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- JSON
 
 
-def _documents(log: Log) -> Iterator[_Found]:
+def _documents(log: Log) -> Iterator[_Measurement]:
     for document in json_documents(log, _DOCUMENT, '"test_start"'):
         content = document.content
         if not (isinstance(content, dict) and isinstance(content.get("intervals"), list)):
@@ -122,11 +124,11 @@ def _documents(log: Log) -> Iterator[_Found]:
         if content.get("error"):
             events.append({"event": "error", "data": content["error"]})
         events.append({"event": "end", "data": content.get("end")})
-        if found := _of_events(events, document.line, document.last_line):
-            yield found
+        if measurement := _of_events(events, document.line, document.last_line):
+            yield measurement
 
 
-def _streamed(log: Log) -> Iterator[_Found]:
+def _streamed(log: Log) -> Iterator[_Measurement]:
     events: list[Any] = []
     first = 0
     for document in json_documents(log, _EVENT, '"event"'):
@@ -134,12 +136,12 @@ def _streamed(log: Log) -> Iterator[_Found]:
         if kind == "start":
             events, first = [], document.line
         events.append(document.content)
-        if kind == "end" and first and (found := _of_events(events, first, document.last_line)):
-            yield found
+        if kind == "end" and first and (measurement := _of_events(events, first, document.last_line)):
+            yield measurement
             first = 0
 
 
-def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -> _Found | None:
+def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -> _Measurement | None:
     """None for what is not of TCP, or no output of iperf3."""
     try:
         start = events[0]["data"]
@@ -150,8 +152,7 @@ def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -
         is_server = "connecting_to" not in start
         peer = start["accepted_connection"] if is_server else start["connecting_to"]
         system = _SYSTEM.match(str(start.get("system_info", "")))
-        asked = json.dumps(test, sort_keys=True)
-        return _Found(
+        return _Measurement(
             line=line,
             last_line=last_line,
             output=b"".join(json.dumps(event).encode() + b"\n" for event in events),
@@ -161,10 +162,10 @@ def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -
             node=system[1] if system else "",
             version=str(start["version"])[:100],
             started_at=_date(start.get("timestamp", {}).get("timesecs")),
-            known=_stated(test, start),
+            options=_stated(test, start),
             other={name: str(test[name]) for name in ("bytes", "blocks", "target_bitrate", "tos") if test.get(name)},
             is_server=is_server,
-            asked=asked,
+            request=json.dumps(test, sort_keys=True),
         )
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
@@ -180,23 +181,23 @@ def _date(seconds: object) -> datetime | None:
 
 def _stated(test: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, object]:
     """What a document says of what was asked for."""
-    found: dict[str, object] = {"omit": test.get("omit", 0)}
+    options: dict[str, object] = {"omit": test.get("omit", 0)}
     if test.get("duration"):
-        found["runtime"] = test["duration"]
+        options["runtime"] = test["duration"]
     if test.get("blksize") not in (None, 0, _BLOCK_BYTES):
-        found["length"] = short_size(int(test["blksize"]))
+        options["length"] = short_size(int(test["blksize"]))
     if start.get("sock_bufsize"):
-        found["window"] = short_size(int(start["sock_bufsize"]))
-    return found
+        options["window"] = short_size(int(start["sock_bufsize"]))
+    return options
 
 
 # ---------------------------------------------------------------------------------------------- text
 
 
-def _texts(log: Log) -> Iterator[_Found]:
+def _texts(log: Log) -> Iterator[_Measurement]:
     for lines in _blocks(log.lines):
-        if found := _of_lines(lines):
-            yield found
+        if measurement := _of_lines(lines):
+            yield measurement
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
@@ -227,27 +228,27 @@ def _is_own(text: str) -> bool:
     )
 
 
-def _of_lines(lines: Sequence[LogLine]) -> _Found | None:
+def _of_lines(lines: Sequence[LogLine]) -> _Measurement | None:
     """None for what is not of TCP, or has no figures."""
     texts = [line.text.strip() for line in lines]
     rows = [row for text in texts if (row := read_row(text))]
     if any(word in text for text in texts for word in _OF_UDP) or not rows:
         return None
-    peer = next((found for text in texts if (found := _CONNECTS.match(text) or _ACCEPTS.match(text))), None)
+    peer = next((match for text in texts if (match := _CONNECTS.match(text) or _ACCEPTS.match(text))), None)
     is_server = bool(peer and peer.re is _ACCEPTS)
     is_reverse = any(text.startswith("Reverse mode") for text in texts)
     if is_server:  # it prints the totals of its own side only
         is_reverse = {row.verb for row in rows if row.verb} == {"sender"}
     ramp = max((row.end_seconds for row in rows if row.is_ramp), default=0.0)
-    starting = next((found for text in texts if (found := _STARTING.match(text))), None)
-    known: dict[str, object] = {"omit": int(starting[4])} if starting else {"omit": round(ramp)} if ramp else {}
-    if seconds := next((found for text in texts if (found := _SECONDS.match(text))), None):
-        known["runtime"] = int(seconds[1])
+    starting = next((match for text in texts if (match := _STARTING.match(text))), None)
+    options: dict[str, object] = {"omit": int(starting[4])} if starting else {"omit": round(ramp)} if ramp else {}
+    if seconds := next((match for text in texts if (match := _SECONDS.match(text))), None):
+        options["runtime"] = int(seconds[1])
     if starting and int(starting[3]) != _BLOCK_BYTES:
-        known["length"] = short_size(int(starting[3]))
-    system = next((found[1] for text in texts if (found := _SYSTEM.match(text))), "")
-    time = next((found[1] for text in texts if (found := _TIME.match(text))), "")
-    return _Found(
+        options["length"] = short_size(int(starting[3]))
+    system = next((match[1] for text in texts if (match := _SYSTEM.match(text))), "")
+    time = next((match[1] for text in texts if (match := _TIME.match(text))), "")
+    return _Measurement(
         line=lines[0].number,
         last_line=lines[-1].number,
         output="".join(f"{text}\n" for text in texts if not _ERROR.match(text)).encode(),
@@ -258,7 +259,7 @@ def _of_lines(lines: Sequence[LogLine]) -> _Found | None:
         version=next((text for text in texts if _VERSION.fullmatch(text)), ""),
         error=next((text for text in texts if _ERROR.match(text)), ""),
         started_at=_parsed(time),
-        known=known,
+        options=options,
         is_whole=any(row.verb for row in rows),
         is_server=is_server,
     )
@@ -279,73 +280,75 @@ def _given(command: CommandLine) -> dict[str, str]:
     return given
 
 
-def _fits(command: CommandLine, found: _Found) -> bool:
+def _fits(command: CommandLine, measurement: _Measurement) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
     given = _given(command)
-    if ("server" in given) is not found.is_server or "udp" in given:
+    if ("server" in given) is not measurement.is_server or "udp" in given:
         return False
-    if found.is_server:
+    if measurement.is_server:
         return True
     client = given.get("client", "")
-    if found.host and client and client != found.host and not is_variable(client):
+    if measurement.host and client and client != measurement.host and not is_variable(client):
         return False
-    wanted = {"parallel": found.streams, **({"time": found.known["runtime"]} if "runtime" in found.known else {})}
+    wanted: dict[str, object] = {"parallel": measurement.streams}
+    if "runtime" in measurement.options:
+        wanted["time"] = measurement.options["runtime"]
     said = {"parallel": "1", "time": "10", **given}
     if "bytes" in given or "blockcount" in given:
         wanted.pop("time", None)
     direction = _direction("reverse" in given, "bidir" in given, is_server=False)
-    return direction == found.direction and all(
+    return direction == measurement.direction and all(
         said[name] == str(value) or is_variable(said[name]) for name, value in wanted.items()
     )
 
 
-def _run(found: _Found, command: CommandLine | None) -> FoundRun | None:
+def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | None:
     """None where nothing was measured."""
-    parser = Iperf3Parser(found.direction, found.streams)
-    readings: list[Reading] = parser.feed("stdout", found.output, 0.0)
-    parser.feed("stderr", f"{found.error}\n".encode() if found.error else b"", 0.0)
+    parser = Iperf3Parser(measurement.direction, measurement.streams)
+    readings: list[Reading] = parser.feed("stdout", measurement.output, 0.0)
+    parser.feed("stderr", f"{measurement.error}\n".encode() if measurement.error else b"", 0.0)
     readings += parser.finish()
     result = parser.result()
     if not result.flows and not result.error:
         return None
     given = _given(command) if command else {}
-    options, other = _options(found, given)
+    options, other = _options(measurement, given)
     lasted = max((flow.runtime_seconds for flow in result.flows.values()), default=0.0)
     ramp = max((reading.elapsed_seconds for reading in readings if reading.phase == "ramp"), default=0.0)
     return FoundRun(
-        line=found.line,
-        last_line=found.last_line,
-        name=f"iperf3-{found.direction}",
+        line=measurement.line,
+        last_line=measurement.last_line,
+        name=f"iperf3-{measurement.direction}",
         options=options,
         other_options=other,
-        has_all_options=command is not None and not found.is_server,
+        has_all_options=command is not None and not measurement.is_server,
         command=command.text if command else "",
-        asked=without_output(command.text) if command else found.asked,
-        target=f"host:{found.host}" if found.host else "",
-        node=found.node or (command.node if command else ""),
-        version=found.version,
-        started_at=found.started_at,
+        request=without_output(command.text) if command else measurement.request,
+        target=f"host:{measurement.host}" if measurement.host else "",
+        node=measurement.node or (command.node if command else ""),
+        version=measurement.version,
+        started_at=measurement.started_at,
         duration_seconds=min(lasted + ramp, ELAPSED_MOST_SECONDS / 2),
-        stopped=not found.is_whole,
+        stopped=not measurement.is_whole,
         error=result.error,
         summary=stats.summarise([result.flows]),
         cpu_user_percent=result.cpu_user_percent,
         cpu_system_percent=result.cpu_system_percent,
-        findings=result.findings if found.is_whole else (*result.findings, INCOMPLETE.found(log=True)),
+        findings=result.findings if measurement.is_whole else (*result.findings, INCOMPLETE.found(log=True)),
         readings=tuple(readings),
     )
 
 
-def _options(found: _Found, given: Mapping[str, str]) -> tuple[dict[str, OptionValue], dict[str, str]]:
+def _options(measurement: _Measurement, given: Mapping[str, str]) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """Those that a preset can have, and the others."""
-    known: dict[str, object] = {"direction": found.direction, "parallel": found.streams}
-    if given and not found.is_server:
+    values: dict[str, object] = {"direction": measurement.direction, "parallel": measurement.streams}
+    if given and not measurement.is_server:
         is_timed = "bytes" not in given and "blockcount" not in given
-        known |= {"omit": given.get("omit", "0"), **({"runtime": given.get("time", "10")} if is_timed else {})}
-        known |= {name: given[name] for name in ("window", "length", "zerocopy", "no-delay") if name in given}
-    known |= found.known
-    options, refused = Iperf3Options.check_each({name: _plain(name, value) for name, value in known.items()})
-    other = {**found.other, **{name: str(known[name]) for name in refused}}
+        values |= {"omit": given.get("omit", "0"), **({"runtime": given.get("time", "10")} if is_timed else {})}
+        values |= {name: given[name] for name in ("window", "length", "zerocopy", "no-delay") if name in given}
+    values |= measurement.options
+    options, refused = Iperf3Options.check_each({name: _plain(name, value) for name, value in values.items()})
+    other = {**measurement.other, **{name: str(values[name]) for name in refused}}
     taken = _OWN | _OF_OUTPUT
     return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
 

@@ -23,15 +23,15 @@ class LoadGenWorkload(Workload):
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """All its objects in full, which are all that it writes: by default no more than there is room for."""
-        each, fitting = self.object_bytes(), default_span_bytes // self.object_bytes()
+        object_bytes, fitting = self.object_bytes(), default_span_bytes // self.object_bytes()
         chosen = self.options.get("num-objects")
         number = min(_OBJECTS, max(fitting, 1)) if chosen is None else int(chosen)
         if number > fitting:
-            problem = f"{number} of {self.options['max-object-size']} take {size_text(number * each)}"
+            problem = f"{number} of {self.options['max-object-size']} take {size_text(number * object_bytes)}"
             raise OptionError(
                 "num-objects", f"{problem}, and there is room for {size_text(default_span_bytes)}: at most {fitting}"
             )
-        return 1, number * each
+        return 1, number * object_bytes
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """With a limit of what is in flight that never counts: by default it is 10 MiB, whatever ``max-ops`` says."""

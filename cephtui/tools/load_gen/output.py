@@ -94,10 +94,10 @@ class LoadGenParser(LineParser):
                 self._kinds.add(begun[1].lower())
             self._number += 1
         for done in _DONE.finditer(line):
-            if found := self._pending.pop(int(done[1]), None):
+            if operation := self._pending.pop(int(done[1]), None):
                 self._done_at = at
-                self._all.add(*found)
-                self._now.add(*found)
+                self._all.add(*operation)
+                self._now.add(*operation)
         return ready
 
     def _cut(self, at: float) -> list[Reading]:

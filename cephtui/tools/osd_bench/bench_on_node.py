@@ -50,10 +50,10 @@ class Bench:
         self.next[osd] = min(max(blocks, 1) * self.block, self.most)
         self.say(dict(done, osd=osd))
 
-    def say(self, found: Any) -> None:
+    def say(self, record: Any) -> None:
         with self.lock:
             try:
-                sys.stdout.write(json.dumps(found) + "\n")
+                sys.stdout.write(json.dumps(record) + "\n")
                 sys.stdout.flush()
             except OSError:  # nobody reads it any more: nothing is to be written for them
                 os._exit(0)

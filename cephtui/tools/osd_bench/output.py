@@ -80,14 +80,14 @@ class OsdBenchParser(LineParser):
     def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         self._elapsed = elapsed_seconds
         try:
-            found = load_json(line)
-            if "osds" in found:
-                self._osds = {one["id"]: _about(one) for one in found["osds"] if isinstance(one["id"], int)}
+            record = load_json(line)
+            if "osds" in record:
+                self._osds = {one["id"]: _about(one) for one in record["osds"] if isinstance(one["id"], int)}
                 return []
-            if "unanswered" in found:
-                self._unanswered[int(found["unanswered"])] = int(found["count"]), int(found["size"])
+            if "unanswered" in record:
+                self._unanswered[int(record["unanswered"])] = int(record["count"]), int(record["size"])
                 return []
-            osd, done = int(found["osd"]), _portion(found)
+            osd, done = int(record["osd"]), _portion(record)
         except (ValueError, LookupError, TypeError, OverflowError):
             return []
         self._all.setdefault(osd, []).append(done)
@@ -138,12 +138,12 @@ class OsdBenchParser(LineParser):
 
 def read_text(text: str) -> dict[str, float] | None:
     """A portion in words as the object that ceph prints; None for any other line. Sizes are rounded there."""
-    found = _TEXT.fullmatch(text)
-    if found is None:
+    match = _TEXT.fullmatch(text)
+    if match is None:
         return None
     try:
-        nbytes, block = (_bytes(found[number], found[number + 1]) for number in (1, 3))
-        return {"bytes_written": nbytes - nbytes % block, "blocksize": block, "elapsed_sec": float(found[5])}
+        nbytes, block = (_bytes(match[number], match[number + 1]) for number in (1, 3))
+        return {"bytes_written": nbytes - nbytes % block, "blocksize": block, "elapsed_sec": float(match[5])}
     except (ValueError, ZeroDivisionError):
         return None
 
@@ -159,10 +159,10 @@ def _about(one: Mapping[str, Any]) -> _About:
     return _About(printable(str(one["class"])), printable(place))
 
 
-def _portion(found: Mapping[str, Any]) -> _Done:
+def _portion(answer: Mapping[str, Any]) -> _Done:
     """Raises ValueError, LookupError and TypeError where it is none."""
-    nbytes, block = int(found["bytes_written"]), int(found["blocksize"])
-    seconds = answers.number(found["elapsed_sec"])
+    nbytes, block = int(answer["bytes_written"]), int(answer["blocksize"])
+    seconds = answers.number(answer["elapsed_sec"])
     if not (0 < block <= nbytes < _BYTES_MOST and 0 < seconds < _SECONDS_MOST):
         raise ValueError("not a portion")
     return _Done(nbytes // block, nbytes, seconds)
@@ -170,15 +170,15 @@ def _portion(found: Mapping[str, Any]) -> _Done:
 
 def _sum(parts: Iterable[_Done]) -> _Done:
     """One after the other as one."""
-    found = list(parts)
-    return _Done(sum(p.ios for p in found), sum(p.bytes for p in found), sum(p.seconds for p in found))
+    portions = list(parts)
+    return _Done(sum(p.ios for p in portions), sum(p.bytes for p in portions), sum(p.seconds for p in portions))
 
 
 def _flow(osds: Mapping[int, Iterable[_Done]], *, together: bool) -> stats.Flow:
     """Of all OSDs; the time of those that wrote together is the one in which their rates make what they wrote."""
-    found = [_sum(done) for done in osds.values()]
-    whole = _sum(found)
-    seconds = whole.bytes / sum(each.bytes / each.seconds for each in found) if together else whole.seconds
+    sums = [_sum(done) for done in osds.values()]
+    whole = _sum(sums)
+    seconds = whole.bytes / sum(each.bytes / each.seconds for each in sums) if together else whole.seconds
     return stats.make_flow(whole.ios, whole.bytes, seconds)
 
 

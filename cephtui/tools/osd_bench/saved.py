@@ -32,7 +32,7 @@ COMMAND = ("ceph", r"\stell\s.*\sbench")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    found: Mapping[str, object]
+    portion: Mapping[str, object]
     """As ceph prints it."""
     osd: int | None
     line: int
@@ -43,13 +43,13 @@ class _Answer:
 
 def find_runs(log: Log) -> list[FoundRun]:
     """In the order of the log; raises nothing."""
-    found = sorted([*_documents(log), *_texts(log)], key=lambda answer: answer.line)
-    if not found:
+    all_answers = sorted([*_documents(log), *_texts(log)], key=lambda answer: answer.line)
+    if not all_answers:
         return []
     commands = [each for each in command_lines(log, "ceph") if _told(each) is not None]
-    begun = begun_by(commands, found, lambda answer: (answer.line, answer.last_line), _fits)
-    whole = _repeated(found, begun)
-    return [run for answer, command in zip(found, whole, strict=True) if (run := _run(answer, command))]
+    begun = begun_by(commands, all_answers, lambda answer: (answer.line, answer.last_line), _fits)
+    whole = _repeated(all_answers, begun)
+    return [run for answer, command in zip(all_answers, whole, strict=True) if (run := _run(answer, command))]
 
 
 def _documents(log: Log) -> Iterator[_Answer]:
@@ -63,14 +63,14 @@ def _texts(log: Log) -> Iterator[_Answer]:
         return
     for line in log.lines:
         at = line.text.find("bench: wrote ") if "bench: wrote" in line.text else -1
-        if at >= 0 and (found := read_text(line.text[at:].strip())):
-            yield _answer(found, line.text[:at].strip(), line.number, line.number)
+        if at >= 0 and (portion := read_text(line.text[at:].strip())):
+            yield _answer(portion, line.text[:at].strip(), line.number, line.number)
 
 
-def _answer(found: Mapping[str, object], before: str, line: int, last_line: int) -> _Answer:
+def _answer(portion: Mapping[str, object], before: str, line: int, last_line: int) -> _Answer:
     osd = _OSD.search(before)
     is_of_several = bool(_OF_SEVERAL.fullmatch(before))
-    return _Answer(found, int(osd[1]) if osd else None, line, last_line, is_of_several)
+    return _Answer(portion, int(osd[1]) if osd else None, line, last_line, is_of_several)
 
 
 def _told(command: CommandLine) -> str | None:
@@ -78,19 +78,19 @@ def _told(command: CommandLine) -> str | None:
     words = command.words
     if "tell" in words[:-2]:
         at = words.index("tell")
-        found = _NUMBERED.fullmatch(words[at + 1])
-        return found[1] if found and words[at + 2 : at + 3] == ("bench",) else None
+        match = _NUMBERED.fullmatch(words[at + 1])
+        return match[1] if match and words[at + 2 : at + 3] == ("bench",) else None
     return None
 
 
 def _fits(command: CommandLine, answer: _Answer) -> bool:
     """Whether a command can have this answer."""
-    told, asked = _told(command), {**_DEFAULTS, **_given(command)}
+    told, counts = _told(command), {**_DEFAULTS, **_given(command)}
     if answer.osd is not None and told not in ("*", str(answer.osd)) and not is_variable(str(told)):
         return False
-    wanted = {"count": answer.found.get("bytes_written"), "size": answer.found.get("blocksize")}
+    wanted = {"count": answer.portion.get("bytes_written"), "size": answer.portion.get("blocksize")}
     return all(
-        value == str(wanted[name]) for name, value in asked.items() if name in wanted and value.isdecimal()
+        value == str(wanted[name]) for name, value in counts.items() if name in wanted and value.isdecimal()
     )  # what a shell would have put in is not known
 
 
@@ -100,10 +100,10 @@ def _given(command: CommandLine) -> dict[str, str]:
     return dict(zip(_COUNTS, values, strict=False))
 
 
-def _repeated(found: Sequence[_Answer], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
+def _repeated(all_answers: Sequence[_Answer], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
     """``osd.*`` has an answer of each OSD."""
     whole: list[CommandLine | None] = []
-    for answer, command in zip(found, begun, strict=True):
+    for answer, command in zip(all_answers, begun, strict=True):
         before = whole[-1] if whole else None
         is_next = command is None and before and _told(before) == "*" and answer.is_of_several
         whole.append(before if is_next else command)
@@ -114,7 +114,7 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
     """None for an answer without figures."""
     told = _told(command) if command else None
     osd = int(told) if answer.osd is None and told and told.isdecimal() else answer.osd
-    portion = _portion(answer.found)
+    portion = _portion(answer.portion)
     parser = OsdBenchParser(together=False)
     parser.feed("stdout", f"{json.dumps({**portion, 'osd': osd or 0})}\n".encode(), 0.0)
     flows = parser.result().flows
@@ -132,7 +132,7 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
         other_options=other,
         has_all_options=command is not None,
         command=command.text if command else "",
-        asked=f"osd.{osd}: {command.text}" if command else "",
+        request=f"osd.{osd}: {command.text}" if command else "",
         target="" if osd is None else f"osd:{osd}",
         node=command.node if command else "",
         duration_seconds=flow.runtime_seconds,
@@ -140,15 +140,15 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
     )
 
 
-def _portion(found: Mapping[str, object]) -> dict[str, object]:
+def _portion(answer: Mapping[str, object]) -> dict[str, object]:
     """With its time, which older versions of Ceph leave out."""
-    if "elapsed_sec" in found:
-        return dict(found)
+    if "elapsed_sec" in answer:
+        return dict(answer)
     try:
-        seconds = answers.number(found["bytes_written"]) / answers.number(found["bytes_per_sec"])
+        seconds = answers.number(answer["bytes_written"]) / answers.number(answer["bytes_per_sec"])
     except (LookupError, TypeError, ValueError, ArithmeticError):
-        return dict(found)
-    return {**found, "elapsed_sec": seconds}
+        return dict(answer)
+    return {**answer, "elapsed_sec": seconds}
 
 
 def _options(

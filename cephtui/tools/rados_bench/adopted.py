@@ -9,7 +9,7 @@ from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
 from cephtui.tools.commands import command_places
 from cephtui.tools.logs import Log, is_variable
-from cephtui.tools.rados_bench.given import MODES, PRESET, read_asked
+from cephtui.tools.rados_bench.given import MODES, PRESET, read_commands
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.units import parse_size, short_size
 
@@ -26,7 +26,7 @@ class Given:
     """A command line."""
 
     options: Mapping[str, str]
-    others: Sequence[str]
+    other_words: Sequence[str]
     """Words that are no options."""
 
     @property
@@ -38,23 +38,23 @@ class Given:
 
 def find_given(log: Log) -> list[Given]:
     """Each command in a text, in its order; raises ValueError for too many."""
-    found: list[Given] = []
+    all_given: list[Given] = []
     for at in command_places(log.lines, "rados"):
-        found += [Given(*each) for each in read_asked(log.lines, at)]
-        if len(found) > GIVEN_MOST:
+        all_given += [Given(*each) for each in read_commands(log.lines, at)]
+        if len(all_given) > GIVEN_MOST:
             raise ValueError(f"too many commands of rados bench, expected at most {GIVEN_MOST}")
-    return found
+    return all_given
 
 
-def adopt(asked: Given) -> Adopted:
+def adopt(command: Given) -> Adopted:
     """The options of a preset that does what a command would do; raises OptionError where none can."""
-    given, pool = asked.options, asked.options.get("pool", "")
-    if asked.others:
-        word = next(filter(is_variable, asked.others), asked.others[0])
+    given, pool = command.options, command.options.get("pool", "")
+    if command.other_words:
+        word = next(filter(is_variable, command.other_words), command.other_words[0])
         raise OptionError(word, "is no option, and a variable may hold any")
     wanted = {**_DEFAULTS, **{name: _value(name, value) for name, value in given.items() if name in PRESET}}
     return Adopted(
-        name=asked.name,
+        name=command.name,
         tool="rados-bench",
         options=RadosBenchOptions.check(wanted),
         left_out=tuple((name, RadosBenchOptions.reason_to_leave_out(name)) for name in given if name not in PRESET),

@@ -62,7 +62,7 @@ class Command:
     """Whether a loop runs it more than once."""
 
     @property
-    def asked(self) -> str:
+    def request(self) -> str:
         """All that it asks for."""
         return without_output(self.text)
 
@@ -129,21 +129,21 @@ class Command:
 
 def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     """The command that a line begins; None for another line."""
-    found = command_at(lines, at, "rados") if "rados" in lines[at].text else None
-    if not found or len(found.text) > _LONGEST:
+    line = command_at(lines, at, "rados") if "rados" in lines[at].text else None
+    if not line or len(line.text) > _LONGEST:
         return None
-    given = _given(found.words)
+    given = _given(line.words)
     if "mode" not in given:
         return None
-    return Command(found.line, found.last_line, found.text, found.node, given, found.repeats)
+    return Command(line.line, line.last_line, line.text, line.node, given, line.repeats)
 
 
-def read_asked(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
+def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
     """Of each command in a line its options, and what is none; a mode is empty where a variable stands for it."""
     line = command_at(lines, at, "rados")
     if line is None or len(line.typed) > _LONGEST:
         return []
-    found = []
+    commands = []
     for part in _NEXT.split(line.typed):
         _, program, rest = part.partition("rados ")
         if not program:
@@ -152,10 +152,10 @@ def read_asked(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], 
             words: Sequence[str] = command_words(rest)
         except ValueError:
             words = rest.split()
-        given, others = _parts(words)
-        if given.get("mode") or any(map(is_variable, others)):
-            found.append(({"mode": "", **given}, others))
-    return found
+        given, other_words = _parts(words)
+        if given.get("mode") or any(map(is_variable, other_words)):
+            commands.append(({"mode": "", **given}, other_words))
+    return commands
 
 
 def _given(words: Iterable[str]) -> dict[str, str]:
@@ -164,7 +164,7 @@ def _given(words: Iterable[str]) -> dict[str, str]:
 
 def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """The options, and the words that are neither one nor what rados is asked to do."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     plain: list[str] = []
     left = iter(words)
     for word in left:
@@ -173,14 +173,14 @@ def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:
         if not word.startswith("-") or len(word) == 1:
             plain.append(word)
         elif equals:
-            found[name] = value
+            options[name] = value
         else:
-            found[name] = next(left, "") if name in _WITH_VALUE else "true"
+            options[name] = next(left, "") if name in _WITH_VALUE else "true"
     begin = plain.index("bench") if "bench" in plain else len(plain)
     before, after = plain[:begin], plain[begin + 1 :]
     for at, (runtime, mode) in enumerate(pairwise(after)):
         if mode in MODES or (is_variable(mode) and len(after) == 2):
-            found.update(runtime=runtime, mode=mode)
+            options.update(runtime=runtime, mode=mode)
             after = [*after[:at], *after[at + 2 :]]
             break
-    return found, [*before, *after] if begin < len(plain) else []
+    return options, [*before, *after] if begin < len(plain) else []

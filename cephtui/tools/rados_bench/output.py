@@ -95,19 +95,19 @@ def _reached(row: Row, block_bytes: int, counted: float) -> float:
     speed = row.speed * (1 << 20)
     if row.clock is not None or not speed:
         return counted
-    found = row.finished * block_bytes / speed
-    return found if row.second <= found <= 1.01 * row.second + 1 else counted
+    seconds = row.finished * block_bytes / speed
+    return seconds if row.second <= seconds <= 1.01 * row.second + 1 else counted
 
 
 def _halves(rest: Reading, block_bytes: int) -> list[Reading]:
     """The end of a run in two, since it would be taken for one of its seconds, which the log does not have."""
     (done,) = rest.flows.values()
     ios, seconds = done.ios or 0, rest.interval_seconds / 2
-    found = []
+    halves = []
     for number, end in ((ios // 2, rest.elapsed_seconds - seconds), (ios - ios // 2, rest.elapsed_seconds)):
         half = stats.make_interval(number, number * block_bytes, seconds, done.latency_mean_seconds, None)
-        found.append(Reading("run", end, seconds, half if rest.read else None, half if rest.write else None))
-    return found
+        halves.append(Reading("run", end, seconds, half if rest.read else None, half if rest.write else None))
+    return halves
 
 
 class RadosBenchParser(LineParser):
@@ -280,8 +280,8 @@ class RadosBenchParser(LineParser):
 
     def _spoken_error(self) -> str | None:
         lines = self.errors.spoken
-        found = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
+        said = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
         wrong = next((line for line in lines if _WRONG.fullmatch(line)), None)
-        if found and wrong:
-            return f"{found}: {wrong}"
-        return found or wrong or next((line for line in reversed(lines) if line), None)
+        if said and wrong:
+            return f"{said}: {wrong}"
+        return said or wrong or next((line for line in reversed(lines) if line), None)

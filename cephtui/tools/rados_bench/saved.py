@@ -94,7 +94,7 @@ class _Part:
         if any("reading" in line.text or "a read benchmark" in line.text for line in self.errors):
             return False
         texts = [line.text for line in self.lines]
-        blanks = next((len(found[1]) for text in texts if (found := _SPACED.search(text))), 1)
+        blanks = next((len(match[1]) for text in texts if (match := _SPACED.search(text))), 1)
         return True if any("Stddev" in text for text in texts) or blanks == 5 else False if 2 < blanks < 5 else None
 
     @property
@@ -191,7 +191,7 @@ class _Finder:
         """Whether a run has been found since the newest."""
         self._ahead = deque[LogLine](maxlen=_NEAR_LINES)
         """Lines with a time of day that are not within a run."""
-        self._found: list[FoundRun] = []
+        self._runs: list[FoundRun] = []
 
     def take(self, lines: Sequence[LogLine], at: int, command: Command | None, *, is_document: bool) -> None:
         """The next line, and the command that it begins."""
@@ -215,12 +215,12 @@ class _Finder:
     @property
     def is_full(self) -> bool:
         """Whether there are more runs than any session takes."""
-        return len(self._found) > _RUNS_MOST
+        return len(self._runs) > _RUNS_MOST
 
     def finish(self) -> Iterator[FoundRun]:
         """All runs."""
         self._end()
-        yield from self._found
+        yield from self._runs
 
     def _begin(self, command: Command) -> None:
         self._end()
@@ -251,22 +251,22 @@ class _Finder:
         printed = part.printed()
         command = self._command_of(part, printed)
         if run := _run(part, command):
-            before = self._found[-1] if self._found else None
+            before = self._runs[-1] if self._runs else None
             if not (before and _is_said_again(part, before)):
-                self._found.append(run)
+                self._runs.append(run)
             self._is_used = True
             if command and not command.repeats:
                 self._commands.remove(command)
 
     def _command_of(self, part: _Part, printed: Printed) -> Command | None:
         """The command directly above a run if it stands alone, else the only one above of those that agree."""
-        found = [command for command in self._commands if command.agrees(printed)]
-        if not found or len({command.asked for command in found}) == 1:
-            return found[-1] if found else None
+        agreeing = [command for command in self._commands if command.agrees(printed)]
+        if not agreeing or len({command.request for command in agreeing}) == 1:
+            return agreeing[-1] if agreeing else None
         *_, before, last = self._commands
         first = (part.lines or part.errors)[0].number
         alone = last.line - before.last_line > 1 and first - last.last_line <= 2
-        return last if alone and last in found and not self._is_used else None
+        return last if alone and last in agreeing and not self._is_used else None
 
 
 def _is_own(text: str) -> bool:
@@ -286,8 +286,8 @@ def _is_said_again(part: _Part, before: FoundRun) -> bool:
     if part.rows or part.errors or part.totals.keys() != {"bandwidth (mb/sec)"}:
         return False
     speed = part.totals["bandwidth (mb/sec)"] * _MIB
-    known = [flow.bandwidth_bytes or 0.0 for flow in before.summary.flows.values() if flow.ios is not None]
-    return any(abs(speed - each) <= 1e-4 * each for each in known)
+    bandwidths = [flow.bandwidth_bytes or 0.0 for flow in before.summary.flows.values() if flow.ios is not None]
+    return any(abs(speed - each) <= 1e-4 * each for each in bandwidths)
 
 
 def _run(part: _Part, command: Command | None) -> FoundRun | None:
@@ -314,7 +314,7 @@ def _run(part: _Part, command: Command | None) -> FoundRun | None:
         other_options={**command.other_options, **unknown} if command else {},
         has_all_options=command is not None and command.is_whole and not unknown and "block-size" in options,
         command=command.text if command else "",
-        asked=command.asked if command else "",
+        request=command.request if command else "",
         target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
         node=part.node or (command.node if command else ""),
         started_at=datetime.fromtimestamp(clocks[0], UTC) if clocks else None,
@@ -370,7 +370,7 @@ def _options(part: _Part, command: Command | None) -> dict[str, OptionValue]:
     given = {k: v for k, v in command.given.items() if k not in command.variables} if command else {}
     start = part.announced
     block = part.block_bytes or (command.block_bytes if command else 0)
-    known: dict[str, object] = {
+    values: dict[str, object] = {
         **({"concurrent-ios": 16} if command and "concurrent-ios" not in command.given else {}),  # rados' default
         **({"runtime": start.seconds, "concurrent-ios": start.in_flight} if start else {}),
         **({"mode": "write"} if part.writes else {}),
@@ -378,18 +378,18 @@ def _options(part: _Part, command: Command | None) -> dict[str, OptionValue]:
         **({"block-size": short_size(block)} if block else {}),
     }
     if start and start.object_bytes != start.block_bytes:
-        known["object-size"] = short_size(start.object_bytes)
+        values["object-size"] = short_size(start.object_bytes)
     elif given.get("object-size") and not start:
-        known["object-size"] = given["object-size"].lower()
-    return {name: value for name in known if (value := _value(name, known)) is not None}
+        values["object-size"] = given["object-size"].lower()
+    return {name: value for name in values if (value := _value(name, values)) is not None}
 
 
-def _value(name: str, known: dict[str, object]) -> OptionValue | None:
+def _value(name: str, values: dict[str, object]) -> OptionValue | None:
     """As cephtui stores it; None for what it can't be."""
     with_it = (
-        {name: known[name]} if name != "object-size" else {n: known[n] for n in (name, "block-size") if n in known}
+        {name: values[name]} if name != "object-size" else {n: values[n] for n in (name, "block-size") if n in values}
     )
     try:
-        return RadosBenchOptions.check({"mode": known.get("mode", "rand"), **with_it})[name]
+        return RadosBenchOptions.check({"mode": values.get("mode", "rand"), **with_it})[name]
     except OptionError:
         return None

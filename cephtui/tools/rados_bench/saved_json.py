@@ -50,9 +50,9 @@ def as_lines(log: Log) -> tuple[Sequence[LogLine], set[int]]:
     for start, end in zip(starts, ends, strict=True):
         number += log.text.count("\n", counted, start.start())
         counted = start.start()
-        found = list(_document(log.text, start.start(), end, number))
-        made += found
-        within.update(range(number, found[-1].number + 1) if found else ())
+        document_lines = list(_document(log.text, start.start(), end, number))
+        made += document_lines
+        within.update(range(number, document_lines[-1].number + 1) if document_lines else ())
     own = {line.number for line in made}
     kept = [line for line in log.lines if line.number not in within or _is_other(line.text)]
     return sorted([*kept, *made], key=lambda line: line.number), own
@@ -67,12 +67,12 @@ def _document(text: str, at: int, end: int, number: int) -> Iterator[LogLine]:
     """Its lines, each where the newest of its values stands; the document may be cut, or have others in it."""
     held: dict[str, str] = {}
     is_over = False
-    for found in _PAIR.finditer(text, at, end):
-        number += text.count("\n", at, found.start())
-        at = found.start()
-        name, value = found[1], found[2] if found[2] is not None else found[3]
+    for pair in _PAIR.finditer(text, at, end):
+        number += text.count("\n", at, pair.start())
+        at = pair.start()
+        name, value = pair[1], pair[2] if pair[2] is not None else pair[3]
         if name is None:
-            if is_over and found[0] == "}":
+            if is_over and pair[0] == "}":
                 return
             continue
         is_over = is_over or name == "total_time_run"

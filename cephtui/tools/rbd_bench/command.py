@@ -32,12 +32,12 @@ class RbdBenchWorkload(Workload):
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
         """One image, which is used as a whole."""
-        asked = parse_size(str(self.options["size"])) if "size" in self.options else default_span_bytes
+        image_bytes = parse_size(str(self.options["size"])) if "size" in self.options else default_span_bytes
         block = self.block_bytes()
         whole = math.lcm(block, _FILL_BLOCK)
-        size = asked - asked % (whole if whole <= asked else block)
+        size = image_bytes - image_bytes % (whole if whole <= image_bytes else block)
         if not size:
-            raise OptionError("io-size", f"expected at most {short_size(asked)}, the size of the image")
+            raise OptionError("io-size", f"expected at most {short_size(image_bytes)}, the size of the image")
         return 1, size
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:

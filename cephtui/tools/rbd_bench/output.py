@@ -67,16 +67,16 @@ class Announced:
 
 def read_announced(line: str) -> Announced | None:
     """None for any other line."""
-    found = _BEGIN.fullmatch(line)
-    if found is None:
+    match = _BEGIN.fullmatch(line)
+    if match is None:
         return None
-    total, mix = found["bytes"], found["mix"]
+    total, mix = match["bytes"], match["mix"]
     return Announced(
-        found["type"] or "write",
-        int(found["size"]),
-        int(found["threads"]),
+        match["type"] or "write",
+        int(match["size"]),
+        int(match["threads"]),
         int(total) if total else None,
-        found["pattern"] or "",
+        match["pattern"] or "",
         int(mix) if mix else None,
     )
 
@@ -88,8 +88,8 @@ def second_of(line: str) -> int | None:
 
 def totalled(line: str) -> int | None:
     """Of the line of totals, how many operations there were; None for any other line."""
-    found = _TOTAL.fullmatch(line)
-    return int(found[1]) if found else None
+    match = _TOTAL.fullmatch(line)
+    return int(match[1]) if match else None
 
 
 def is_last(line: str) -> bool:
@@ -119,9 +119,9 @@ class RbdBenchParser(LineParser):
     def result(self) -> ToolResult:
         """Of a run that was killed only the last line is known."""
         error = next((line for line in self.errors.spoken if not _ENDED.fullmatch(line)), None)
-        found = [LIBRBD_CACHE.found(option="rbd-cache=true")] if self._cached else []
+        findings = [LIBRBD_CACHE.found(option="rbd-cache=true")] if self._cached else []
         flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
-        return ToolResult(*by_direction(flows), error=error, findings=(*found, *self._silent()))
+        return ToolResult(*by_direction(flows), error=error, findings=(*findings, *self._silent()))
 
     def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         line, at = line.rstrip("\r"), elapsed_seconds

@@ -68,13 +68,13 @@ def find_runs(log: Log) -> list[FoundRun]:
 
 def _again(blocks: Sequence[_Block], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
     """Totals right below others are of the same command once more."""
-    found: list[CommandLine | None] = []
+    commands: list[CommandLine | None] = []
     for number, command in enumerate(begun):
-        before = found[-1] if found else None
+        before = commands[-1] if commands else None
         near = number and blocks[number].span[0] - blocks[number - 1].span[1] <= _NEAR_LINES
         is_again = not command and before and near and not blocks[number].start and _fits(before, blocks[number])
-        found.append(before if is_again else command)
-    return found
+        commands.append(before if is_again else command)
+    return commands
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
@@ -109,7 +109,7 @@ def _given(command: CommandLine) -> dict[str, str]:
     return given if "image" in given or not spec else {**given, "image": spec}
 
 
-def _asked(command: CommandLine) -> dict[str, str]:
+def _all_options(command: CommandLine) -> dict[str, str]:
     """All options, those with their defaults that were not given."""
     own = {"io-type": "write"} if "bench-write" in command.words else {}
     return {**_DEFAULTS, **_given(command), **own}
@@ -117,7 +117,7 @@ def _asked(command: CommandLine) -> dict[str, str]:
 
 def _announced(command: CommandLine) -> str:
     """What a run of a command would have said of itself; raises ValueError for what is no size, and for a variable."""
-    given = _asked(command)
+    given = _all_options(command)
     size, total = parse_size(given["io-size"]), parse_size(given["io-total"])
     patterns = {short: printed for printed, short in _PATTERNS.items() if printed != short}
     kind = given.get("io-type", "")
@@ -129,7 +129,7 @@ def _announced(command: CommandLine) -> str:
 
 def _fits(command: CommandLine, block: _Block) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
-    start, given = block.start, _asked(command)
+    start, given = block.start, _all_options(command)
     if start is None:
         return _is_total_of(command, block.lines[0].text)
     said = {**_stated(start), **({} if start.total_bytes is None else {"io-total": str(start.total_bytes)})}
@@ -157,13 +157,13 @@ def _alike(given: str, printed: str) -> bool:
 
 def _stated(start: Announced) -> dict[str, OptionValue]:
     """What a run says of itself."""
-    found: dict[str, OptionValue] = {"io-type": _TYPES[start.type], "io-size": short_size(start.block_bytes)}
-    found["io-threads"] = start.threads
+    options: dict[str, OptionValue] = {"io-type": _TYPES[start.type], "io-size": short_size(start.block_bytes)}
+    options["io-threads"] = start.threads
     if start.pattern in _PATTERNS:
-        found["io-pattern"] = _PATTERNS[start.pattern]
+        options["io-pattern"] = _PATTERNS[start.pattern]
     if start.read_percent is not None:
-        found["rw-mix-read"] = start.read_percent
-    return found
+        options["rw-mix-read"] = start.read_percent
+    return options
 
 
 def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
@@ -189,7 +189,7 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
         other_options=other,
         has_all_options=command is not None,
         command=command.text if command else "",
-        asked=without_output(command.text) if command else "",
+        request=without_output(command.text) if command else "",
         target=_target(given),
         node=command.node if command else "",
         duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
@@ -200,9 +200,9 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
     )
 
 
-def _findings(block: _Block, found: Sequence[Finding]) -> list[Finding]:
+def _findings(block: _Block, findings: Sequence[Finding]) -> list[Finding]:
     """Totals alone do not say that nothing was printed before them."""
-    return [each for each in found if block.start or each.code != NO_SECONDS.code]
+    return [each for each in findings if block.start or each.code != NO_SECONDS.code]
 
 
 def _feed(parser: RbdBenchParser, lines: Sequence[LogLine]) -> list[Reading]:
@@ -221,17 +221,17 @@ def _options(
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """Those that a preset can have, and the others."""
     stated = _stated(start)
-    known = {name: value for name, value in stated.items() if _is_option(name, stated)}
-    other = {name: str(value) for name, value in stated.items() if name not in known}
+    options = {name: value for name, value in stated.items() if _is_option(name, stated)}
+    other = {name: str(value) for name, value in stated.items() if name not in options}
     if start.total_bytes is not None:
         other["io-total"] = short_size(start.total_bytes)
     cache = given.get("rbd-cache", "true").lower()
     if has_command and cache in (*_FALSE, *_TRUE):
-        known["rbd-cache"] = cache in _TRUE  # Ceph's default
+        options["rbd-cache"] = cache in _TRUE  # Ceph's default
     if is_variable(cache):
         other["rbd-cache"] = given["rbd-cache"]
     taken = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
-    return known, {**other, **{name: value for name, value in given.items() if name not in taken}}
+    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
 
 
 def _is_option(name: str, stated: Mapping[str, OptionValue]) -> bool:

@@ -15,7 +15,7 @@ from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.models.metrics import is_carried
 from cephtui.models.results import PERCENTILES
 from cephtui.stats import Flow
-from cephtui.tools.base import Reading
+from cephtui.tools.base import Reading, by_direction
 from cephtui.tools.fio.flushes import caches_writes
 from cephtui.tools.logs import FoundRun, joined_names
 
@@ -46,17 +46,18 @@ class Job:
     def summary(self, *, histogram: bool = False) -> Summary:
         """Percentiles are those of the histogram, or where it has none as fio prints them."""
         whole = stats.summarise([self.flows], histogram=histogram).flows
-        found = {name: self._with_percentiles(name, total) for name, total in whole.items()}
-        return Summary(read=found.pop("read", None), write=found.pop("write", None), other=found)
+        totals = {name: self._with_percentiles(name, total) for name, total in whole.items()}
+        read, write, other = by_direction(totals)
+        return Summary(read=read, write=write, other=other)
 
     def _with_percentiles(self, name: str, total: Total) -> Total:
         moments = self.flows[name].moments
-        known = {
+        percentiles = {
             PERCENTILES[percent]: seconds
             for percent, seconds in self.percentiles.get(name, {}).items()
             if is_shown(percent, moments.count if moments else 0)
         }
-        return total.model_copy(update={field: s for field, s in known.items() if getattr(total, field) is None})
+        return total.model_copy(update={field: s for field, s in percentiles.items() if getattr(total, field) is None})
 
 
 def is_shown(percent: float, count: int) -> bool:
@@ -67,10 +68,10 @@ def is_shown(percent: float, count: int) -> bool:
 def as_datetime(text: str) -> datetime | None:
     """``Mon Apr  7 22:14:44 2025``: by the clock of the node."""
     try:
-        found = datetime.strptime(" ".join(text.split()), DATE)
+        date = datetime.strptime(" ".join(text.split()), DATE)
     except ValueError:
         return None
-    return found if 1970 < found.year < 3000 else None
+    return date if 1970 < date.year < 3000 else None
 
 
 def _summary_of(jobs: Sequence[Job]) -> Summary:
@@ -86,12 +87,7 @@ def _job_results(jobs: Sequence[Job]) -> tuple[JobResult, ...]:
     return tuple(JobResult(job=f"{job.name} {number}", summary=job.summary()) for number, job in enumerate(jobs, 1))
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def found_run(
+def saved_run(
     jobs: Sequence[Job],
     *,
     lines: tuple[int, int],
@@ -100,9 +96,9 @@ def found_run(
     disks: tuple[DiskUse, ...] = (),
     readings: tuple[Reading, ...] = (),
     version: str = "",
-    **known: Any,
+    **fields: Any,
 ) -> FoundRun:
-    """The run of at least one job; fio prints the date at its end. ``known`` are other fields of a FoundRun."""
+    """The run of at least one job; fio prints the date at its end. ``fields`` are other fields of a FoundRun."""
     lasted = max((flow.runtime_seconds for job in jobs for flow in job.flows.values()), default=0.0)
     ramp = float(options.get("ramp_time") or 0.0)
     return FoundRun(
@@ -115,35 +111,35 @@ def found_run(
         error=next((job.error for job in jobs if job.error), None),
         summary=_summary_of(jobs),
         jobs=_job_results(jobs),
-        cpu_user_percent=_mean([job.user_percent for job in jobs]),
-        cpu_system_percent=_mean([job.system_percent for job in jobs]),
+        cpu_user_percent=stats.mean_of_known(job.user_percent for job in jobs),
+        cpu_system_percent=stats.mean_of_known(job.system_percent for job in jobs),
         context_switches=stats.known_sum(job.switches for job in jobs),
         latency_shares=jobs[0].latency_shares if len(jobs) == 1 else (),
         disks=disks,
         findings=tuple(_findings(options, version)),
         readings=readings,
         version=version,
-        **known,
+        **fields,
     )
 
 
 def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
     """The groups of one start of fio: all are printed at its end, and each began when the one before it had ended."""
-    found: list[FoundRun] = []
+    dated: list[FoundRun] = []
     later = timedelta()
     for run in reversed(runs):
-        found.append(replace(run, started_at=run.started_at and run.started_at - later))
+        dated.append(replace(run, started_at=run.started_at and run.started_at - later))
         later += timedelta(seconds=run.duration_seconds)
-    return found[::-1]
+    return dated[::-1]
 
 
 def _findings(options: Mapping[str, OptionValue], version: str) -> list[Finding]:
     """What these options make of the figures of this version."""
-    engine, found = options.get("ioengine"), []
+    engine, findings = options.get("ioengine"), []
     if engine == "rados":
-        found.append(ERRORS_COUNTED.found())
+        findings.append(ERRORS_COUNTED.found())
     if options.get("direct") is False and engine not in _OWN_CACHE:
-        found.append(PAGE_CACHE.found())
+        findings.append(PAGE_CACHE.found())
     if caches_writes(options, version):
-        found.append(LIBRBD_CACHE.found(option="direct=0"))
-    return found
+        findings.append(LIBRBD_CACHE.found(option="direct=0"))
+    return findings

@@ -40,11 +40,11 @@ _DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SavedOptions:
     """The options of a run."""
 
     options: Mapping[str, OptionValue]
-    others: Mapping[str, str]
+    other_options: Mapping[str, str]
     """That a preset can't have, by name or by value, as they were given."""
     is_all: bool
     """Whether fio's defaults hold for all that is in neither."""
@@ -52,16 +52,16 @@ class Asked:
     """Of all jobs; empty where that is not one, or not known."""
 
 
-def asked_of(
+def saved_options(
     given: Sequence[Mapping[str, str]], printed: Mapping[str, str] | None = None, *, is_all: bool = True
-) -> Asked:
+) -> SavedOptions:
     """Of the options of each job that ran at the same time; an empty mapping is of a job of which none are known.
 
     What is ``printed`` holds for all jobs together, whatever was given.
     """
-    known, found = all(given), dict(printed or {})
+    are_known, printed_options = all(given), dict(printed or {})
     common = same_of(given)
-    named = [_named(each, target_options(common)) for each in given] if known else []
+    named = [_named(each, target_options(common)) for each in given] if are_known else []
     names = dict.fromkeys(name for each in named for name in each)
     every = {name: _of_all([each.get(name, _DEFAULT) for each in named]) for name in names}
     apart = {name for name in names if len({each.get(name) for each in named}) > 1}
@@ -70,16 +70,18 @@ def asked_of(
     sure = {name: value for name, value in every.items() if name not in unsure}
     options = {
         name: value
-        for name, value in stored({**sure, **found}, whole=whole).items()
-        if name not in unsure or name in found
+        for name, value in stored({**sure, **printed_options}, whole=whole).items()
+        if name not in unsure or name in printed_options
     }
-    others = {name: value for name, value in every.items() if name in unsure or option_value(name, value) is None}
-    return Asked(options, others, is_all=whole, target=target_of(common))
+    other_options = {
+        name: value for name, value in every.items() if name in unsure or option_value(name, value) is None
+    }
+    return SavedOptions(options, other_options, is_all=whole, target=target_of(common))
 
 
-def same_of(each: Sequence[Mapping[str, V]]) -> dict[str, V]:
+def same_of(mappings: Sequence[Mapping[str, V]]) -> dict[str, V]:
     """What all have and is the same."""
-    return {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
+    return {name: value for name, value in mappings[0].items() if all(other.get(name) == value for other in mappings)}
 
 
 def _named(given: Mapping[str, str], left_out: Collection[str]) -> dict[str, str]:
