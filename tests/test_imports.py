@@ -163,6 +163,7 @@ def test_tools_know_nothing_of_each_other() -> None:
         "tools.adopted",
         "tools.base",
         "tools.commands",
+        "tools.dates",
         "tools.documents",
         "tools.filling",
         "tools.lines",

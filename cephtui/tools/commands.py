@@ -47,13 +47,8 @@ class CommandLine:
 
 def command_lines(log: Log, program: str) -> list[CommandLine]:
     """In the order of the log; those whose quotes are not closed are left out."""
-    return list(_command_lines(log, program))
-
-
-def _command_lines(log: Log, program: str) -> Iterator[CommandLine]:
-    for at in command_places(log.lines, program):
-        if command := command_at(log.lines, at, program):
-            yield command
+    places = command_places(log.lines, program)
+    return [command for at in places if (command := command_at(log.lines, at, program))]
 
 
 def command_places(lines: Sequence[LogLine], program: str) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The date that a shell printed above a run: what ``date`` prints, alone on its line. Pure."""
+"""Dates in saved output, and the one that a shell printed above a run: what ``date`` prints, alone on its line. Pure."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ def dated(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> list[tuple[str, Fou
     return dated_runs
 
 
+def as_date(text: str, form: str) -> datetime | None:
+    """A date of a form of ``strptime``; None for another text."""
+    try:
+        return datetime.strptime(text, form)
+    except ValueError:
+        return None
+
+
 def date_of(text: str) -> datetime | None:
     """``Thu Jun 16 21:24:44 CEST 2016``: by the clock of the node, but for UTC."""
     match = _DATE.fullmatch(text) if ":" in text and len(text) < 100 else None
@@ -41,9 +49,6 @@ def date_of(text: str) -> datetime | None:
         return None
     words = " ".join(f"{match[1]}{match[3] or ''}".replace(",", "").split())
     for form in _FORMATS:
-        try:
-            date = datetime.strptime(words, form)
-        except ValueError:
-            continue
-        return date.replace(tzinfo=UTC) if match[2] in ("UTC", "GMT") else date
+        if date := as_date(words, form):
+            return date.replace(tzinfo=UTC) if match[2] in ("UTC", "GMT") else date
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -70,13 +71,15 @@ class ToolOptions(BaseModel):
         return checked.model_dump(exclude_none=True, by_alias=True)
 
     @classmethod
-    def check_each(cls, options: Mapping[str, object]) -> tuple[dict[str, OptionValue], dict[str, object]]:
-        """Each value by itself, of options that have defaults: those that a preset can have, and the others."""
+    def check_each(
+        cls, options: Mapping[str, object], needed: Mapping[str, object] = MappingProxyType({})
+    ) -> tuple[dict[str, OptionValue], dict[str, object]]:
+        """Each value by itself, with those that are needed: the options that a preset can have, and the others."""
         checked: dict[str, OptionValue] = {}
         refused: dict[str, object] = {}
         for name, value in options.items():
             try:
-                checked[name] = cls.check({name: value})[name]
+                checked[name] = cls.check({**needed, name: value})[name]
             except OptionError:
                 refused[name] = value
         return checked, refused

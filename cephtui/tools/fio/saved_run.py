@@ -16,6 +16,7 @@ from cephtui.models.metrics import is_carried
 from cephtui.models.results import PERCENTILES
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading, by_direction
+from cephtui.tools.dates import as_date
 from cephtui.tools.fio.flushes import caches_writes
 from cephtui.tools.logs import FoundRun, joined_names
 
@@ -67,11 +68,8 @@ def is_shown(percent: float, count: int) -> bool:
 
 def as_datetime(text: str) -> datetime | None:
     """``Mon Apr  7 22:14:44 2025``: by the clock of the node."""
-    try:
-        date = datetime.strptime(" ".join(text.split()), DATE)
-    except ValueError:
-        return None
-    return date if 1970 < date.year < 3000 else None
+    date = as_date(" ".join(text.split()), DATE)
+    return date if date and 1970 < date.year < 3000 else None
 
 
 def _summary_of(jobs: Sequence[Job]) -> Summary:

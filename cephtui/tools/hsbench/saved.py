@@ -13,6 +13,7 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import Reading
+from cephtui.tools.dates import as_date
 from cephtui.tools.documents import json_documents
 from cephtui.tools.hsbench.options import HsbenchOptions
 from cephtui.tools.hsbench.output import HsbenchParser
@@ -22,6 +23,7 @@ from cephtui.tools.signs import Sign
 from cephtui.units import short_size
 
 _STAMP = re.compile(r"(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (.*)")
+_DATE = "%Y/%m/%d %H:%M:%S"
 _TITLE = re.compile(r"Hotsauce S3 Benchmark Version (\S+)")
 _PARAMETER = re.compile(r"([a-z_]{3,20})=(.*)")
 _ENDS = re.compile(r"Slowdowns: \d+$")
@@ -95,7 +97,7 @@ def _texts(lines: Sequence[LogLine]) -> Iterator[_Part]:
 def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str) -> _Part:
     texts = [line.text.strip() for line in lines]
     stamps = [stamp[1] if (stamp := _STAMP.match(text)) else "" for text in texts]
-    times = [_time(stamp) for stamp in stamps]
+    times = [as_date(stamp, _DATE) for stamp in stamps]
     began = next((time for time in times if time), None)
     pieces: list[tuple[str, float]] = []
     at = 0.0
@@ -105,13 +107,6 @@ def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str)
     last = next((line.number for line in reversed(lines) if _LOOP.search(line.text)), lines[-1].number)
     size = size_or_zero(parameters.get("size", ""))
     return _Part(lines[0].number, last, pieces, size, dict(parameters), version, began)
-
-
-def _time(stamp: str) -> datetime | None:
-    try:
-        return datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S")
-    except ValueError:
-        return None
 
 
 # ---------------------------------------------------------------------------------------------- files

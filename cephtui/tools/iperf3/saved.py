@@ -18,6 +18,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.dates import as_date
 from cephtui.tools.documents import json_documents
 from cephtui.tools.iperf3.options import Iperf3Options
 from cephtui.tools.iperf3.output import Iperf3Parser, read_row
@@ -247,7 +248,7 @@ def _of_lines(lines: Sequence[LogLine]) -> _Measurement | None:
     if starting and int(starting[3]) != _BLOCK_BYTES:
         options["length"] = short_size(int(starting[3]))
     system = next((match[1] for text in texts if (match := _SYSTEM.match(text))), "")
-    time = next((match[1] for text in texts if (match := _TIME.match(text))), "")
+    date = next((as_date(match[1], _DATE) for text in texts if (match := _TIME.match(text))), None)
     return _Measurement(
         line=lines[0].number,
         last_line=lines[-1].number,
@@ -258,18 +259,11 @@ def _of_lines(lines: Sequence[LogLine]) -> _Measurement | None:
         node=system,
         version=next((text for text in texts if _VERSION.fullmatch(text)), ""),
         error=next((text for text in texts if _ERROR.match(text)), ""),
-        started_at=_parsed(time),
+        started_at=date and date.replace(tzinfo=UTC),
         options=options,
         is_whole=any(row.verb for row in rows),
         is_server=is_server,
     )
-
-
-def _parsed(time: str) -> datetime | None:
-    try:
-        return datetime.strptime(time, _DATE).replace(tzinfo=UTC) if time else None
-    except ValueError:
-        return None
 
 
 # ---------------------------------------------------------------------------------------------- both

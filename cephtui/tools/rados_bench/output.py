@@ -149,9 +149,6 @@ class RadosBenchParser(LineParser):
         self._intervals = Intervals()
         self._ended = False
 
-    def expect_end(self) -> None:
-        """rados prints nothing more when it is ended, so nothing changes."""
-
     def finish(self) -> list[Reading]:
         """The operations that finished after the last row are put into an interval of their own."""
         if self._ended:

@@ -12,7 +12,7 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE, NO_SECONDS
-from cephtui.tools.base import OptionError, Reading
+from cephtui.tools.base import Reading
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.rbd_bench.options import RbdBenchOptions
@@ -221,8 +221,8 @@ def _options(
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """Those that a preset can have, and the others."""
     stated = _stated(start)
-    options = {name: value for name, value in stated.items() if _is_option(name, stated)}
-    other = {name: str(value) for name, value in stated.items() if name not in options}
+    options, refused = RbdBenchOptions.check_each(stated, {"io-type": stated["io-type"]})
+    other = {name: str(value) for name, value in refused.items()}
     if start.total_bytes is not None:
         other["io-total"] = short_size(start.total_bytes)
     cache = given.get("rbd-cache", "true").lower()
@@ -232,14 +232,6 @@ def _options(
         other["rbd-cache"] = given["rbd-cache"]
     taken = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
     return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
-
-
-def _is_option(name: str, stated: Mapping[str, OptionValue]) -> bool:
-    needed = {"io-type": stated["io-type"], name: stated[name]}
-    try:
-        return name in RbdBenchOptions.check(needed)
-    except OptionError:
-        return False
 
 
 def _target(given: Mapping[str, str]) -> str:
