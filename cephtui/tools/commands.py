@@ -179,6 +179,20 @@ def begun_by(
     return begun
 
 
+def carried_on(
+    commands: Sequence[CommandLine | None],
+    outputs: Sequence[Output],
+    goes_on: Callable[[CommandLine, Output, Output], bool],
+) -> list[CommandLine | None]:
+    """The commands of outputs, with that of the output before where one without a command goes on with it."""
+    carried: list[CommandLine | None] = []
+    for number, command in enumerate(commands):
+        before = carried[-1] if carried else None
+        is_carried = not command and before and goes_on(before, outputs[number - 1], outputs[number])
+        carried.append(before if is_carried else command)
+    return carried
+
+
 def span_of(lines: Sequence[LogLine]) -> tuple[int, int]:
     """The first and the last line of an output."""
     return lines[0].number, lines[-1].number

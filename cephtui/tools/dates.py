@@ -1,4 +1,4 @@
-"""Dates in saved output, and the one that a shell printed above a run: what ``date`` prints, alone on its line. Pure."""
+"""Dates in saved output: the one that a shell printed above a run, as ``date`` does, alone on its line. Pure."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class ToolOptions(BaseModel):
             OptionField(
                 name,
                 _allowed(schema),
-                _default_text(schema.get("default")),
+                "" if schema.get("default") is None else option_text(schema["default"]),
                 about=info.description or "",
                 title=info.title or "",
             )
@@ -148,10 +148,6 @@ class ToolOptions(BaseModel):
 def worded(allowed: str) -> Any:
     """Part of the type of an option's value: in words what may be typed, where its schema does not say it."""
     return Field(json_schema_extra={"allowed": allowed})
-
-
-def _default_text(value: OptionValue | None) -> str:
-    return "" if value is None else option_text(value)
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:

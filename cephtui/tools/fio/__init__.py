@@ -60,7 +60,6 @@ class Fio(Tool):
         sections = _IMAGE_SECTION.findall(command)
         if len(sections) < 3:
             return command
-        further = sections[1:]
-        for section in further:
+        for section in sections[1:]:
             command = command.replace(section, "", 1)
-        return f"{command}  (and {len(further)} more images)"
+        return f"{command}  (and {len(sections) - 1} more images)"

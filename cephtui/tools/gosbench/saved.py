@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.stats import Flow, Moments
 from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.logs import FoundRun, Log, LogLine
 from cephtui.tools.signs import Sign
@@ -86,9 +85,8 @@ def _run(result: _Result) -> FoundRun | None:
     seconds = result.nbytes / result.bandwidth
     if not 0 < seconds < 1e9:
         return None
-    moments = Moments(round(result.ops), result.latency_ms / 1e3, None) if result.latency_ms else None
-    whole = stats.make_interval(round(result.ops), round(result.nbytes), seconds, None, None)
-    flow = Flow(whole.ios, whole.bytes, seconds, whole.iops, result.bandwidth, {}, moments, None)
+    moments = stats.Moments(round(result.ops), result.latency_ms / 1e3, None) if result.latency_ms else None
+    flow = stats.make_flow(round(result.ops), round(result.nbytes), seconds, moments=moments)
     return FoundRun(
         line=result.line,
         last_line=result.line,

@@ -153,9 +153,6 @@ class Iperf3Parser(LineParser):
     def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         return self._take_event(line) if line.startswith("{") else self._take_text(line)
 
-    def finish(self) -> list[Reading]:
-        return self._close()
-
     # ------------------------------------------------------------------ text
 
     def _take_text(self, text: str) -> list[Reading]:
@@ -241,7 +238,7 @@ class Iperf3Parser(LineParser):
     def _interval(self, side: str, part: _Part, *, is_ramp: bool) -> list[Reading]:
         """The reading that is complete with it, or with which it does not belong together."""
         state = self._sides[side]
-        closed = self._close() if side in self._now else []
+        closed = self.finish() if side in self._now else []
         if not state.is_new(part, is_ramp):
             return closed
         if is_ramp:
@@ -249,9 +246,9 @@ class Iperf3Parser(LineParser):
         else:
             state.parts.append(part)
         self._now[side] = part
-        return closed + (self._close() if self._direction != "both" or len(self._now) == 2 else [])
+        return closed + (self.finish() if self._direction != "both" or len(self._now) == 2 else [])
 
-    def _close(self) -> list[Reading]:
+    def finish(self) -> list[Reading]:
         now, self._now = self._now, {}
         if not now:
             return []

@@ -115,8 +115,6 @@ class LoadGenParser(LineParser):
     def _error(self) -> str | None:
         lines = self.errors.spoken
         first = next((line for line in lines if line != _UNMADE), None)
-        return (
-            f"its objects could not be made: {first}"
-            if first and _UNMADE in lines
-            else first or next(iter(lines), None)
-        )
+        if first and _UNMADE in lines:
+            return f"its objects could not be made: {first}"
+        return first or next(iter(lines), None)

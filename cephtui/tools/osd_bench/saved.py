@@ -11,7 +11,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.commands import CommandLine, begun_by, command_lines
+from cephtui.tools.commands import CommandLine, begun_by, carried_on, command_lines
 from cephtui.tools.documents import json_documents
 from cephtui.tools.logs import FoundRun, Log, is_variable
 from cephtui.tools.osd_bench.options import OsdBenchOptions
@@ -48,7 +48,7 @@ def find_runs(log: Log) -> list[FoundRun]:
         return []
     commands = [each for each in command_lines(log, "ceph") if _told(each) is not None]
     begun = begun_by(commands, all_answers, lambda answer: (answer.line, answer.last_line), _fits)
-    whole = _repeated(all_answers, begun)
+    whole = carried_on(begun, all_answers, _is_next)
     return [run for answer, command in zip(all_answers, whole, strict=True) if (run := _run(answer, command))]
 
 
@@ -100,14 +100,9 @@ def _given(command: CommandLine) -> dict[str, str]:
     return dict(zip(_COUNTS, values, strict=False))
 
 
-def _repeated(all_answers: Sequence[_Answer], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
+def _is_next(command: CommandLine, _before: _Answer, answer: _Answer) -> bool:
     """``osd.*`` has an answer of each OSD."""
-    whole: list[CommandLine | None] = []
-    for answer, command in zip(all_answers, begun, strict=True):
-        before = whole[-1] if whole else None
-        is_next = command is None and before and _told(before) == "*" and answer.is_of_several
-        whole.append(before if is_next else command)
-    return whole
+    return _told(command) == "*" and answer.is_of_several
 
 
 def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:

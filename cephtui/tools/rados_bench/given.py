@@ -132,7 +132,7 @@ def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
     line = command_at(lines, at, "rados") if "rados" in lines[at].text else None
     if not line or len(line.text) > _LONGEST:
         return None
-    given = _given(line.words)
+    given, _ = _parts(line.words)
     if "mode" not in given:
         return None
     return Command(line.line, line.last_line, line.text, line.node, given, line.repeats)
@@ -156,10 +156,6 @@ def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str
         if given.get("mode") or any(map(is_variable, other_words)):
             commands.append(({"mode": "", **given}, other_words))
     return commands
-
-
-def _given(words: Iterable[str]) -> dict[str, str]:
-    return _parts(words)[0]
 
 
 def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:

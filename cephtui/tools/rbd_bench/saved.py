@@ -13,7 +13,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE, NO_SECONDS
 from cephtui.tools.base import Reading
-from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.commands import CommandLine, begun_by, carried_on, command_lines, given_options
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.rbd_bench.options import RbdBenchOptions
 from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of, totalled
@@ -62,19 +62,13 @@ def find_runs(log: Log) -> list[FoundRun]:
         return []
     commands = [each for each in command_lines(log, "rbd") if any(word in _VERBS for word in each.words)]
     begun = begun_by(commands, blocks, lambda block: block.span, _fits)
-    runs = (_run(*each) for each in zip(blocks, _again(blocks, begun), strict=True))
+    runs = (_run(*each) for each in zip(blocks, carried_on(begun, blocks, _is_again), strict=True))
     return [run for run in runs if run]
 
 
-def _again(blocks: Sequence[_Block], begun: Sequence[CommandLine | None]) -> list[CommandLine | None]:
+def _is_again(command: CommandLine, before: _Block, block: _Block) -> bool:
     """Totals right below others are of the same command once more."""
-    commands: list[CommandLine | None] = []
-    for number, command in enumerate(begun):
-        before = commands[-1] if commands else None
-        near = number and blocks[number].span[0] - blocks[number - 1].span[1] <= _NEAR_LINES
-        is_again = not command and before and near and not blocks[number].start and _fits(before, blocks[number])
-        commands.append(before if is_again else command)
-    return commands
+    return not block.start and block.span[0] - before.span[1] <= _NEAR_LINES and _fits(command, block)
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
