@@ -30,7 +30,6 @@ from cephtui.tools.load import Load, Sizing
 from cephtui.units import parse_size
 
 Stream = Literal["stdout", "stderr"]
-T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -84,7 +83,7 @@ class Reading:
         return flows_of(self.read, self.write, self.other)
 
 
-def by_direction(flows: Mapping[str, T]) -> tuple[T | None, T | None, dict[str, T]]:
+def by_direction(flows: Mapping[str, V]) -> tuple[V | None, V | None, dict[str, V]]:
     """The reads, the writes and all others, as a Reading and a ToolResult have them."""
     other = {name: flow for name, flow in flows.items() if name not in DIRECTIONS}
     return flows.get("read"), flows.get("write"), other

@@ -106,7 +106,8 @@ def places(log: Log, spans: Sequence[tuple[int, int]]) -> list[Place]:
 
 def _below(stack: Sequence[_Divider], now: _Divider) -> list[_Divider]:
     """The headings that hold below a divider."""
-    return [*(each for each in stack if each.level < now.level), *[now] * bool(now.text)]
+    above = [heading for heading in stack if heading.level < now.level]
+    return [*above, now] if now.text else above
 
 
 def _common(paths: Sequence[tuple[str, ...]]) -> int:

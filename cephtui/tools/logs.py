@@ -167,7 +167,10 @@ def read_log(text: str) -> Log:
             plainly = list(map(_undecorated, plainly))
         lines, is_led = plainly, plainly != lines
     own = _joined(lines) if is_led else plain
-    return Log(own, [line if len(line.text) <= LINE_MOST else _cut(line) for line in lines])
+    for at, line in enumerate(lines):
+        if len(line.text) > LINE_MOST:
+            lines[at] = line._replace(text=line.text[:LINE_MOST].rstrip())
+    return Log(own, lines)
 
 
 def _without_markup(text: str) -> str:
@@ -188,10 +191,6 @@ def _lines(text: str) -> Iterator[LogLine]:
     for number, whole in enumerate(text.split("\n"), 1):
         for part in whole.split("\r") if "\r" in whole else (whole,):
             yield LogLine(number, part.strip())
-
-
-def _cut(line: LogLine) -> LogLine:
-    return line._replace(text=line.text[:LINE_MOST].rstrip())
 
 
 def _joined(lines: Iterable[LogLine]) -> str:

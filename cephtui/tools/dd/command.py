@@ -34,12 +34,13 @@ class DdWorkload(FilledWorkload):
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """A write ends when the data is on the disk; the file keeps its length, and with it cephtui's mark."""
-        direct = bool(self.options["direct"])
         blocks = (f"bs={self.block_bytes()}", f"count={size_bytes // self.block_bytes()}")
         if self.writes():
-            flags = ("iflag=fullblock", *["oflag=direct"] * direct, "conv=notrunc,fsync")
+            direct = ("oflag=direct",) if self.options["direct"] else ()
+            flags = ("iflag=fullblock", *direct, "conv=notrunc,fsync")
             return (*COPY_ARGV, f"if={self._source}", f"of={place.path}", *blocks, *flags, PROGRESS)
-        return (*COPY_ARGV, f"if={place.path}", "of=/dev/null", *blocks, *["iflag=direct"] * direct, PROGRESS)
+        direct = ("iflag=direct",) if self.options["direct"] else ()
+        return (*COPY_ARGV, f"if={place.path}", "of=/dev/null", *blocks, *direct, PROGRESS)
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         findings = tuple(self._findings())

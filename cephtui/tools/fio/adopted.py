@@ -67,7 +67,8 @@ def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
         if _HEADING.fullmatch(lines[at].text):
             end = len(lines) if is_job_file else _end_of_job_file(lines, at + 1)
             given = read_job_file("\n".join(line.text for line in lines[at:end]))
-            all_given += [given] * ((is_job_file and bool(given.sections)) or _is_job_file(given))
+            if (is_job_file and given.sections) or _is_job_file(given):
+                all_given.append(given)
         elif words := _words_of(lines[at].text):
             text, last, is_whole = whole_command(lines, at, words)
             end = last + 1
@@ -109,7 +110,7 @@ def _commands_in(text: str) -> list[Given]:
     named = [given for given in commands if given.sections]
     files = any(given.files for given in commands if not given.sections) and _JOB_FILE.search(text)
     is_unread = files or (_WITHIN.search(text) and len(named) < max(1, len(_STARTS.findall(text))))
-    return [*named, *[Given((), unread=text)] * bool(is_unread)]
+    return [*named, Given((), unread=text)] if is_unread else named
 
 
 def _is_job_file(given: Given) -> bool:
@@ -230,7 +231,8 @@ def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:
     notes = []
     if given.get("ioengine") == "rbd":
         defaults = {**defaults, "ioengine": "libaio", "direct": "1"}
-        notes += ["direct: images are measured without librbd's cache"] * (wanted.get("direct") != "1")
+        if wanted.get("direct") != "1":
+            notes.append("direct: images are measured without librbd's cache")
         wanted["direct"] = "1"
     for name, value in defaults.items():
         wanted.setdefault(name, value)

@@ -71,11 +71,6 @@ class _Part:
         return self.head["name"], self.head["group"], self.head["pid"]
 
     @property
-    def has_figures(self) -> bool:
-        """Whether any of its other lines is there."""
-        return any(_REPORTED.match(line.text) for line in self.body)
-
-    @property
     def date(self) -> datetime | None:
         """When it was printed."""
         return as_datetime(self.head["date"] or "")
@@ -132,7 +127,8 @@ class _Start:
     def hear(self, line: LogLine) -> LogLine:
         """A line as the client has printed it."""
         if self.hosts and (said := SAID.fullmatch(line.text)):
-            self.spoken += [said["host"]] * (not said["text"])
+            if not said["text"]:
+                self.spoken.append(said["host"])
             return LogLine(line.number, said["text"])
         return line
 

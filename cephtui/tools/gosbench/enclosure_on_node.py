@@ -81,7 +81,7 @@ class Endpoint:
         address = self.address[0].partition("%")[0]
         is_v6 = self.family == socket.AF_INET6
         if not address.startswith("127.") and address != "::1":
-            _do("ip", "addr", "add", f"{address}/128" if is_v6 else f"{address}/32", "dev", "lo", *["nodad"] * is_v6)
+            _do("ip", "addr", "add", f"{address}/{128 if is_v6 else 32}", "dev", "lo", *(("nodad",) if is_v6 else ()))
         if self.host != address:
             self._name(address)
         return socket.create_server((address, self.port), family=self.family, backlog=4096)

@@ -14,13 +14,11 @@ from cephtui.tools.base import OptionError
 from cephtui.tools.options import NUMBER, DayRuntime, Size, ToolOptions, seconds, worded
 from cephtui.units import parse_size
 
-Direction = Literal["out", "in", "both"]
-
 
 class Iperf3Options(ToolOptions):
     """The typed allow-list."""
 
-    direction: Direction = Field(
+    direction: Literal["out", "in", "both"] = Field(
         "out", title="direction", description="out: this node sends; in: the target sends; both: at once"
     )
     parallel: Annotated[int, Field(ge=1, le=128), NUMBER] = Field(1, title="streams", description="TCP streams at once")

@@ -77,9 +77,8 @@ class LoadGenParser(LineParser):
         """It prints no totals: all is the sum of what was completed."""
         seconds = self._done_at - self._begun if self._begun is not None else 0.0
         read, write = (self._all.flow(kind, seconds) for kind in ("read", "write"))
-        return ToolResult(
-            read=read, write=write, error=self._error(), findings=(HOLES.found(),) * bool(self._all.ops["read"])
-        )
+        findings = (HOLES.found(),) if self._all.ops["read"] else ()
+        return ToolResult(read, write, error=self._error(), findings=findings)
 
     def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         at = elapsed_seconds

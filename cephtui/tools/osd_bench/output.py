@@ -133,7 +133,8 @@ class OsdBenchParser(LineParser):
             RESIDUE.found(osd=osd, count_bytes=count, block_bytes=size)
             for osd, (count, size) in self._unanswered.items()
         ]
-        return (*([] if is_denied else kept), *[PORTION.found()] * self._is_ending)
+        portion = [PORTION.found()] if self._is_ending else []
+        return (*([] if is_denied else kept), *portion)
 
 
 def read_text(text: str) -> dict[str, float] | None:

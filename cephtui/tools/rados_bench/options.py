@@ -20,7 +20,6 @@ OBJECT_MOST = 128 << 20
 """``osd_max_object_size``."""
 IN_FLIGHT_MOST = 4 << 30
 """rados holds every operation in flight in memory."""
-Mode = Literal["write", "seq", "rand"]
 
 
 class RadosBenchOptions(ToolOptions):
@@ -32,7 +31,9 @@ class RadosBenchOptions(ToolOptions):
     )
     runtime: WholeRuntime = Field(60, title="runtime", description="how long it measures")
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
-    mode: Mode = Field(description="what it does; seq and rand read objects that are written first")
+    mode: Literal["write", "seq", "rand"] = Field(
+        description="what it does; seq and rand read objects that are written first"
+    )
     object_size: Size | None = Field(
         None, alias="object-size", description="bytes of one object, where it takes several operations"
     )

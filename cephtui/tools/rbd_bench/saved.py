@@ -189,7 +189,7 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
         duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
         stopped=not whole,
         summary=stats.summarise([result.flows]),
-        findings=(*_findings(block, result.findings), *[INCOMPLETE.found(log=True)] * (not whole)),
+        findings=(*_findings(block, result.findings), *(() if whole else (INCOMPLETE.found(log=True),))),
         readings=tuple(readings) if block.start else (),
     )
 
