@@ -116,7 +116,7 @@ def cells(placed: Sequence[Placed], nodes: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def _at(placed: Placed, number: int) -> tuple[Target, ...]:
-    if placed.step.preset.tool.of_links:
+    if placed.step.preset.tool.measures_network:
         return () if number else placed.targets
     return placed.targets[number : number + 1]
 

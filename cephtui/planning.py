@@ -310,15 +310,15 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, kn
     if known is not None:
         unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
         fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
-    prefix = node.ceph_prefix if draft.preset.tool.of_ceph else node.prefix
+    prefix = node.ceph_prefix if draft.preset.tool.ships_with_ceph else node.prefix
     version = request.versions.get(node.name, {}).get(draft.preset.tool.name, "")
     workload = draft.workload.for_version(version)
     argv = workload.argv(draft.preset.name, draft.layout.size_bytes, place)
-    typed = workload.typed(argv, place)
-    if not draft.preset.tool.of_links:
-        argv, typed = with_ceph(node, argv), with_ceph(node, typed)
+    command = workload.display_command(argv, place)
+    if not draft.preset.tool.measures_network:
+        argv, command = with_ceph(node, argv), with_ceph(node, command)
     prepare = prefill_command(draft.workload, node, place, fill) if fill else None
-    fetches = isinstance(place, RbdPlace) and not draft.preset.tool.of_ceph and access.is_elsewhere(node)
+    fetches = isinstance(place, RbdPlace) and not draft.preset.tool.ships_with_ceph and access.is_elsewhere(node)
     writes = _writes(draft, place, fill, parts)
     if fetches:
         what = f"ceph.conf and the key of client.{access.ceph_user(node)}, for the time of the run"
@@ -327,7 +327,7 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, kn
         node=node.name,
         prefix=prefix,
         argv=argv,
-        command=_quoted((*prefix, *typed)),
+        command=_quoted((*prefix, *command)),
         place=place,
         parts=parts,
         fill=fill,
@@ -346,8 +346,8 @@ def _companions(draft: _Draft, request: Request, place: Place) -> tuple[Companio
         if each.node not in hosts:
             raise OptionError("target", f"{request.target.spec} names no node that is known here")
         node = hosts[each.node]
-        prefix = node.ceph_prefix if each.of_ceph else node.prefix
-        argv = with_ceph(node, each.argv) if each.of_ceph else each.argv
+        prefix = node.ceph_prefix if each.ships_with_ceph else node.prefix
+        argv = with_ceph(node, each.argv) if each.ships_with_ceph else each.argv
         command = _quoted((*prefix, *argv))
         found.append(
             CompanionStep(name=each.name, node=node.name, prefix=prefix, argv=argv, command=command, ready=each.ready)

@@ -62,7 +62,7 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     return bucket_nanoseconds(found) / 1e9
 
 
-def carried_percentile(buckets: Buckets, percent: float) -> float | None:
+def supported_percentile(buckets: Buckets, percent: float) -> float | None:
     """The percentile in seconds; None where fewer than 10 I/Os lie beyond it, so that it is the time of a few."""
     return percentile_seconds(buckets, percent) if is_carried(sum(buckets.values()), percent) else None
 
@@ -219,10 +219,10 @@ def latency_of(
         "latency_p95_seconds": percentile_seconds(buckets, 95.0),
         "latency_p99_seconds": percentile_seconds(buckets, 99.0),
         "latency_p999_seconds": percentile_seconds(buckets, 99.9),
-        "latency_p90_seconds": carried_percentile(buckets, 90.0),
-        "latency_p995_seconds": carried_percentile(buckets, 99.5),
-        "latency_p9995_seconds": carried_percentile(buckets, 99.95),
-        "latency_p9999_seconds": carried_percentile(buckets, 99.99),
+        "latency_p90_seconds": supported_percentile(buckets, 90.0),
+        "latency_p995_seconds": supported_percentile(buckets, 99.5),
+        "latency_p9995_seconds": supported_percentile(buckets, 99.95),
+        "latency_p9999_seconds": supported_percentile(buckets, 99.99),
     }
 
 

@@ -97,7 +97,7 @@ def test_the_config_has_our_buckets_path_style_and_no_keys() -> None:
     assert test["stop_with_runtime"] == "5s"
     assert "stop_with_ops" not in test
     assert (test["objects"]["size_min"], test["objects"]["unit"], test["objects"]["number_min"]) == (65536, "B", 20)
-    assert workload().typed(argv, PLACE) == ("gosbench", argv[-1])  # and not the programs before it
+    assert workload().display_command(argv, PLACE) == ("gosbench", argv[-1])  # and not the programs before it
     assert GOSBENCH.short_command(shlex.join(argv)) == (
         "gosbench endpoint=http://gw:7480 write_weight=50 read_weight=50 size_min=64k objects=20 buckets=1 "
         "parallel_clients=4 stop_with_runtime=5s bucket_prefix=cephtui-0123abcd-"

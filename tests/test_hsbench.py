@@ -61,7 +61,7 @@ def test_the_command_names_its_operations_and_never_those_that_empty_buckets() -
         *("-m", "ipg", "-d", "60", "-t", "8", "-z", "65536B"),
     )
     assert not {"-a", "-s", "-j", "-o", "-n"} & {*argv}
-    assert workload().typed(argv, PLACE) == argv[4:]  # and not the script before it
+    assert workload().display_command(argv, PLACE) == argv[4:]  # and not the script before it
 
 
 def test_its_load_is_no_plain_write_where_it_reads_too() -> None:

@@ -107,7 +107,7 @@ def test_in_turn_and_together_are_told_apart() -> None:
 def test_what_is_shown_is_what_an_admin_would_type() -> None:
     workload = OSD_BENCH.bind(check())
     typed = {
-        osds: " ".join(workload.typed((), OsdPlace(kind="osd", osds=osds, ceph_id="admin")))
+        osds: " ".join(workload.display_command((), OsdPlace(kind="osd", osds=osds, ceph_id="admin")))
         for osds in ("*", "3", "0,1", "class=hdd")
     }
     assert typed["*"] == "ceph --id admin tell osd.* bench 16777216 4194304"

@@ -204,7 +204,7 @@ def test_where_one_has_no_submission_latency_the_whole_has_none() -> None:
 def test_a_percentile_is_carried_by_ten_ios_beyond_it(latencies: list[int], percent: float) -> None:
     beyond = len(latencies) - math.ceil(Fraction(str(percent)) / 100 * len(latencies))
     assert ios_beyond(len(latencies), percent) == beyond
-    found = stats.carried_percentile(histogram(latencies), percent)
+    found = stats.supported_percentile(histogram(latencies), percent)
     assert found == (stats.percentile_seconds(histogram(latencies), percent) if beyond >= 10 else None)
 
 

@@ -242,7 +242,7 @@ def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) 
 
 def _not_needed(found: Examined, tool: Tool) -> str:
     """Why a host like this can do without a tool; empty where it can't."""
-    if tool.of_links:
+    if tool.measures_network:
         return _ONE_NODE if found.alone else ""
     return _not_needed_for_s3(found) if tool.kinds == _OF_S3 else ""
 

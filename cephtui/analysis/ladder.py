@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import ios_beyond
-from cephtui.stats import Buckets, bucket_bounds, carried_percentile, percentile_seconds
+from cephtui.stats import Buckets, bucket_bounds, percentile_seconds, supported_percentile
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99)
 _STEPS = (1, 2, 5)
@@ -41,7 +41,7 @@ def ladder(buckets: Buckets) -> tuple[Rung, ...]:
     if not count:
         return ()
     return tuple(
-        Rung(percent, carried_percentile(buckets, percent), ios_beyond(count, percent)) for percent in PERCENTS
+        Rung(percent, supported_percentile(buckets, percent), ios_beyond(count, percent)) for percent in PERCENTS
     )
 
 

@@ -49,7 +49,7 @@ class Link:
 
 def measures_links(run: Run) -> bool:
     """Whether it is of a network link, and not of data."""
-    return run.tool in TOOLS and TOOLS[run.tool].of_links
+    return run.tool in TOOLS and TOOLS[run.tool].measures_network
 
 
 def links_of(runs: Iterable[Run]) -> list[Link]:

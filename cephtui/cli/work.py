@@ -122,7 +122,7 @@ def _check_local(suite: Suite, nodes: Sequence[Node]) -> None:
         return
     wanted: dict[str, list[str]] = {}
     for step in suite.steps:
-        kinds = " or ".join(f"{scheme}:..." for scheme in step.schemes) or step.preset.tool.wants
+        kinds = " or ".join(f"{scheme}:..." for scheme in step.schemes) or step.preset.tool.accepted_targets
         wanted.setdefault(kinds, []).append(step.title)
     texts = [f"{kinds} for {', '.join(dict.fromkeys(titles))}" for kinds, titles in wanted.items()]
     raise click.UsageError(f"--target is missing: {suite.name} needs {'; '.join(texts)}")

@@ -80,8 +80,8 @@ async def probe(shell: Shell) -> NodeEnvironment:
         return environment
     behind = _environment(shell.node, "ceph_prefix", await shell.ceph(argv))
     own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
-    of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
-    return environment.model_copy(update={"tools": {**own, **of_ceph}})
+    ceph_versions = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
+    return environment.model_copy(update={"tools": {**own, **ceph_versions}})
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
@@ -97,7 +97,7 @@ def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
 
 def _is_of_ceph(program: str) -> bool:
     """Whether it runs behind a node's ``ceph_prefix``."""
-    return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
+    return program == "ceph" or (program in TOOLS and TOOLS[program].ships_with_ceph)
 
 
 def probe_argv(node: Node) -> tuple[str, ...]:

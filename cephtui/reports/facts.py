@@ -140,7 +140,7 @@ def _versions(runs: Sequence[Run], more_of_ceph: Callable[[Run], str] = lambda r
 
 def tool_version(run: Run) -> str:
     """``fio 3.33``: as the tool of a run prints it on its nodes; empty for one of Ceph's, which has Ceph's version."""
-    if run.tool in TOOLS and TOOLS[run.tool].of_ceph:
+    if run.tool in TOOLS and TOOLS[run.tool].ships_with_ceph:
         return ""
     found = dict.fromkeys(each.tools.get(run.tool, "") for each in run.environment.values())
     return " / ".join(text.replace(f"{run.tool}-", f"{run.tool} ", 1) for text in found if text)

@@ -272,7 +272,9 @@ def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, hist
     if seconds := seconds_of(value):
         add_row(table, "seconds", _spread_of(seconds, value.tool))
     timed = any(map(_is_timed, value.summary.flows.values()))
-    has_ceilings = value.summary.flows and found is not None and not TOOLS[value.tool].of_links and (found or timed)
+    has_ceilings = (
+        value.summary.flows and found is not None and not TOOLS[value.tool].measures_network and (found or timed)
+    )
     for number, text in enumerate(ceiling_lines(found or (), [value]) if has_ceilings else ()):
         add_row(table, "" if number else "ceilings", text)
 

@@ -87,8 +87,8 @@ def joined(texts: Iterable[str], what: str) -> str:
 
 def written(tool: str, metrics: Iterable[Metric], flow: str = "") -> list[Metric]:
     """Figures as those of a tool are written: the bandwidth of a network link in bits, latencies by their own word."""
-    of_links, word = tool in TOOLS and TOOLS[tool].of_links, latency_word([tool], [flow])
-    found = [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
+    measures_network, word = tool in TOOLS and TOOLS[tool].measures_network, latency_word([tool], [flow])
+    found = [BIT_RATE if measures_network and metric.name == BIT_RATE.name else metric for metric in metrics]
     return [replace(m, word=word) if m.unit == "s" and m.word != word else m for m in found]
 
 
@@ -149,7 +149,7 @@ def _asked(step: Step | Run) -> str:
 
 def link_ends(step: Step | Run) -> str:
     """Of a network link, from where to where: ``pve1 to pve2``; empty for all else."""
-    if step.tool not in TOOLS or not TOOLS[step.tool].of_links or not step.nodes:
+    if step.tool not in TOOLS or not TOOLS[step.tool].measures_network or not step.nodes:
         return ""
     from cephtui.analysis.conditions import load_of
 

@@ -185,7 +185,7 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
         found.append(held)
     if outcome in ("stopped", "lost"):
         return [*found, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
-    if TOOLS[step.tool].of_links:  # a network has no caches
+    if TOOLS[step.tool].measures_network:  # a network has no caches
         return found
     short = too_short(lasted, by_its_data=step.run_seconds is None)
     return [*found, short] if short else found

@@ -175,7 +175,7 @@ class Companion:
     argv: tuple[str, ...]
     ready: str = ""
     """What its output has in it as soon as it can be talked to; empty where that is so from its start."""
-    of_ceph: bool = False
+    ships_with_ceph: bool = False
     """Whether it runs behind the node's ``ceph_prefix``."""
 
 
@@ -202,7 +202,7 @@ class Workload(ABC):
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """The command that measures, on regions of ``size_bytes`` each; ``name`` is the preset's."""
 
-    def typed(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
+    def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
         """The command as it is shown: another than ``argv`` where that is a program's text that nobody would type."""
         return tuple(argv)
 

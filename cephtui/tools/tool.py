@@ -34,17 +34,17 @@ class Tool:
     """Prints its version on stdout, on one line."""
     minimum_version: ClassVar[tuple[int, int] | None] = None
     """The oldest that can be used; None is any."""
-    of_ceph: ClassVar[bool] = False
+    ships_with_ceph: ClassVar[bool] = False
     """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
     kinds: ClassVar[frozenset[Kind]]
     """The targets it can use."""
     other_kinds: ClassVar[str]
     """Why it can't use another, with the next step on a command line."""
-    wants: ClassVar[str] = "another target"
+    accepted_targets: ClassVar[str] = "another target"
     """The targets it can use, in words."""
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
     """The figures it has; the others are null in all its samples and summaries."""
-    of_links: ClassVar[bool] = False
+    measures_network: ClassVar[bool] = False
     """Whether it measures the network between two nodes: one runs it, the other is its target."""
     pauses: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Why the tool itself may do nothing for a while, by the flow for which that is so."""

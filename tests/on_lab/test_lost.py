@@ -83,7 +83,11 @@ class Case:
         self._terminal: int | None = None
         before = ["env", self.name, *(CONTAINER if way in IN_CONTAINER else [])]
         plain = ["env", self.name]
-        prefixes = {"prefix": plain, "ceph_prefix": before} if row.of_ceph else {"prefix": before, "ceph_prefix": plain}
+        prefixes = (
+            {"prefix": plain, "ceph_prefix": before}
+            if row.ships_with_ceph
+            else {"prefix": before, "ceph_prefix": plain}
+        )
         bench.configure(programs(bench.lab), **dict.fromkeys(bench.lab.nodes, prefixes))
         self.console = self._start(on_terminal=way == "terminal closed")
 

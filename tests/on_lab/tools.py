@@ -27,7 +27,7 @@ class Row:
     options: Mapping[str, Any]
     made: str = ""
     """How what it has on the undo list begins; empty where it makes nothing."""
-    of_ceph: bool = False
+    ships_with_ceph: bool = False
     """Whether the program runs behind the node's ``ceph_prefix``."""
     gone_seconds: float = 20.0
     """However its console is lost, nothing of it is left on the node after so long."""
@@ -50,7 +50,7 @@ ROWS: Mapping[str, Row] = {
         program="rados",
         options={"runtime": ENDLESS, "block-size": "64K", "concurrent-ios": 1},
         made="pool:{pool}/cephtui-",
-        of_ceph=True,
+        ships_with_ceph=True,
         in_container=True,
     ),
     "ioping": Row(
@@ -73,7 +73,7 @@ ROWS: Mapping[str, Row] = {
         program="rbd",
         options={"runtime": ENDLESS, "io-threads": 1, "size": "4M"},
         made="rbd:{pool}/cephtui-",
-        of_ceph=True,
+        ships_with_ceph=True,
     ),
     "load-gen": Row(
         preset="load-gen",
@@ -86,7 +86,7 @@ ROWS: Mapping[str, Row] = {
             **dict.fromkeys(("min-op-len", "max-op-len", "target-throughput"), "64K"),
         },
         made="new-pool:cephtui-",
-        of_ceph=True,
+        ships_with_ceph=True,
     ),
     "iperf3": Row(
         preset="network",
@@ -100,7 +100,7 @@ ROWS: Mapping[str, Row] = {
         target="osd:0",
         program="python3 cephtui-osd-bench",
         options={"runtime": ENDLESS, "block-size": "4K"},
-        of_ceph=True,
+        ships_with_ceph=True,
     ),
     "hsbench": Row(
         preset="s3-put-get-delete",

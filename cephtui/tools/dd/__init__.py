@@ -17,7 +17,7 @@ class Dd(Tool):
     version_argv = ("bash", "-c", "dd --version | head -n 1")
     kinds = frozenset({"file", "device"})
     other_kinds = "dd reads and writes files, and reads devices: use --target file:PATH or device:PATH"
-    wants = "a file, or a device to read"
+    accepted_targets = "a file, or a device to read"
     metrics = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
     direction_option = "mode"
     size_option = "size"

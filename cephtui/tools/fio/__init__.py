@@ -26,7 +26,7 @@ class Fio(Tool):
     """The first with ``clat_ns`` bins in json+ and working status intervals."""
     kinds = frozenset({"file", "device", "rbd", "image"})
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
-    wants = "a file, a device or images"
+    accepted_targets = "a file, a device or images"
     depth_option, jobs_option, direction_option = "iodepth", "numjobs", "rw"
     load_options = frozenset(("rw", "bs", "iodepth", "numjobs"))
     latency = "clat"

@@ -31,7 +31,7 @@ class Gosbench(Tool):
     """The first that can be made to use path style."""
     kinds = frozenset({"s3"})
     other_kinds = "gosbench measures an S3 service: use --target s3:ENDPOINT"
-    wants = "an S3 service"
+    accepted_targets = "an S3 service"
     pauses = MappingProxyType({"delete": "gosbench may have written again what DELETE had removed"})
     depth_option = "parallel_clients"
     load_options = frozenset(("size_min", "parallel_clients", "objects"))

@@ -46,7 +46,7 @@ class GosbenchWorkload(Workload):
         """The config has no keys: they come by stdin, and the worker gets them from memory."""
         return script_argv("gosbench", json.dumps(self._config(place), separators=(",", ":")))
 
-    def typed(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
+    def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
         """Without the programs that come with it: what is run, and its config."""
         return tuple(argv[-2:])
 

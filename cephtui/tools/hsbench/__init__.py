@@ -19,7 +19,7 @@ class Hsbench(Tool):
     version_argv = ("sh", "-c", _VERSION, "hsbench")
     kinds = frozenset({"s3"})
     other_kinds = "hsbench measures S3: use --target s3:http://HOST:PORT"
-    wants = "an S3 endpoint"
+    accepted_targets = "an S3 endpoint"
     has_seconds = False  # those of one operation after the other are no spread, and its end is no step
     depth_option = "threads"
     load_options = frozenset(("modes", "threads", "size", "runtime"))

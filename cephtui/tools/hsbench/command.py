@@ -33,7 +33,7 @@ class HsbenchWorkload(Workload):
         command = ("hsbench", *where, *load, "-z", f"{self.block_bytes()}B")
         return ("bash", "-c", _KEYS_IN_MEMORY, START, *command)
 
-    def typed(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
+    def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
         """Without the script that hands over the keys."""
         return tuple(argv[argv.index(START) + 1 :])
 

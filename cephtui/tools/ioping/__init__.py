@@ -17,7 +17,7 @@ class Ioping(Tool):
     """The oldest that was tried: those before print other columns."""
     kinds = frozenset({"file", "device"})
     other_kinds = "ioping reads files and devices: use --target file:PATH or device:PATH"
-    wants = "a file or a device"
+    accepted_targets = "a file or a device"
     size_option = "work-size"
     described = frozenset(("runtime", "interval", "size", "linear"))
     load_options = frozenset(("size", "interval"))

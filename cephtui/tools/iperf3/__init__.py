@@ -18,9 +18,9 @@ class Iperf3(Tool):
     """The oldest that was tried: those before have no ``--idle-timeout``, with which a server ends by itself."""
     kinds = frozenset({"host"})
     other_kinds = "iperf3 measures the network to another node: use --target host:NODE, or host:* for every pair"
-    wants = "another node"
+    accepted_targets = "another node"
     metrics = (BY_NAME["bandwidth_bytes"], RETRANSMITS, RTT)
-    of_links = True
+    measures_network = True
     jobs_option = "parallel"
     direction_option = "direction"
     described = frozenset(("runtime", "direction", "parallel", "network"))

@@ -17,12 +17,12 @@ class LoadGen(Tool):
     version_argv = ("rados", "--version")
     minimum_version = (16, 2)
     """The oldest that was tried: some before take target-throughput as MB."""
-    of_ceph = True
+    ships_with_ceph = True
     kinds = frozenset({"new-pool"})
     metrics = tuple(metric for metric in METRICS if metric.unit != "s")
     other_kinds = (
         "rados load-gen leaves its objects among others, so it gets a pool of its own: use --target new-pool:size=3"
     )
-    wants = "a new pool"
+    accepted_targets = "a new pool"
     depth_option = "max-ops"
     described = frozenset(("target-throughput", "runtime", "read-percent", "max-op-len", "max-ops"))

@@ -16,10 +16,10 @@ class OsdBench(Tool):
     program, package = "ceph", "ceph-common"
     version_argv = ("rados", "--version")
     """ceph itself would take eight times as long to report the same."""
-    of_ceph = True
+    ships_with_ceph = True
     kinds = frozenset({"osd"})
     other_kinds = "OSD bench measures OSDs: use --target 'osd:*', osd:N, osd:host=NAME or osd:class=NAME"
-    wants = "OSDs"
+    accepted_targets = "OSDs"
     metrics = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
     has_seconds = False
     """Between two portions an OSD removes what it has written."""

@@ -42,7 +42,7 @@ class OsdBenchWorkload(Workload):
         script = with_connection(packaged_text("cephtui.tools.osd_bench", "bench_on_node.py"))
         return ("python3", "-c", script, _NAME, place.ceph_id or "", *words, str(block), str(first), str(most))
 
-    def typed(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
+    def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
         """The command of a first portion, on one of the OSDs."""
         block, first, _ = self._sizes()
         osd = place.osds if place.osds == "*" or place.osds.isdecimal() else "N"

@@ -17,11 +17,11 @@ class RadosBench(Tool):
     name, title = "rados-bench", "rados bench"
     program, package = "rados", "ceph-common"
     version_argv = ("rados", "--version")
-    of_ceph = True
+    ships_with_ceph = True
     kinds = frozenset({"pool"})
     metrics = tuple(metric for metric in METRICS if metric.name not in _NOT_PRINTED)
     other_kinds = "rados bench measures a pool's objects: use --target pool:POOL"
-    wants = "a pool"
+    accepted_targets = "a pool"
     depth_option = "concurrent-ios"
     load_options = frozenset(("mode", "block-size", "concurrent-ios"))
     described = frozenset(("mode", "runtime", "concurrent-ios", "block-size"))

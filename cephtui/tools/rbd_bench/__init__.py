@@ -17,11 +17,11 @@ class RbdBench(Tool):
     version_argv = ("rbd", "--version")
     minimum_version = (16, 2)
     """The oldest that was tried: some before print nothing into a pipe until they end."""
-    of_ceph = True
+    ships_with_ceph = True
     kinds = frozenset({"rbd"})
     metrics = tuple(metric for metric in METRICS if metric.unit != "s")
     other_kinds = "rbd bench always uses a whole image, and so one of its own: use --target rbd:POOL"
-    wants = "a pool for images"
+    accepted_targets = "a pool for images"
     depth_option = "io-threads"
     direction_option = "io-type"
     size_option = "size"

@@ -9,5 +9,5 @@ from cephtui.tools.base import OptionError
 def problem_of(error: Exception, preset: Preset) -> str:
     """What keeps a preset from being run, with the next step."""
     if isinstance(error, OptionError) and error.option == "target":
-        return f"{preset.tool.title} needs {preset.tool.wants}: press t and choose one"
+        return f"{preset.tool.title} needs {preset.tool.accepted_targets}: press t and choose one"
     return str(error)
