@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from pathlib import Path
+from typing import Annotated, Literal, Self
 
 import pytest
-from pydantic import Field
+from pydantic import Field, model_validator
 from rich.console import Console, RenderableType
 
 from cephtui.analysis.figures import figures
@@ -47,7 +48,7 @@ from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult, Workload
 from cephtui.tools.lines import Intervals, LineParser
-from cephtui.tools.options import ToolOptions, WholeRuntime
+from cephtui.tools.options import NUMBER, ToolOptions, WholeRuntime
 from cephtui.tools.tool import Tool
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
@@ -519,3 +520,64 @@ def test_a_short_rest_joins_the_interval_that_was_held() -> None:
     assert (joined.interval_seconds, joined.write and joined.write.ios) == (1.1, 2)
     assert intervals.add(rest, hold=False) == [rest]
     assert (intervals.add(whole, hold=True), intervals.release(), intervals.release()) == ([], [whole], [])
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+
+class SprayOptions(ToolOptions):
+    """Options of each sort."""
+
+    plain: bool | None = None
+    drops: Annotated[int, Field(ge=1, le=9), NUMBER] | None = Field(None, description="how many")
+    runtime: WholeRuntime = Field(60, title="runtime", description="how long it sprays")
+    color: Literal["red", "blue"] = Field(alias="colour", description="of the drops")
+
+    aliases = {"time": "runtime"}
+    refused = ((r"out.*", "cephtui decides where it sprays"),)
+    needless = ((r"loops", "--repeat runs it several times"),)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.plain and self.drops:
+            raise OptionError("drops", "a plain spray has none")
+        return self
+
+
+def test_options_are_offered_by_title_then_by_description() -> None:
+    assert [(option.name, option.allowed, option.default) for option in SprayOptions.form_fields()] == [
+        ("runtime", "whole seconds from 1, or a time such as 5m; at most 7 days", "60"),
+        ("drops", "1 to 9", ""),
+        ("colour", "one of red, blue", ""),
+        ("plain", "true or false", ""),
+    ]
+
+
+def test_options_are_checked_and_come_by_their_own_names() -> None:
+    assert SprayOptions.check({"colour": "red", "time": "2m"}) == {"colour": "red", "runtime": 120}
+    assert SprayOptions.check_each({"drops": 10, "runtime": 5}, {"colour": "red"}) == ({"runtime": 5}, {"drops": 10})
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({}, "colour: missing, expected one of red, blue"),
+        ({"color": "red", "colour": "red"}, "color: unknown option, did you mean colour?"),
+        ({"colour": "red", "output": "x"}, "output: not allowed: cephtui decides where it sprays"),
+        ({"colour": "red", "loops": 2}, "loops: not needed: --repeat runs it several times"),
+        ({"colour": "red", "drops": 10}, "drops: expected 1 to 9, got 10"),
+        ({"colour": "red", "drops": True}, "drops: expected a number, not true or false, got True"),
+        ({"colour": "red", "drops": 1, "plain": True}, "drops: a plain spray has none"),
+        ({"colour": "red", "time": 5, "runtime": 5}, "time: is another name of runtime, which is given too"),
+    ],
+)
+def test_what_is_wrong_with_options_is_said_of_the_first(options: dict[str, object], problem: str) -> None:
+    with pytest.raises(OptionError) as error:
+        SprayOptions.check(options)
+    assert str(error.value) == problem
+    assert error.value.option == problem.partition(":")[0]
+
+
+def test_what_no_preset_has_is_left_out_with_the_reason() -> None:
+    assert SprayOptions.reason_against("speed") is None
+    assert SprayOptions.reason_to_leave_out("speed") == "cephtui does not set it"
