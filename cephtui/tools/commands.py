@@ -41,7 +41,7 @@ class CommandLine:
     """By the prompt."""
     repeats: bool = False
     """Whether a loop runs it more than once."""
-    typed: str = ""
+    line_text: str = ""
     """Its text with the commands that follow on the line."""
 
 
@@ -69,8 +69,8 @@ def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine |
     match = command_pattern(program).fullmatch(line.text)
     before, first = (match["prompt"], match["words"]) if match else _parted(line.text, name_match.start())
     is_loop = bool(_IN_LOOP.search(before))
-    typed, last, _ = whole_command(lines, at, first)
-    text = re.split(r"\s*(?:;|&$)", typed)[0] if is_loop else typed
+    line_text, last, _ = whole_command(lines, at, first)
+    text = re.split(r"\s*(?:;|&$)", line_text)[0] if is_loop else line_text
     try:
         words = command_words(text)
     except ValueError:
@@ -79,7 +79,7 @@ def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine |
     if begin is None:
         return None
     repeats = is_loop or _is_in_loop(lines, at)
-    return CommandLine(line.number, lines[last].number, text, words[begin + 1 :], host_of(before), repeats, typed)
+    return CommandLine(line.number, lines[last].number, text, words[begin + 1 :], host_of(before), repeats, line_text)
 
 
 def _parted(text: str, at: int) -> tuple[str, str]:

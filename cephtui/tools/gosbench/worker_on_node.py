@@ -231,21 +231,21 @@ class Test:
         """
         if self.state in ("working", "done"):
             await self.scrape()
-        for each in self.processes:
+        for process in self.processes:
             with contextlib.suppress(ProcessLookupError):
-                each.terminate()
+                process.terminate()
         await asyncio.gather(*(within(_END_SECONDS, each.wait()) for each in self.processes))
-        for each in self.processes:
+        for process in self.processes:
             with contextlib.suppress(ProcessLookupError):
-                each.kill()
+                process.kill()
 
 
 async def within(seconds: float | None, *waits: Awaitable[object]) -> None:
     """Wait for the first of these, so long at most; what has not ended then is cancelled."""
     futures = [asyncio.ensure_future(each) for each in waits]
     await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for each in futures:
-        each.cancel()
+    for future in futures:
+        future.cancel()
     await asyncio.gather(*futures, return_exceptions=True)
 
 

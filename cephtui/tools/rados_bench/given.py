@@ -141,10 +141,10 @@ def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
 def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
     """Of each command in a line its options, and what is none; a mode is empty where a variable stands for it."""
     line = command_at(lines, at, "rados")
-    if line is None or len(line.typed) > _LONGEST:
+    if line is None or len(line.line_text) > _LONGEST:
         return []
     commands = []
-    for part in _NEXT.split(line.typed):
+    for part in _NEXT.split(line.line_text):
         _, program, rest = part.partition("rados ")
         if not program:
             continue
