@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.guided_check import (
     Turn,
-    begun,
     changes_of,
     counted,
     is_look,
@@ -304,7 +303,6 @@ def test_runs_of_a_guided_check_are_those_of_its_batches_that_have_ended() -> No
     assert [[each.run for each in side] for side in sides_of(asked, found)] == [[1, 2, 3], [5, 6]]
     assert [[each.run for each in change.runs] for change in changes_of(asked, found)] == [[1, 3, 5], [2, 6]]
     assert counted(asked, found) == (1, 0), "of the preset that has fewest"
-    assert (begun(asked, "before", found), begun(asked, "after", found)) == (3, 2)
 
 
 def test_looks() -> None:

@@ -110,8 +110,3 @@ def counted(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
     for batches, side in zip((guided.before, guided.after), sides_of(guided, runs), strict=True):
         found.append(min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches))
     return found[0], found[1]
-
-
-def begun(guided: CheckGoal, side: SideName, runs: Sequence[Run]) -> int:
-    """How many steps of a side were run, however they ended: those that follow are numbered on."""
-    return len(sides_of(guided, runs)[0 if side == "before" else 1])

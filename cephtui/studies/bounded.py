@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from cephtui.analysis.conclusion import why_invalid
@@ -135,7 +136,7 @@ class Bounded(Study[BoundedGoal]):
         own = [run for run in runs if run.batch == request.batches[0] and not why_invalid(run)]
         values = [(run, measured_of(run, self.bound)) for run in own]
         points = [Point(depth_of(request, run), value, run) for run, value in values if value]
-        search = search_of(request, points, self.bound.value, depth_most(request))
+        search = search_of(request, points, self.bound.value, self.most[request.batches[0]])
         unknown = next((run for run, value in values if not value), None)
         return replace(search, next_depth=None, unknown=unknown) if unknown else search
 
@@ -152,6 +153,11 @@ class Bounded(Study[BoundedGoal]):
     def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> BoundedMeasured:
         return BoundedMeasured([self.search(request, runs) for request in singly(self.requests)])
 
+    @cached_property
+    def most(self) -> dict[str, int]:
+        """The greatest depth of each preset on each target, by its batch."""
+        return {request.batches[0]: depth_most(request) for request in singly(self.requests)}
+
     def drafts(self) -> list[Request]:
         requests = singly(self.requests)
         for request, cell in zip(requests, self.saved.cells, strict=True):
@@ -159,7 +165,7 @@ class Bounded(Study[BoundedGoal]):
         return [at_depth(request, 1) for request in requests]
 
     def extent(self, plans: Sequence[Plan]) -> Extent:
-        most = [runs_most(depth_most(request)) for request in singly(self.requests)]
+        most = [runs_most(self.most[request.batches[0]]) for request in singly(self.requests)]
         steps = [step for plan in plans for step in plan.steps]
         one = [step.likely_seconds - step.prepare_seconds for step in steps]
         prepared = sum(step.prepare_seconds for step in steps)

@@ -11,7 +11,6 @@ from cephtui.analysis.batches import full_names
 from cephtui.analysis.conclusion import Asked, Judgement, conclude, metric_named
 from cephtui.analysis.guided_check import (
     Turn,
-    begun,
     beside,
     changes_of,
     counted,
@@ -62,7 +61,9 @@ class Check(Study[CheckGoal]):
         if is_look(self.goal, *counts) and self.is_decided(every):
             return None
         is_changed = None if self.elsewhere else turn.side == "after"
-        return Measure(self.request_of(turn, begun(self.goal, turn.side, runs)), is_changed=is_changed)
+        batches = self.goal.before if turn.side == "before" else self.goal.after
+        begun = max((run.step or 0 for run in runs if run.batch in batches), default=0)
+        return Measure(self.request_of(turn, begun), is_changed=is_changed)
 
     def request_of(self, turn: Turn, begun_steps: int) -> Request:
         """The next runs of a side, of which so many steps were run."""

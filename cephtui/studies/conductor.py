@@ -242,7 +242,7 @@ class Conductor:
     async def _undo(self, *, for_now: bool = False) -> None:
         """Take the change back, where that can be done; also at the end, whatever ended it."""
         command = self._commands.undo
-        if command is None or self._state == "not made":
+        if command is None or self._state != "made":
             return
         with self._front.undoing():
             problem = await self._ran("undo", command)
@@ -256,7 +256,7 @@ class Conductor:
     @property
     def left_changed(self) -> str:
         """What to say where the change is in place and could be undone; else empty."""
-        if self._commands.undo is None or self._state == "not made":
+        if self._commands.undo is None or self._state != "made":
             return ""
         why = f": {self._why_not_undone}" if self._why_not_undone else ""
         return f"the change was not undone{why}: {remedy_of(self._directory.name)}"

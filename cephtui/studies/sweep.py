@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from cephtui.analysis.conclusion import why_invalid
@@ -104,7 +105,7 @@ class Sweep(Study[SweepGoal]):
     def next_of(self, sweep: Swept) -> Measure | None:
         """The next run of one sweep; None where it has come to its end."""
         request = sweep.request
-        depth = None if sweep.empty else next_depth(sweep.measured, depth_most(request))
+        depth = None if sweep.empty else next_depth(sweep.measured, self.most[request.batches[0]])
         if depth is not None:
             repeat = 1 + sum(point.depth == depth for point in sweep.measured)
             return Measure(one_more(at_depth(request, depth), sweep.runs), repeat)
@@ -116,6 +117,11 @@ class Sweep(Study[SweepGoal]):
         sweeps = [self.swept(request, runs) for request in singly(self.requests)]
         return SweepMeasured(sweeps, confirm=self.goal.confirm)
 
+    @cached_property
+    def most(self) -> dict[str, int]:
+        """The greatest depth of each preset on each target, by its batch."""
+        return {request.batches[0]: depth_most(request) for request in singly(self.requests)}
+
     def drafts(self) -> list[Request]:
         for request, cell in zip(singly(self.requests), self.saved.cells, strict=True):
             check_depth(request, cell)
@@ -124,7 +130,7 @@ class Sweep(Study[SweepGoal]):
         return [at_depth(request, 1) for request in singly(self.requests)]
 
     def extent(self, plans: Sequence[Plan]) -> Extent:
-        most = [runs_most(depth_most(request)) + self.goal.confirm for request in singly(self.requests)]
+        most = [runs_most(self.most[request.batches[0]]) + self.goal.confirm for request in singly(self.requests)]
         steps = [step for plan in plans for step in plan.steps]
         one = [step.likely_seconds - step.prepare_seconds for step in steps]
         prepared = sum(step.prepare_seconds for step in steps)

@@ -556,6 +556,24 @@ def test_a_killed_guided_check_is_continued_with_the_change_in_place(desk: Desk)
     desk.sandbox.assert_clean()
 
 
+def test_a_change_whose_end_is_not_known_is_not_made_again_unasked(desk: Desk) -> None:
+    """The console was killed while it was made: half of it may be in place."""
+    hangs = f"{CHANGE}; test -e stays || {{ touch stays; sleep 1000; }}"
+    console = desk.start(*desk.guided(), "--change", hangs, "--undo", UNDO)
+    console.wait_for((desk.root / "stays").exists, END_SECONDS, "the change")
+    console.process.kill()
+    desk.sandbox.wait_gone()
+    refused = desk.run("check", "--continue", "C", "--change", hangs, "--undo", UNDO, code=3)
+    assert "its end is not known" in refused.stderr
+    assert "cephtui cleanup --undo C" in refused.stderr
+    assert desk.log == ["run", "change"]
+    desk.run("cleanup", "--undo", "C", "--yes", code=0)
+    desk.run("check", "--continue", "C", "--change", hangs, "--undo", UNDO, code=5)
+    assert desk.log[:4] == ["run", "change", "undo", "change"]
+    assert not desk.slow.exists()
+    desk.sandbox.assert_clean()
+
+
 def test_a_change_is_not_taken_back_below_the_check_that_measures_it(desk: Desk) -> None:
     desk.hold.touch()
     first = desk.start(*desk.guided(), *THERE_AND_BACK)

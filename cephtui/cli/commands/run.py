@@ -43,7 +43,6 @@ def run_presets(asked: Asked, chosen: Mapping[str, object], resume: str | None, 
                 work = Resumed(options.session or "", *_new_study(asked, row, chosen, options, stack))
             else:
                 work = resumed(resume, asked.names[0] if asked.names else None, options, stack)
-                _check_resumable(work)
             return measure(work, options, stack)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
@@ -56,6 +55,7 @@ def measure(work: Resumed, options: Measuring, stack: ExitStack) -> int:
     if work.study.next(work.runs) is None:
         say(f"session {work.session}: nothing is left to run, all {len(work.runs)} runs are there")
         return 0
+    _check_resumable(work)
     for note in work.notes:
         say(note)
     runner = stack.enter_context(

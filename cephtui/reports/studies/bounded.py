@@ -14,14 +14,13 @@ from cephtui.reports.curve import curves_of, draw_curve
 from cephtui.reports.studies.base import StudyView, extent_text, name_of, uncounted_line
 from cephtui.studies.base import singly
 from cephtui.studies.bounded import CONFIDENCE, CONFIRMING, Bounded, BoundedMeasured, Confirmed, Search
-from cephtui.studies.depth import depth_most
 
 
 class BoundedView(StudyView[Bounded, BoundedMeasured]):
     """Of searches for a depth."""
 
     def planned(self, study: Bounded, plans: Sequence[Plan]) -> list[str]:
-        most = max(depth_most(request) for request in singly(study.requests))
+        most = max(study.most.values())
         search = f"within {_bound(study)}: depth 1, 2, 4, ... up to {most}, then between, then {CONFIRMING} runs"
         return [f"{search} at the greatest depth that is within it: {extent_text(study.extent(plans))}"]
 

@@ -13,7 +13,6 @@ from cephtui.reports.curve_rows import rows_of_curve
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
 from cephtui.reports.sweep import confirmed_line, dry_sweep_line, point_line
 from cephtui.studies.base import singly
-from cephtui.studies.depth import depth_most
 from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 
 
@@ -21,7 +20,7 @@ class SweepView(StudyView[Sweep, SweepMeasured]):
     """Of sweeps that choose their depths."""
 
     def planned(self, study: Sweep, plans: Sequence[Plan]) -> list[str]:
-        most = [depth_most(request) for request in singly(study.requests)]
+        most = [*study.most.values()]
         return [dry_sweep_line(plans, most, confirm=study.goal.confirm)]
 
     def brought(self, study: Sweep, runs: Sequence[Run]) -> list[str]:
