@@ -220,9 +220,9 @@ def plan_of(request: Request, prefilled: Prefilled | None = None) -> Plan:
     return make_plan(request, iter(request.batches).__next__, prefilled)
 
 
-def plans_of(slices: Iterable[Request]) -> list[Plan]:
+def plans_of(slices: Iterable[Request], prefilled: Prefilled | None = None) -> list[Plan]:
     """The plans of slices, as they follow each other: what one has prefilled stays for the next."""
-    known: dict[tuple[str, str], int] = {}
+    known: dict[tuple[str, str], int] = {**(prefilled or {})}
     plans = []
     for each in slices:
         plan = plan_of(each, known)

@@ -86,7 +86,10 @@ async def console(
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
     hosts = tuple(Node(name=name, host=None if name == "local" else name) for name in nodes)
     with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
-        app = NotedConsole(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions", profile)
+        earlier = saved(root, session) if session else []
+        marks = store.read_marks(runner.directory) if runner.directory else []
+        start = Start(hosts, parse_target(target), earlier=tuple(earlier), marks=tuple(marks))
+        app = NotedConsole(catalogue, start, runner, root / "sessions", profile)
         screen = app._console_screen
         screen.choice.edits = Edits(runtime=RECORDED_SECONDS)
         async with app.run_test(size=size) as pilot:

@@ -20,18 +20,19 @@ from textual.pilot import Pilot
 
 from cephtui.cli.verbs import cli
 from cephtui.models import Event, Node, Run
+from cephtui.models.study import CHECK
 from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.running.node_requests import NodeRequests
 from cephtui.running.runner import Runner
-from cephtui.running.survey import Conditions, Survey
+from cephtui.running.survey import Survey
 from cephtui.sessions import archive, demo, store
+from cephtui.studies.check import Check
 from cephtui.targets import Target, parse_target
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
-from cephtui.tui.console.check import CheckScreen, Desk
-from cephtui.tui.console.checking import new_guided_check
+from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.screens.details import DetailsScreen
@@ -42,6 +43,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.desks import desk_at
 from tests.pictures import Picture, moving, picture, still
 from tests.replayed import console_screen, until
 
@@ -267,24 +269,10 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
     async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
         choice = console_screen(app).choice
         choice.edits = edits_of(runs[BEFORE])
-        request = choice.request()
-        guided = new_guided_check(request, -10.0).model_copy(
-            update={"before": (runs[BEFORE].batch,), "after": (runs[AFTER].batch,), "most": None, "fixed": 3}
-        )
-        guided = guided.model_copy(update={"before_runs": 3})
-        desk = Desk(
-            choice.preset,
-            request,
-            choice.plan(request),
-            directory=lambda: session,
-            push=lambda entries: None,
-            stop=lambda: None,
-            is_busy=lambda: False,
-            live=lambda: None,
-            note_change=lambda agrees: asyncio.wrap_future(_done(False)),
-            conditions=lambda: asyncio.wrap_future(_done(Conditions(None, {}))),
-        )
-        app.push_screen(CheckScreen(guided, desk))
+        study = choice.study([choice.preset], CHECK, {"fixed": 3})
+        sides = {"before": [runs[BEFORE].batch], "after": [runs[AFTER].batch]}
+        saved = study.saved.model_copy(update={"goal": {**study.saved.goal, **sides}})
+        app.push_screen(CheckScreen(Check(saved, study.requests), desk_at(session)))
         await settled(pilot, "enter closes")
         save(app, name)
 

@@ -12,15 +12,13 @@ from textual.widgets import Static
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, conclude
 from cephtui.analysis.noted import NOT_SEEN, UNSEEN
-from cephtui.models import OptionValue, Run, Summary
-from cephtui.models.guided_check import GuidedCheck
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import Preset, find_presets
+from cephtui.models import Run, Summary
+from cephtui.models.study import CheckGoal
 from cephtui.reports.verdict import short_text
 from cephtui.sessions import store
+from cephtui.sessions.studies import check_goal, read_studies
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, judged_text
-from cephtui.tui.console.checking import unfinished
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
@@ -39,6 +37,7 @@ from tests.replayed import (
     said,
     saved,
     screen_text,
+    shown,
     until,
 )
 
@@ -66,12 +65,17 @@ async def opened(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
 
 async def changed(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
-    """Say what was changed, when it is asked for."""
+    """Say what was changed, when it is asked for, though nothing of it is seen."""
+    await named(app, pilot, text)
+    await measured_as_it_is(app, pilot)
+
+
+async def named(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
+    """Say what was changed."""
     await until(pilot, lambda: step(app) == "change")
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(app.screen, EnterText))
     await pilot.press(*text, "enter")
-    await measured_as_it_is(app, pilot)
 
 
 async def measured_as_it_is(app: ConsoleApp, pilot: Pilot[None]) -> None:
@@ -80,6 +84,14 @@ async def measured_as_it_is(app: ConsoleApp, pilot: Pilot[None]) -> None:
     assert words(app, "Label")[1:] == NOT_SEEN[1:]
     await pilot.press("y")
     await until(pilot, lambda: isinstance(app.screen, CheckScreen))
+
+
+def goal_in(root: Path) -> CheckGoal:
+    """Of the only study of the session."""
+    (study,) = read_studies(root / "sessions" / "tuning")
+    goal = check_goal(study)
+    assert goal
+    return goal
 
 
 async def decided(app: ConsoleApp, pilot: Pilot[None]) -> None:
@@ -117,9 +129,8 @@ async def test_before_the_change_after_and_the_verdict(
         await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
     runs = saved(tmp_path)
     directory = tmp_path / "sessions" / "tuning"
-    guided = store.read_guided_check(directory)
-    assert guided
-    assert [run.batch for run in runs] == [*guided.before * 6, *guided.after * 4]
+    goal = goal_in(tmp_path)
+    assert [run.batch for run in runs] == [*goal.before * 6, *goal.after * 4]
     assert [run.repeat for run in runs] == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
     (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
     assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
@@ -166,17 +177,16 @@ async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp
         await pilot.press("escape")
         let_go(app, hosts)
         await until(pilot, lambda: not app.busy)
-    assert [run.outcome for run in saved(tmp_path)] == ["stopped", "ok"]
+        golden.same(shown(app, "StudyLine"))
+    assert [run.outcome for run in saved(tmp_path)] == ["stopped", *["ok"] * 6], "also where its screen was left"
     async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
         await opened(app, pilot)
         golden.same(phase(app))
-        await pilot.press("enter")
-        await changed(app, pilot, "x")
+        await named(app, pilot, "x")  # what is replayed differs from what stands still: the change is seen
         await decided(app, pilot)
-    guided = store.read_guided_check(tmp_path / "sessions" / "tuning")
+    goal = goal_in(tmp_path)
     runs = [run.batch for run in saved(tmp_path) if run.outcome == "ok"]
-    assert guided
-    assert runs == [*guided.before * 6, *guided.after * 4]
+    assert runs == [*goal.before * 6, *goal.after * 4]
 
 
 async def test_after_a_stop_nothing_runs_by_itself(tmp_path: Path) -> None:
@@ -210,30 +220,6 @@ async def test_a_preset_of_several_values_is_refused_until_one_is_chosen(tmp_pat
         await opened(app, pilot)
         assert "randwrite" in words(app, "#what")
     assert saved(tmp_path) == []
-
-
-@pytest.mark.parametrize(("overrides", "is_offered"), [({}, False), ({"rw": "randread"}, True)])
-def test_a_check_that_was_left_is_offered_where_it_measures_one_value(
-    tmp_path: Path, overrides: dict[str, OptionValue | list[OptionValue]], is_offered: bool
-) -> None:
-    left = GuidedCheck(
-        at=STARTED,
-        presets=("latency",),
-        overrides=overrides,
-        target="file:/x",
-        nodes=("local",),
-        before=("a",),
-        after=("b",),
-        before_runs=6,
-        most=12,
-        require_percent=-10,
-        same_percent=10,
-        confidence=0.95,
-    )
-    (tmp_path / store.GUIDED_FILE).write_text(left.model_dump_json(), "utf-8")
-    preset = find_presets(packaged_presets_dir(), tmp_path / "none")["latency"]
-    assert isinstance(preset, Preset)
-    assert (unfinished(tmp_path, lambda _: preset) is not None) == is_offered
 
 
 async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, golden: Golden) -> None:

@@ -552,7 +552,7 @@ async def test_a_digit_during_a_run_queues_nothing(tmp_path: Path) -> None:
         await pilot.press("4")
         assert not app._dispatcher.queue.entries
         await pilot.press("enter")
-        assert [entry.request.preset.name for entry in app._dispatcher.queue.entries] == ["read-iops"]
+        assert [entry.name for entry in app._dispatcher.queue.entries] == ["read-iops"]
 
 
 async def test_enter_after_a_digit_runs_also_from_the_list_of_runs(tmp_path: Path) -> None:
@@ -627,7 +627,7 @@ async def test_the_palette_closes_and_what_is_typed_behind_it_is_for_the_console
         burst(app, "q")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("n")
-        assert [entry.request.preset.name for entry in app._dispatcher.queue.entries] == ["read-iops"]
+        assert [entry.name for entry in app._dispatcher.queue.entries] == ["read-iops"]
 
 
 async def test_the_runtime_is_set_by_a_command(tmp_path: Path) -> None:

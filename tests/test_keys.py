@@ -26,13 +26,12 @@ from cephtui.models import Node
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Preset, find_presets
-from cephtui.running.queue import Queue
 from cephtui.sessions import demo, store
+from cephtui.studies.queue import Queue
 from cephtui.targets import parse_target
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
-from cephtui.tui.console.check import CheckScreen, Desk
-from cephtui.tui.console.checking import new_guided_check
+from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
@@ -62,6 +61,7 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.screens.two_sides import TwoSides
 from cephtui.tui.widgets.run_view import RunView
+from tests import desks
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 
 BASES = {Dialog, InLarge, Picker, CopyingScreen, CurvingScreen, ExportingScreen, RunScreen, PlayedScreen}
@@ -125,12 +125,6 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
 # ---------------------------------------------------------------------------------------------- every screen
 
 
-def desk(request: Request, preset: Preset) -> Desk:
-    """A console that does nothing."""
-    plan = make_plan(request, new_batch)
-    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock(), Mock())
-
-
 def screens(root: Path) -> Iterator[Screen[Any]]:
     """Each once, over a saved session."""
     directory = root / demo.SESSION
@@ -160,7 +154,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield NodeDetails("pve1", AsyncMock(return_value=""))
     yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
     yield QueueScreen(Queue, lambda queue: None)
-    yield CheckScreen(new_guided_check(request, -10.0), desk(request, preset))
+    yield CheckScreen(desks.check("write-iops"), desks.desk_at(None))
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
     yield Ask("pve1", "password?", secret=True)

@@ -10,12 +10,12 @@ import pytest
 
 from cephtui.models import Node, NodeEnvironment, Plan, Run
 from cephtui.models.refusal import Refusal
-from cephtui.models.suite import Ordered
+from cephtui.models.study import SavedStudy
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.nodes.vault import Vault
 from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request
+from cephtui.planning import Request, make_plan
 from cephtui.presets import load_preset
 from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
 from cephtui.running.runner import Runner
@@ -82,7 +82,7 @@ class FakeRunner:
         assert target is REQUEST.target, "parsed once"
         return done(self.refusals)
 
-    def submit(self, plan: Plan, target: Target, ordered: Ordered | None = None) -> Future[tuple[Run, ...]]:
+    def submit(self, plan: Plan, target: Target, study: SavedStudy | None = None) -> Future[tuple[Run, ...]]:
         assert target is REQUEST.target, "parsed once"
         self.plans.append(plan)
         return done(())
@@ -115,8 +115,14 @@ async def connected(runner: FakeRunner, ask: Ask) -> list[NodeState]:
     return [state async for state in Launcher(cast(Runner, runner), ask).connect(NODES)]
 
 
-async def launched(runner: FakeRunner, ask: Ask, *, cancelled: bool = False) -> tuple[Run, ...]:
-    return await Launcher(cast(Runner, runner), ask).launch(REQUEST, "0a1b2c3d", lambda: cancelled)
+async def launched(runner: FakeRunner, ask: Ask, *, cancelled: bool = False) -> None:
+    """Its plan is kept by the runner."""
+
+    def plan_of(request: Request) -> Plan:
+        return make_plan(request, lambda: "0a1b2c3d", runner.prefilled())
+
+    plan, target = await Launcher(cast(Runner, runner), ask).ready(REQUEST, plan_of, lambda: cancelled)
+    runner.submit(plan, target)
 
 
 async def test_what_a_node_asks_is_answered_and_the_others_do_not_wait_for_it() -> None:
@@ -178,7 +184,7 @@ async def test_a_node_that_failed_is_none_that_is_connected_and_each_wait_is_sai
 
 async def test_a_request_becomes_a_plan_with_what_the_survey_found() -> None:
     runner = FakeRunner(survey=Survey(room_bytes=64 << 20))
-    assert await launched(runner, Script()) == ()
+    await launched(runner, Script())
     (plan,) = runner.plans
     assert [step.batch for step in plan.steps] == ["0a1b2c3d"]
     assert plan.steps[0].span_bytes <= 64 << 20

@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,10 +23,8 @@ from cephtui.analysis.sides import Side
 from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow
-from cephtui.models.study import CheckGoal, Ordered, SavedStudy
+from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.content import document_of
 from cephtui.reports.document.export import FORMS, default_name, exported, svgs_of
@@ -36,13 +33,14 @@ from cephtui.reports.document.reading import with_stand_ins
 from cephtui.reports.mask import Mask, names_in
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
+from cephtui.studies.check import Check
 from cephtui.tui.app import SavedApp, curves_of
-from cephtui.tui.console.check import CheckScreen, Desk
+from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.session import SessionScreen
-from tests import studies
+from tests import conducting, desks, studies
 from tests.canaries import filled, public_models
 from tests.documents import AT
 from tests.measured import IOPS, STARTED, STEP_SECONDS, total
@@ -374,14 +372,12 @@ def compared(directory: Path) -> CompareScreen:
 
 
 def checked(directory: Path) -> CheckScreen:
-    """Of a run that stands for the step of its plan."""
-    preset: Any = find_presets(packaged_presets_dir(), directory / "none")["write-iops"]
-    plan: Any = SimpleNamespace(steps=[store.read_run(directory, 1)], duration_seconds=1.0)
-    nothing: Any = None
-    desk = Desk(
-        preset, nothing, plan, lambda: directory, nothing, nothing, lambda: False, lambda: None, nothing, nothing
-    )
-    return CheckScreen(guided(), desk)
+    """On a node and a target with names of their own."""
+    own = canary("w")
+    study = conducting.study("write-iops", paths=[f"/{own('Cell.target')}"], node=Node(name=own("Cell.nodes")))
+    goal = guided().model_dump(mode="json")
+    saved = study.saved.model_copy(update={"kind": CHECK, "goal": goal, "title": own("SavedStudy.title")})
+    return CheckScreen(Check(saved, study.requests), desks.desk_at(directory))
 
 
 SCREENS: dict[str, Callable[[Path], Screen[None]]] = {

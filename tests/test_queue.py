@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import itertools
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,23 +17,25 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from cephtui.models import Node, Plan
+from cephtui.models import Node, Plan, Run
 from cephtui.nodes.transport import Connection, Question, TransportError
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import Choice, Preset, load_preset
-from cephtui.running.dispatcher import Dispatcher
+from cephtui.ordering import plans_of
+from cephtui.planning import Order, Request
+from cephtui.presets import Choice
 from cephtui.running.launch import Launcher
-from cephtui.running.queue import Entry, Queue
 from cephtui.running.runner import Runner
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.undo import Undo
+from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.dispatcher import Dispatcher
+from cephtui.studies.queue import Entry, Queue
 from cephtui.targets import parse_target
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import TypeName
+from tests.conducting import run_of, study
 from tests.fakes import FakeNode, Log, Script
 from tests.golden import Golden
 from tests.replayed import (
@@ -62,22 +65,34 @@ from tests.test_launch import Script as Answers
 SMALL, USUAL = (80, 24), (120, 36)
 
 
-def preset(name: str) -> Preset:
-    return load_preset(packaged_presets_dir() / f"{name}.toml", user=False)
+def entry(
+    path: str,
+    overrides: Mapping[str, Choice] | None = None,
+    repeats: int = 1,
+    *,
+    name: str = "write-iops",
+    order: Order | None = None,
+) -> Entry:
+    return Entry(study(name, paths=[path], options=overrides, repeats=repeats, order=order)).planned(plans_of)
 
 
-def request(path: str, overrides: Mapping[str, Choice] | None = None, repeats: int = 1) -> Request:
-    nodes = (Node(name="local"),)
-    return Request((preset("write-iops"),), nodes, parse_target(f"file:{path}"), overrides or {}, repeats)
+def measured(entry: Entry, *steps: int) -> Entry:
+    """The same after the runs of these steps of its plan."""
+    planned = {step.number: step for plan in plans_of(entry.study.drafts()) for step in plan.steps}
+    return replace(entry, runs=tuple(run_of(planned[number], number, 1.0) for number in steps)).planned(plans_of)
+
+
+def taking(entry: Entry, seconds: float) -> Entry:
+    return replace(entry, least_seconds=seconds, most_seconds=seconds)
 
 
 def entries(*seconds: float) -> tuple[Entry, ...]:
-    return tuple(Entry(request(f"/{n}"), seconds=each) for n, each in enumerate(seconds))
+    return tuple(taking(entry(f"/{number}"), each) for number, each in enumerate(seconds))
 
 
 def waiting(app: ConsoleApp) -> list[str]:
-    """The presets that wait."""
-    return [entry.request.preset.name for entry in console_screen(app).dispatcher.queue.entries]
+    """What waits, by its name."""
+    return [entry.name for entry in console_screen(app).dispatcher.queue.entries]
 
 
 def listed(app: ConsoleApp) -> list[str]:
@@ -120,8 +135,10 @@ def test_moving_changes_places_with_one_neighbour_and_loses_nothing(number: int,
 
 def test_taking_out_takes_one() -> None:
     before = entries(1, 2, 3)
-    assert [entry.seconds for entry in Queue(before).without(1).entries] == [1, 3]
+    assert [entry.most_seconds for entry in Queue(before).without(1).entries] == [1, 3]
     assert Queue().without(0) == Queue()
+    assert Queue(before, ready=2).without(0).ready == 1, "what is held stays so"
+    assert Queue(before, ready=1).without(2).ready == 1
 
 
 def test_the_summary_says_how_many_and_how_long() -> None:
@@ -135,17 +152,19 @@ def test_the_summary_says_how_many_and_how_long() -> None:
 
 def test_what_waits_and_what_is_held_are_counted_in_runs() -> None:
     """Not in entries, of which a sweep is one."""
-    sweep = replace(entries(60)[0], steps=6)
-    begun = replace(sweep, request=replace(sweep.request, begun=2))
+    sweep = entry("/x", {"iodepth": [1, 2, 4]}, repeats=2)
+    begun = measured(sweep, 1, 2)
     for some, runs in (((sweep,), 6), ((begun,), 4), ((begun, *entries(60)), 5), (entries(60), 1)):
         queue = Queue(some).hold("stopped")
         assert queue.summary.split()[0] == queue.held.split()[0] == str(runs)
 
 
 def test_an_entry_says_what_differs_from_its_preset() -> None:
-    entry = Entry(request("/x", {"bs": "8k", "iodepth": ["1", "4"]}, repeats=3))
-    assert entry.text == "bs 8k, iodepth 1,4, 3 times"
-    assert Entry(replace(entry.request, order="abba")).text == "bs 8k, iodepth 1,4, 3 times, order abba"
+    differing: dict[str, Choice] = {"bs": "8k", "iodepth": [1, 4]}
+    assert entry("/x", differing, repeats=3).text == "bs 8k, iodepth 1,4, 3 times"
+    assert entry("/x", differing, repeats=3, order="abba").text == "bs 8k, iodepth 1,4, 3 times, order abba"
+    begun = measured(entry("/x", repeats=3), 1)
+    assert begun.text == "3 times, 2 of 3 runs left"
 
 
 # ------------------------------------------------------------------ keys during a run
@@ -264,7 +283,7 @@ async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path, golden: 
     assert [(step_of(directory, run).number, run.step) for run in runs] == [(n, n) for n in (1, 2, 1, 3, 4, 1)]
 
 
-async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_path: Path, golden: Golden) -> None:
+async def test_stop_in_repeats_before_anything_has_begun_holds_all_of_them(tmp_path: Path, golden: Golden) -> None:
     host, gate = FakeNode(Node(name="local"), Log()), asyncio.Event()
     tried: list[str] = []
 
@@ -286,9 +305,9 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
         golden.same(said(app)[-1])
         await opened(app, pilot)
         await closed(app, pilot, "g")
-        await until(pilot, lambda: len(saved(tmp_path)) == 2)
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
         await finished(app, pilot)
-    assert [(run.repeat, run.step, run.outcome) for run in saved(tmp_path)] == [(2, 2, "ok"), (3, 3, "ok")]
+    assert [(run.repeat, run.outcome) for run in saved(tmp_path)] == [(1, "ok"), (2, "ok"), (3, "ok")]
 
 
 async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> None:
@@ -589,27 +608,30 @@ class Screenless:
     """A front end and its display around a real runner; the reasons why the queue was held are kept."""
 
     def __init__(self, runner: Runner) -> None:
-        self.runner, self.holds = runner, list[str]()
+        self.runner, self.holds, self.said = runner, list[str](), list[str]()
         self.dispatcher = Dispatcher(runner, self, self, lambda: None)
         self._work = set[asyncio.Task[None]]()
 
     def push(self, name: str, overrides: Mapping[str, Choice] | None = None) -> None:
         """Queue a preset with the recorded runtime."""
-        target, options = parse_target(FILE), {"runtime": "20", **(overrides or {})}
-        self.dispatcher.push([Entry.of(Request((preset(name),), (Node(name="local"),), target, options), self.plan)])
+        path, options = FILE.partition(":")[2], {"runtime": 20, **(overrides or {})}
+        self.dispatcher.push([entry(path, options, name=name)])
 
     @property
     def waiting(self) -> list[str]:
         """The presets that wait."""
-        return [entry.request.preset.name for entry in self.dispatcher.queue.entries]
+        return [entry.name for entry in self.dispatcher.queue.entries]
 
-    def plan(self, request: Request) -> Plan:
-        return make_plan(request, new_batch, self.runner.prefilled())
+    def plans(self, drafts: Sequence[Request]) -> list[Plan]:
+        return plans_of(drafts, self.runner.prefilled())
 
-    async def connect(self, entry: Entry) -> Entry:
-        states = [state async for state in Launcher(self.runner, Answers()).connect(entry.request.nodes)]
+    async def connect(self, request: Request) -> Request:
+        states = [state async for state in Launcher(self.runner, Answers()).connect(request.nodes)]
         assert [state.problem for state in states] == [None]
-        return entry.with_access({state.node.name: state.node for state in states}, {})
+        return replace(request, nodes=tuple(state.node for state in states))
+
+    async def is_made(self, question: str) -> bool | None:
+        raise AssertionError(question)
 
     def ask(self, dispatcher: Dispatcher) -> Answers:
         return Answers()
@@ -622,6 +644,21 @@ class Screenless:
 
     def announce_end(self, word: str) -> None:
         pass
+
+    def begins(self, study: Study[Any], step: Measure, plan: Plan, runs: Sequence[Run]) -> None:
+        pass
+
+    def brought(self, study: Study[Any], runs: Sequence[Run]) -> None:
+        pass
+
+    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+        pass
+
+    def want_change(self, study: Study[Any]) -> None:
+        raise AssertionError
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
 
     def report_error(self, text: str, title: str = "") -> None:
         raise AssertionError(text)
@@ -767,39 +804,44 @@ async def test_what_can_not_be_run_is_not_queued(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ in turns
 
 
-def repeated(name: str, runs: int) -> Entry:
-    renamed = replace(preset("write-iops"), name=name)
-    return Entry(replace(request(f"/{name}", repeats=runs), presets=(renamed,)), name, 60.0 * runs, runs)
+def steps(queue: Queue) -> list[tuple[str, int]]:
+    """The presets and repeats of all that waits, in the order in which they are measured."""
+    plans = [plan for entry in queue.entries for plan in plans_of(entry.study.drafts())]
+    return [(step.preset, step.repeat) for plan in plans for step in plan.steps]
 
 
-def turns(queue: Queue) -> list[tuple[str, int | None]]:
-    return [(entry.request.preset.name, entry.request.until) for entry in queue.entries]
-
-
-def test_two_that_wait_take_turns_in_the_order_abba(golden: Golden) -> None:
-    first, second, other = (repeated(name, runs) for name, runs in (("a", 3), ("b", 4), ("c", 1)))
+@pytest.mark.parametrize("path", ["/x", "/y"])
+def test_two_that_wait_are_one_study_in_the_order_abba(path: str, golden: Golden) -> None:
+    first, second = entry("/x", repeats=3, name="read-iops"), entry(path, repeats=4)
+    other = entry("/x", name="latency")
     queue = Queue((other, first, second), ready=3).in_turns(1)
-    assert turns(queue) == [("c", None), ("a", 1), ("b", 1), ("b", 2), ("a", 2), ("a", 3), ("b", 3), ("b", 4)]
-    assert queue.ready == 8
-    assert [entry.batch for entry in queue.entries[1:]] == [first.batch, *[second.batch] * 2, *[first.batch] * 2,
-                                                            *[second.batch] * 2]  # fmt: skip
-    assert sum(entry.seconds for entry in queue.entries) == pytest.approx(
-        sum(e.seconds for e in (first, second, other))
-    )
-    golden.same(queue.entries[4].text)
-    assert all(entry.after(()) is None and entry.left == 1 for entry in queue.entries[1:])
+    a, b = "read-iops", "write-iops"
+    assert steps(queue)[2:] == [(a, 1), (b, 1), (b, 2), (a, 2), (a, 3), (b, 3), (b, 4)]
+    assert queue.ready == 2
+    both = queue.entries[1]
+    assert both.study.batches == first.study.batches | second.study.batches
+    assert (both.most_runs, both.most_seconds) == (7, first.most_seconds + second.most_seconds)
+    golden.same([both.name, both.text])
+
+
+def test_those_of_one_target_and_as_many_repeats_are_one_plan() -> None:
+    queue = Queue((entry("/x", {"bs": "8k"}, repeats=2), entry("/x", repeats=2))).in_turns(0)
+    (plan,) = plans_of(queue.entries[0].study.drafts())
+    assert [(step.repeat, step.options["bs"]) for step in plan.steps] == [(1, "8k"), (1, "4k"), (2, "4k"), (2, "8k")]
 
 
 def test_what_can_not_take_turns_stays_as_it_is() -> None:
-    one, two, more = repeated("a", 1), repeated("b", 1), repeated("c", 3)
+    one, two, more = entry("/x"), entry("/y"), entry("/z", repeats=3)
+    stable = Entry(study("write-iops", kind="stable"))
     for queue, index in (
         (Queue((one, two), ready=2), 0),
         (Queue((more,), ready=1), 0),
         (Queue((more, one), ready=1), 0),
         (Queue((one, more), ready=2), 1),
+        (Queue((more, stable), ready=2), 0),
+        (Queue((measured(more, 1), one), ready=2), 0),
     ):
         assert queue.in_turns(index) is queue
-    assert turns(Queue((one, more)).in_turns(0)) == [("a", 1), ("c", 1), ("c", 2), ("c", 3)]
 
 
 async def test_two_presets_take_turns_and_each_is_a_batch(tmp_path: Path) -> None:
@@ -811,7 +853,7 @@ async def test_two_presets_take_turns_and_each_is_a_batch(tmp_path: Path) -> Non
         await pilot.press("4", "enter", "2", "enter")
         await opened(app, pilot)
         await pilot.press("i")
-        await until(pilot, lambda: listed(app) == ["read-iops", "write-iops", "write-iops", "read-iops"])
+        await until(pilot, lambda: listed(app) == ["read-iops, write-iops"])
         await pilot.press("i")
         await until(pilot, lambda: any("can take turns" in text for text in said(app)))
         await closed(app, pilot)

@@ -130,13 +130,13 @@ def test_repeats_are_open_until_the_last_has_ended() -> None:
     running = second.model_copy(update=RUNNING)
     assert len(content(first, running).rows()) == 3
     assert len(content(first, second).rows()) == 1
-    assert len(replace(content(first, second), measuring="b").rows()) == 3
-    assert len(replace(content(first, second, third), measuring="other").rows()) == 1
+    assert len(replace(content(first, second), measuring=frozenset("b")).rows()) == 3
+    assert len(replace(content(first, second, third), measuring=frozenset(["other"])).rows()) == 1
 
 
 def test_the_newest_of_a_repeated_sweep_is_open_while_it_is_measured() -> None:
     sweep = [run(n, batch="b", options=changed(iodepth=depth)) for n, depth in ((1, 1), (2, 4), (3, 1))]
-    found = replace(content(*sweep), measuring="b").rows()
+    found = replace(content(*sweep), measuring=frozenset("b")).rows()
     assert texts(found, "#", "differs") == [("1,3", "qd1"), ("3", "qd1"), ("1", "qd1"), ("2", "qd4")]
 
 
@@ -380,7 +380,7 @@ async def test_repeats_are_opened_by_a_click() -> None:
 async def test_the_selection_is_kept_when_a_repeat_begins_and_when_the_last_has_ended() -> None:
     first, second, third = repeats(100, 101, 102, begun=2)
     async with table_of(run(1), first, second) as (table, pilot):
-        table.put_measuring("b")
+        table.put_measuring(frozenset("b"))
         assert seen(table) == ["2-3", "3", "2", "1"]
         pilot.app.set_focus(table)
         await pilot.press("down", "down")
@@ -390,7 +390,7 @@ async def test_the_selection_is_kept_when_a_repeat_begins_and_when_the_last_has_
         assert known(table.chosen).run == 2
         table.put(third)
         assert known(table.chosen).run == 2
-        table.put_measuring("")
+        table.put_measuring(frozenset())
         assert seen(table) == ["2-4", "1"]
         assert (table.cursor_row, known(table.chosen).run) == (0, 4)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from cephtui.models import Node, Plan, Run
+from cephtui.models import Node, Plan
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
@@ -21,7 +21,6 @@ from cephtui.targets.base import SecretsMissing, TargetFault
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
-    from cephtui.models.study import SavedStudy
     from cephtui.running.survey import Conditions
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
@@ -37,9 +36,10 @@ T = TypeVar("T")
 class NotRun(Exception):
     """Nothing was run. The text is the reason; empty where the user has decided so."""
 
-    def __init__(self, text: str = "", refusal: Refusal | None = None) -> None:
+    def __init__(self, text: str = "", refusal: Refusal | None = None, unusable: Collection[str] = ()) -> None:
+        """``unusable`` are the names of the nodes that can't be used, where that is the reason."""
         super().__init__(text)
-        self.refusal = refusal
+        self.refusal, self.unusable = refusal, unusable
 
 
 class Unanswered(Exception):
@@ -101,22 +101,20 @@ class Launcher:
         target = survey.target or request.target
         return replace(request, target=target, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
-    async def launch(
-        self, request: Request, batch: str, cancelled: Callable[[], bool], study: SavedStudy | None = None
-    ) -> tuple[Run, ...]:
-        """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS.
+    async def ready(
+        self, request: Request, plan_of: Callable[[Request], Plan], cancelled: Callable[[], bool]
+    ) -> tuple[Plan, Target]:
+        """The plan of a request whose nodes are connected, and its target, to be run now. Raises NotRun, and FAULTS.
 
-        ``study`` is what it is of, to be kept in the session.
+        ``plan_of`` makes it of the request as it is surveyed and confirmed.
         """
         surveyed = await self.survey(request)
         _go_on(cancelled)
-        plan = make_plan(surveyed, lambda: batch, self._runner.prefilled())
+        plan = plan_of(surveyed)
         refusals = await self.check(plan, surveyed.target)
         await self._confirm(refusals)
         _go_on(cancelled)
-        if refusals:
-            plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
-        return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, study))
+        return plan_of(_confirmed(surveyed, refusals)) if refusals else plan, surveyed.target
 
     async def conditions(self, request: Request) -> Conditions:
         """What a run of a request would be made under now; it is not run. Raises NotRun, and FAULTS."""

@@ -99,24 +99,9 @@ def worst(outcomes: list[Outcome]) -> Outcome:
     return max(outcomes, key=_WORST.index, default="ok")
 
 
-def yielded_nothing(run: Run) -> bool:
-    """Whether a run ended by itself without a result."""
-    return run.outcome in ("failed", "refused", "lost")
-
-
 def unsaved(run: Run) -> str:
     """Which part of a run could not be written to its session, and why; empty where all was written."""
     return next((finding.text for finding in run.findings if finding.code in (UNSAVED.code, PARTLY_SAVED.code)), "")
-
-
-def failed_twice(failures: Sequence[str]) -> str:
-    """Why no more is run after two failures in a row: the next would fail too, and load the cluster for nothing.
-
-    ``failures`` are the reasons why each run so far yielded nothing, in their order; empty for a run with a result.
-    The result is empty where more is run.
-    """
-    again = len(failures) > 1 and all(failures[-2:])
-    return f"stopped after two failures in a row: {failures[-1]}" if again else ""
 
 
 def decide(

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.failures import Needs, given_up
@@ -70,6 +70,15 @@ class Study(ABC, Generic[G]):
         """``elsewhere`` are runs of other sessions that belong to it. Raises ValueError for a goal that is none."""
         self.saved, self.requests, self.elsewhere = saved, tuple(requests), tuple(elsewhere)
         self.goal: G = self.Goal.model_validate(saved.goal)  # type: ignore[assignment]
+
+    @classmethod
+    def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
+        """A new study of this kind, of the cells of one of runs; ``values`` are those of its options, by their fields.
+
+        Raises ValueError.
+        """
+        cells = tuple(cell.model_copy(update={"repeats": 1}) for cell in saved.cells)
+        return saved.model_copy(update={"kind": cls.kind, "order": None, "cells": cells, "goal": dict(values)})
 
     @property
     def batches(self) -> frozenset[str]:

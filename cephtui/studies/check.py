@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from cephtui.analysis.batches import full_names
 from cephtui.analysis.conclusion import Asked, Judgement, conclude, metric_named
 from cephtui.analysis.guided_check import (
+    BEFORE_RUNS,
     Turn,
     beside,
     changes_of,
@@ -19,14 +21,18 @@ from cephtui.analysis.guided_check import (
     looks_of,
     next_turn,
 )
+from cephtui.analysis.verdict import Criteria
 from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
-from cephtui.models.study import CHECK, CheckGoal, SideName
-from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, headline_metric
+from cephtui.models.study import CHECK, CheckGoal, SavedStudy, SideName
+from cephtui.planning import Order, Request, new_batch
+from cephtui.presets import Catalogue, check_one_value, headline_metric
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.studies.base import Conclusion, Extent, Measure, Study
+
+MOST = 12
+"""Runs a side, where several looks are taken and nothing else is asked for."""
 
 
 class Checked(Conclusion):
@@ -47,6 +53,23 @@ class Check(Study[CheckGoal]):
     kind = CHECK
     needs_its_end = True
     Goal = CheckGoal
+
+    @classmethod
+    def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
+        fixed, required = values.get("fixed"), values.get("require_percent", Criteria().require_percent)
+        goal = CheckGoal(
+            before=tuple(cell.batch for cell in saved.cells),
+            after=tuple(new_batch() for _ in saved.cells),
+            takes_turns="undo" in values,
+            is_commanded="change" in values,
+            before_runs=fixed or BEFORE_RUNS,
+            most=None if fixed else MOST,
+            fixed=fixed,
+            require_percent=required,
+            same_percent=-required if required < 0 else Criteria().same_percent,
+            confidence=Criteria().confidence,
+        )
+        return super().ordered(saved, goal.model_dump(mode="json"))
 
     @property
     def batches(self) -> frozenset[str]:
@@ -116,6 +139,9 @@ class Check(Study[CheckGoal]):
         return counts[1] if is_look(self.goal, *counts) else 0
 
     def drafts(self) -> list[Request]:
+        for request in self.requests:
+            for preset in request.presets:
+                check_one_value(preset, request.overrides)
         return [self.request_of(Turn("after", looks_of(self.goal).at[-1]), 0)]
 
     def extent(self, plans: Sequence[Plan]) -> Extent:
@@ -124,3 +150,18 @@ class Check(Study[CheckGoal]):
         before = None if self.goal.takes_turns else self.goal.before_runs
         least, most = (runs + (runs if before is None else before) for runs in (looks[0], looks[-1]))
         return Extent(least, most, least * one, most * one)
+
+
+def with_required(study: Check, percent: float) -> Check:
+    """What a change must at least bring; a margin for the worse is also what counts as the same."""
+    same = -percent if percent < 0 else Criteria().same_percent
+    goal = {**study.saved.goal, "require_percent": percent, "same_percent": same}
+    return Check(study.saved.model_copy(update={"goal": goal}), study.requests, study.elsewhere)
+
+
+def wrong_percent(text: str) -> str | None:
+    """Why a text is not what a change can be required to bring; None where it is."""
+    try:
+        return None if -99 <= float(text) <= 10_000 else "expected -99 to 10000"
+    except ValueError:
+        return "expected a number, such as -10 or 20"

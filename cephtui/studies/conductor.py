@@ -43,10 +43,11 @@ class FrontEnd(Protocol):
         """Whether the user has asked for the end."""
         ...
 
-    async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run]:
+    async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run] | None:
         """Plan it, show it, and run it; fewer runs than it has steps where the user or an error has ended it.
 
-        ``runs`` are those of the study before it. What is wrong is shown; raises StoreError where it is the session.
+        None where it can't be measured, and only what else there is of the study goes on. ``runs`` are those of the
+        study before it. What is wrong is shown; raises StoreError where it is the session.
         """
         ...
 
@@ -97,6 +98,8 @@ class Ended:
     """That were made now."""
     is_judged: bool
     """Whether its runs say what they seem to say."""
+    without: frozenset[str] = frozenset()
+    """The batches that could not be measured."""
 
 
 class Conductor:
@@ -117,17 +120,21 @@ class Conductor:
         self._state = self._state_now()
         self._given_up: dict[str, str] = {}
         self._why_not_undone = ""
+        self._without = set[str]()
+        """The batches that can't be measured."""
 
     async def conduct(self) -> Ended:
         """Measure until the study has come to its end, is stopped, or given up."""
         code, is_judged = 0, True
         try:
-            while not self._front.is_ending and (step := self._study.next(self.runs)):
+            while not self._front.is_ending and (step := self._study.next(self.runs, self._without)):
+                if not self._without.isdisjoint(step.request.batches):
+                    break  # it has nothing else
                 await self._switch(step)
                 await self._measure(step)
             if self._front.is_ending:
                 code = EXIT_INCOMPLETE
-            elif self._given_up:  # what has failed has an exit code of its own
+            elif self._given_up or self._without:  # what has failed has an exit code of its own
                 code = EXIT_FAILED if all(run.outcome == "ok" for run in self._now) else EXIT_INCOMPLETE
         except _Over as over:
             code, is_judged = over.code, not over.spoiled
@@ -135,7 +142,7 @@ class Conductor:
                 self._front.say(str(over))
         finally:
             await self._undo()
-        return Ended(code, tuple(self._now), is_judged)
+        return Ended(code, tuple(self._now), is_judged, frozenset(self._without))
 
     @property
     def runs(self) -> list[Run]:
@@ -151,6 +158,9 @@ class Conductor:
             if not self._now:
                 raise
             raise _Over(EXIT_INCOMPLETE, str(error)) from None
+        if measured is None:
+            self._without.update(step.request.batches)
+            return
         self._now += measured
         if not measured:
             raise _Over(EXIT_INCOMPLETE)

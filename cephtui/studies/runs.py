@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cephtui.analysis.expectation import answer_to
 from cephtui.analysis.failures import given_up
@@ -13,8 +15,8 @@ from cephtui.analysis.links import Link, links_of
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Mark, Plan, Run, Step
 from cephtui.models.expectation import Expected
-from cephtui.models.study import RUNS
-from cephtui.ordering import batches_of_steps, in_slices, plans_of, without_steps
+from cephtui.models.study import RUNS, SavedStudy
+from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of, without_steps
 from cephtui.planning import Request
 from cephtui.sessions.expected import judge_promises, keep_given
 from cephtui.studies.base import Conclusion, Extent, Measure, NoGoal, Study, needs, singly
@@ -40,6 +42,12 @@ class Runs(Study[NoGoal]):
     """Each cell of the study as often as it is ordered."""
 
     kind = RUNS
+
+    @classmethod
+    def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
+        cells = tuple(cell.model_copy(update={name: values[name] for name in ("repeats", "expect") if name in values})
+                      for cell in saved.cells)  # fmt: skip
+        return saved.model_copy(update={"cells": cells, "order": values.get("order", saved.order)})
 
     @cached_property
     def _slices(self) -> list[Request]:
@@ -116,3 +124,19 @@ class Runs(Study[NoGoal]):
     def extent(self, plans: Sequence[Plan]) -> Extent:
         runs, seconds = sum(len(plan.steps) for plan in plans), sum(plan.duration_seconds for plan in plans)
         return Extent(runs, runs, seconds, seconds)
+
+
+def in_turns(first: Study[Any], second: Study[Any]) -> Runs | None:
+    """Both as one study in the order A B B A; None where there is nothing to take turns with."""
+    cells = (*first.saved.cells, *second.saved.cells)
+    drops = first.saved.drop_caches
+    if second.saved.drop_caches != drops or max(cell.repeats for cell in cells) < 2:
+        return None
+    saved = first.saved.model_copy(update={"order": "abba", "cells": cells})
+    requests = (*first.requests, *second.requests)
+    presets = {preset.name: preset for request in requests for preset in request.presets}
+    targets = {request.target.spec: request.target for request in requests}
+    nodes = {node.name: node for request in requests for node in request.nodes}
+    ceph_node = first.requests[0].ceph_node
+    both = requests_of(saved, presets, targets, nodes)
+    return Runs(saved, [replace(request, ceph_node=ceph_node, drop_caches=drops) for request in both])

@@ -96,7 +96,8 @@ class Sweep(Study[SweepGoal]):
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         for request in singly(self.requests):
             sweep = self.swept(request, runs)
-            is_over = request.batches[0] in without or self.why_given_up(request, runs)
+            batch = request.batches[0]
+            is_over = not {batch, _confirming(batch)}.isdisjoint(without) or self.why_given_up(request, runs)
             step = None if is_over else self.next_of(sweep)
             if step:
                 return step

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock
@@ -27,9 +28,10 @@ from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import find_presets, load_preset
-from cephtui.running.queue import Entry, Queue
 from cephtui.sessions import demo, store
 from cephtui.sessions.undo import Undo
+from cephtui.studies.queue import Entry, Queue
+from cephtui.suites import SuiteStep
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import POOLS, KnownNode
 from cephtui.targets.file import FileTarget
@@ -37,6 +39,7 @@ from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.ordered import Site, study_of_presets
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
 from cephtui.tui.pickers.nodes import NodePicker
@@ -134,7 +137,9 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     side = side_of(run, [run])
     preset = load_preset(users / f"{NAME}.toml", user=True)
     node = Node(name=CANARY)
-    entry = Entry(Request((preset,), (node,), FileTarget(CANARY), {CANARY: CANARY}))
+    study = study_of_presets([SuiteStep(preset, preset.name, {})], Site(FileTarget(CANARY), (node,), "0a1b2c3d"))
+    study.requests = tuple(replace(request, overrides={CANARY: CANARY}) for request in study.requests)
+    entry = Entry(study)
     hostile = Request((preset,), (node,), FileTarget(CANARY), {})
     known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
     saved: dict[str, Callable[[], Screen[Any]]] = {

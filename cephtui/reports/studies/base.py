@@ -43,6 +43,10 @@ class StudyView(Generic[S, C]):
         """What all runs of it show."""
         return Group()
 
+    def sentences(self, study: S, conclusion: C) -> list[str]:
+        """The same in a line or two, where it is more than the last run has brought."""
+        return []
+
     def rows(self, study: S, conclusion: C) -> list[Model]:
         """The same as JSON Lines."""
         return []

@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from cephtui.presets import Catalogue, Preset, SeveralValuesError, usable
 from cephtui.running.runner import Runner
+from cephtui.sessions.store import StoreError
 from cephtui.tools.base import OptionError
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.console.marking import note_change
@@ -117,13 +118,13 @@ class ConsoleApp(CephtuiApp):
 
     def action_check(self) -> None:
         """Before, the change, after, the verdict: of the selected preset, or the check that was left."""
-        from cephtui.tui.console.check import CheckScreen, offered
+        from cephtui.tui.console.checking import check_screen
 
         try:
-            self.push_screen(CheckScreen(*offered(self._console_screen, self._runner, self._catalogue)))
+            self.push_screen(check_screen(self._console_screen, self._runner, self._catalogue))
         except SeveralValuesError as error:
             self.notify(f"{error}: press e to choose it", severity="error", markup=False)
-        except OptionError as error:
+        except (OptionError, StoreError, ValueError) as error:
             self.notify(str(error), severity="error", markup=False)
 
     @work
@@ -165,15 +166,26 @@ class ConsoleApp(CephtuiApp):
             return
         from cephtui.tui.dialogs import Wait
 
-        self.push_screen(Wait(lambda: self._runner.cleanup.progress or "stopping the run and cleaning up ..."))
+        self.push_screen(Wait(self._awaited))
         self.run_worker(self._end(tidied))
 
+    def _awaited(self) -> str:
+        current = self._dispatcher.current
+        undoing = current.undo_text if current else ""
+        return undoing or self._runner.cleanup.progress or "stopping the run and cleaning up ..."
+
     async def _end(self, tidied: threading.Event) -> None:
-        while not tidied.is_set():  # noqa: ASYNC110 - the runner's thread sets it
+        while self._left_changed or not tidied.is_set():  # noqa: ASYNC110 - the runner's thread sets it
             await asyncio.sleep(0.05)
         self.exit()
 
+    @property
+    def _left_changed(self) -> str:
+        """What to say where a change is in place that is to be taken back; else empty."""
+        current = self._dispatcher.current
+        return current.left_changed if current else ""
+
     def action_end_at_once(self) -> None:
         """Exit without waiting; what is left is printed on the terminal."""
-        self.left = self._runner.abandon()
+        self.left = [*self._runner.abandon(), *filter(None, [self._left_changed])]
         self.exit()

@@ -12,9 +12,9 @@ from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.nodes.transport import Question
-from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.launch import Ask, Unanswered
-from cephtui.running.queue import Entry
+from cephtui.studies.dispatcher import Dispatcher
+from cephtui.studies.queue import Place
 
 Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
 """Puts a dialog on the screen and gives its result."""
@@ -26,8 +26,8 @@ class Dialogs(Ask):
 
     show: Show
     dispatcher: Dispatcher | None = None
-    """Has the entry that is about to run, and those that wait behind it."""
-    agreed: dict[tuple[str, frozenset[str], str, ConfirmKind], bool] = field(default_factory=dict)
+    """Has what is about to run, and what waits behind it."""
+    agreed: dict[tuple[Place, str, ConfirmKind], bool] = field(default_factory=dict)
     """The answers by target, nodes and refusal: each is asked for once."""
 
     async def answer(self, node: Node, question: Question) -> str:
@@ -41,20 +41,20 @@ class Dialogs(Ask):
 
     async def agree(self, refusal: Refusal) -> bool:
         """Asked once for all entries on the same target and nodes."""
-        entry = self.dispatcher.current if self.dispatcher else None
-        if entry is None or refusal.confirm is None:
+        current = self.dispatcher.current if self.dispatcher else None
+        if current is None or current.place is None or refusal.confirm is None:
             return False
-        asked = (*entry.place, refusal.confirm, refusal.confirm_kind)
-        if asked not in self.agreed:
-            self.agreed[asked] = bool(await self.show(self._question(refusal, entry, refusal.confirm)))
-        return self.agreed[asked]
+        question = (current.place, refusal.confirm, refusal.confirm_kind)
+        if question not in self.agreed:
+            self.agreed[question] = bool(await self.show(self._question(refusal, current.place, refusal.confirm)))
+        return self.agreed[question]
 
-    def _question(self, refusal: Refusal, entry: Entry, name: str) -> ModalScreen[bool]:
+    def _question(self, refusal: Refusal, place: Place, name: str) -> ModalScreen[bool]:
         from cephtui.tui import dialogs
 
         ready = self.dispatcher.queue.entries[: self.dispatcher.queue.ready] if self.dispatcher else ()
-        others = sum(other.place == entry.place for other in ready)
-        problem = refusal.problem + (f" (one answer for this run and {others} more that wait)" if others else "")
+        more = sum(place in entry.places for entry in ready)
+        problem = refusal.problem + (f" (one answer for this run and {more} more that wait)" if more else "")
         if refusal.confirm_kind == "destroy":
             return dialogs.TypeName(problem, name)
         return dialogs.Confirm(f"{problem}. Run anyway?", "run", "don't")

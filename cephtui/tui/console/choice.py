@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from cephtui.models import Node, Plan
+from cephtui.models.study import RUNS
 from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, usable
-from cephtui.running.queue import Entry
+from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.around import Around
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.nodes import NodeBook
 from cephtui.tui.console.start import Start
+
+if TYPE_CHECKING:
+    from cephtui.studies.base import Study
+    from cephtui.tui.console.ordered import Site
 
 
 def first_for(catalogue: Catalogue, target: Target) -> Preset:
@@ -99,10 +105,51 @@ class Choice:
         return first.model_copy(update={"steps": tuple(step for plan in every for step in plan.steps), **sums})
 
     def _plan(self, request: Request) -> Plan:
+        return make_plan(self._surveyed_as_known(request), new_batch, self._prefilled())
+
+    def _surveyed_as_known(self, request: Request) -> Request:
         known = self._surveyed.get(request.target.spec, request)
-        request = replace(request, target=known.target, room_bytes=known.room_bytes, pool_use=known.pool_use)
-        return make_plan(request, new_batch, self._prefilled())
+        return replace(request, target=known.target, room_bytes=known.room_bytes, pool_use=known.pool_use)
+
+    # ------------------------------------------------------------------ for the queue
+
+    @property
+    def site(self) -> Site:
+        """Where it is measured."""
+        from cephtui.tui.console.ordered import Site
+
+        return Site(
+            self.target,
+            self.nodes.hosts,
+            self._start.owner_id,
+            self.find,
+            self.ceph_node.name if self._start.ceph_node else None,
+            self.edits.drop_caches,
+            self.nodes.versions,
+        )
+
+    def plans(self, drafts: Sequence[Request]) -> list[Plan]:
+        """With what is known of their targets and of the data that was prefilled; raises OptionError."""
+        from cephtui.ordering import plans_of
+
+        return plans_of(map(self._surveyed_as_known, drafts), self._prefilled())
+
+    def study(self, presets: Sequence[Preset], kind: str = RUNS, values: Mapping[str, Any] | None = None) -> Study[Any]:
+        """The presets as a study of this kind; ``values`` are those of its options.
+
+        Raises OptionError and ValueError.
+        """
+        from cephtui.suites import SuiteStep
+        from cephtui.tui.console.ordered import study_of_presets
+
+        edits = self.edits
+        steps = [
+            SuiteStep(preset, preset.name, preset.tool.canonical(edits.overrides(preset)), edits.repeats)
+            for preset in presets
+        ]
+        order = edits.order_of(presets[0]) if len(presets) == 1 else edits.order
+        return study_of_presets(steps, self.site, order=order, kind=kind, values=values)
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
-        """One for each preset, and of a target for each that it stands for; raises OptionError."""
-        return [Entry.of(each, self.plan) for preset in presets for each in self._apart(self.request(preset))]
+        """One for each preset; raises OptionError."""
+        return [Entry(self.study([preset])).planned(self.plans) for preset in presets]

@@ -21,11 +21,10 @@ from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, presets_by_tool
 from cephtui.reports.text import node_states
-from cephtui.running.dispatcher import Dispatcher, Front
 from cephtui.running.launch import FAULTS, Launcher, NotRun
-from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
-from cephtui.targets import TargetError
+from cephtui.studies.dispatcher import Dispatcher
+from cephtui.studies.queue import Entry
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.asking import Dialogs
 from cephtui.tui.console.choice import Choice
@@ -40,7 +39,13 @@ if TYPE_CHECKING:
     from cephtui.suites import Suite
 
 
-class Chooser(Front):
+def queued_text(entry: Entry, left_out: Sequence[str], summary: str) -> str:
+    """``queued: quick, 12 runs (12 runs waiting, about 5 min); M shows its table; left out: rados-write``."""
+    why = f"; left out, as the target is not for it: {', '.join(left_out)}" if left_out else ""
+    return f"queued: {entry.name}, {entry.most_runs} runs ({summary}); M shows its table{why}"
+
+
+class Chooser:
     """Changes a choice by dialogs over the console's screen."""
 
     def __init__(
@@ -64,25 +69,16 @@ class Chooser(Front):
 
     def _queue(self, suite: Suite, dispatcher: Dispatcher) -> None:
         """All runs of a suite, on the chosen target and nodes."""
-        from cephtui.tui.console.suites import notice, queued
+        from cephtui.tui.console.ordered import study_of_suite
 
-        choice = self._choice
-        ceph_node, drops = choice.request().ceph_node, choice.edits.drop_caches
         try:
-            found = queued(
-                suite,
-                choice.target,
-                choice.nodes.hosts,
-                self._start.owner_id,
-                ceph_node,
-                choice.find,
-                drop_caches=drops,
-            )
-        except (OptionError, TargetError) as error:
+            study, left_out = study_of_suite(suite, self._choice.site)
+            entry = Entry(study).planned(self._choice.plans)
+        except OptionError as error:
             self._screen.notify(f"{suite.name}: {error}", severity="error", markup=False)
             return
-        dispatcher.push(found.entries)
-        self._screen.notify(notice(suite, found, dispatcher.queue.summary), timeout=15, markup=False)
+        dispatcher.push([entry])
+        self._screen.notify(queued_text(entry, left_out, dispatcher.queue.summary), timeout=15, markup=False)
 
     async def choose_options(self) -> None:
         """Open the form of the preset."""
@@ -213,16 +209,26 @@ class Chooser(Front):
 
     # ------------------------------------------------------------------ for the dispatcher
 
-    def plan(self, request: Request) -> Plan:
-        """With what is known of its target and of the data that was prefilled."""
-        return self._choice.plan(request)
+    def plans(self, drafts: Sequence[Request]) -> list[Plan]:
+        """With what is known of their targets and of the data that was prefilled."""
+        return self._choice.plans(drafts)
 
-    async def connect(self, entry: Entry) -> Entry:
+    async def connect(self, request: Request) -> Request:
         """Shows the questions of its nodes as dialogs."""
-        if not await self._connected(entry.request.hosts):
-            raise NotRun("not all nodes can be used (n shows them)")
         book = self._choice.nodes
-        return entry.with_access({name: state.node for name, state in book.states.items()}, book.versions)
+        if not await self._connected(request.hosts):
+            unusable = [node.name for node in request.hosts if not book.is_ready(node)]
+            raise NotRun("not all nodes can be used (n shows them)", unusable=unusable)
+        nodes = tuple(book.states[node.name].node for node in request.nodes)
+        return replace(request, nodes=nodes, versions=book.versions)
+
+    async def is_made(self, question: str) -> bool | None:
+        """As a dialog; what is not answered with yes is taken as not made."""
+        from cephtui.tui.dialogs import Confirm
+
+        question = f"{question[0].upper()}{question[1:]}. Is the change in place now?"
+        made: bool | None = await self._show(Confirm(question, "it is made", "it is not made"))
+        return made
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:
         """Each question is asked once."""

@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
+from cephtui.planning import Request
 from cephtui.reports.text import conditions, tool_command
-from cephtui.running.queue import Entry
 
 _PADDING, _ROWS_MOST = 2, 3
 """Columns beside what will run, and the rows that it has at most."""
@@ -45,19 +45,19 @@ class Preview(Vertical):
         yield Settings(id="form")
         yield Static(id="command")
 
-    def show_next(self, entry: Entry, plan: Plan | None, problem: str) -> None:
+    def show_next(self, request: Request, plan: Plan | None, problem: str) -> None:
         """What would run next, or the problem where there is no plan."""
+        differences = _differences(request)
         what = conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
-            of = f"{entry.text}: " if entry.text else ""
+            of = f"{differences}: " if differences else ""
             what += f" ({of}{len(plan.steps)} runs, {plan.bound} {units.duration(plan.duration_seconds)})"
-        name = "" if entry.request.preset.file.key else f"{entry.request.preset.name}: "
-        text = Text.assemble(
-            name, (what or entry.text or entry.request.preset.file.title, "bold"), ("  on ", "dim"), entry.target
-        )
+        preset, target = request.preset, request.target.spec
+        name = "" if preset.file.key else f"{preset.name}: "
+        text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), target)
         text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
         self._next = text, commands(plan) if plan else Text(problem)
-        self._conditions = conditions(plan.steps[0]) if plan else "", entry.target
+        self._conditions = conditions(plan.steps[0]) if plan else "", target
         self.problem = plan is None
         self._draw()
 
@@ -92,6 +92,14 @@ class Preview(Vertical):
 
     def watch_problem(self, problem: bool) -> None:
         self.query_one("#command", Static).set_class(problem, "problem")
+
+
+def _differences(request: Request) -> str:
+    """From the preset, in words."""
+    times = [f"{request.repeats} times"] if request.repeats > 1 else []
+    order = [f"order {request.order}"] if request.order else []
+    drops = ["caches dropped"] if request.drop_caches else []
+    return ", ".join([*request.option_texts, *times, *order, *drops])
 
 
 def commands(plan: Plan) -> Text:

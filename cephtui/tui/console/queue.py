@@ -11,7 +11,7 @@ from textual.widgets import DataTable, Static
 
 from cephtui import units
 from cephtui.reports.text import short_target
-from cephtui.running.queue import Entry, Queue
+from cephtui.studies.queue import Entry, Queue
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 from cephtui.tui.widgets.fitted import show_rows
@@ -20,15 +20,11 @@ _TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("opti
 
 
 def _cells(number: int, entry: Entry) -> list[Text]:
-    nodes = ", ".join(node.name for node in entry.request.nodes)
     bound = "" if entry.bound == "about" else f"{entry.bound} "
-    takes = Text(f"{bound}{units.duration(entry.seconds)}", justify="right")
-    return [
-        Text(str(number)),
-        Text(entry.request.preset.name),
-        takes,
-        *map(Text, (entry.text, nodes, short_target(entry.target))),
-    ]
+    least = f"{units.duration(entry.least_seconds)} to " if entry.least_seconds < entry.most_seconds else ""
+    takes = Text(f"{bound}{least}{units.duration(entry.most_seconds)}", justify="right")
+    targets = ", ".join(map(short_target, entry.targets))
+    return [Text(str(number)), Text(entry.name), takes, *map(Text, (entry.text, ", ".join(entry.nodes), targets))]
 
 
 class QueueScreen(Dialog[bool]):

@@ -12,15 +12,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 
 from cephtui import units
-from cephtui.models import Run
+from cephtui.models import Mark, Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
 from cephtui.reports.mask import Names, names_in, names_of_target
-from cephtui.running.dispatcher import Dispatcher
-from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
+from cephtui.studies.dispatcher import Dispatcher
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.choice import Choice, first_for
 from cephtui.tui.console.chooser import Chooser
+from cephtui.tui.console.display import ConsoleDisplay, StudyLine
 from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import Preview
 from cephtui.tui.console.start import Start
@@ -105,7 +105,7 @@ class ConsoleScreen(RunScreen):
         self._last: Run | None = None
         self.choice = Choice(start, first_for(catalogue, start.target), runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
-        self.dispatcher = Dispatcher(runner, self._chooser, self._live_view, self._show_choice)
+        self.dispatcher = Dispatcher(runner, self._chooser, ConsoleDisplay(self, self._live_view), self._show_choice)
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
@@ -113,12 +113,20 @@ class ConsoleScreen(RunScreen):
         directory = self._runner.directory
         return (directory, self._last) if directory and self._last else None
 
+    @property
+    def session(self) -> tuple[Sequence[Run], Sequence[Mark], Path | None]:
+        """Its runs and marks so far, and where it is; None before the first run."""
+        if self.table is None:
+            return self._start.earlier, self._start.marks, self._runner.directory
+        return tuple(self.table.content.runs.values()), self.table.content.marks, self._runner.directory
+
     def compose(self) -> ComposeResult:
         """From the top: session and nodes, presets, the next command, the run, the table of runs."""
         yield StatusBar(id="bar")
         yield Panels(by_key(self._catalogue))
         yield Preview()
         yield self._live_view
+        yield StudyLine()
         yield KeyBar("copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check")
 
     def on_mount(self) -> None:
@@ -142,7 +150,7 @@ class ConsoleScreen(RunScreen):
 
         if self.is_attached:
             table = RunsTable()
-            await self.mount(table, after=self._live_view)
+            await self.mount(table, after=self.query_one(StudyLine))
             table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
             self._live_view.listen()
 
@@ -156,16 +164,16 @@ class ConsoleScreen(RunScreen):
         bar, queue = self.query_one(StatusBar), self.dispatcher.queue
         bar.session = self._runner.session  # the first run or mark begins one
         if self.table:
-            self.table.put_measuring(self.dispatcher.batch)
+            self.table.put_measuring(self.dispatcher.batches)
         bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
         around = f"\n\n{choice.around.text}" if choice.around.text else ""
         self.view.empty = _empty_text(choice.target.spec, choice.room_bytes, len(self._start.earlier), around)
-        entry = Entry(choice.request())
+        request = choice.request()
         try:
-            plan = choice.plan(entry.request)
+            plan = choice.plan(request)
         except OptionError as error:
             problem = problem_of(error, choice.preset)
-        self.query_one(Preview).show_next(entry, plan, problem)
+        self.query_one(Preview).show_next(request, plan, problem)
 
     def names_to_hide(self) -> Names:
         """Of the nodes and the target of the choice, of the config file, and of the runs."""
@@ -227,7 +235,7 @@ class ConsoleScreen(RunScreen):
         queued = self.dispatcher.busy or len(entries) > 1
         self.dispatcher.push(entries)
         if queued:
-            names = ", ".join(entry.request.preset.name for entry in entries)
+            names = ", ".join(entry.name for entry in entries)
             self.notify(f"queued: {names} ({self.dispatcher.queue.summary})", timeout=3, markup=False)
 
     # ------------------------------------------------------------------ the runs

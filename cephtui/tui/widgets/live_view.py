@@ -21,7 +21,6 @@ from cephtui.models import ClusterSample, Event, Mark, NodeEnded, Notice, Run, S
 from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.reports.quality import is_marked, outcome_word, short_notes
 from cephtui.reports.text import how_far, phase_words, time_left
-from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.cluster_now import ClusterNow
@@ -279,13 +278,3 @@ class LiveView(Container):
             self.current.notice = f"{word}, what was measured is kept"  # until its next sample
         else:
             self.announce(f"{word} ...")
-
-    def report_error(self, text: str, title: str = "") -> None:
-        """A notification that stays for a while."""
-        self.notify(text, title=title, severity="error", timeout=15, markup=False)
-
-    def report_hold(self, queue: Queue) -> None:
-        """Why the queue is held, what is in it, and how that is run."""
-        self.notify(
-            f"{queue.note}; {queue.held}: press u, then g to resume", severity="warning", timeout=15, markup=False
-        )

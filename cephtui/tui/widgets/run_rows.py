@@ -101,7 +101,7 @@ class Content:
     """The options of the presets that are known, by their names."""
     baseline: int | None = None
     now: Now | None = None
-    measuring: str = ""
+    measuring: frozenset[str] = frozenset()
     """The batch that is being measured."""
     chosen: Mapping[str, bool] = field(default_factory=dict)
     """By point, whether the user has opened or closed it."""
@@ -250,7 +250,7 @@ class Content:
     def _is_measured_now(self, batch: Batch, point: Point) -> bool:
         """Whether one of the repeats is in progress, or was the last one and others of its batch are to come."""
         newest = max(batch.runs, key=lambda run: run.run)
-        is_last = newest in point.repeats and newest.batch == self.measuring
+        is_last = newest in point.repeats and newest.batch in self.measuring
         return is_last or any(run.outcome is None for run in point.repeats)
 
     def _result(self, name: str, found: PointSummary, apart: Iterable[str], sign: str) -> list[Row]:

@@ -115,10 +115,10 @@ class RunsTable(DataTable[Text]):
         """Name the run that others are compared with, or none."""
         self._change(baseline=baseline)
 
-    def put_measuring(self, batch: str) -> None:
-        """Name the batch that is being measured, whose repeats stay open between two of them; empty for none."""
-        if batch != self.content.measuring:
-            self._change(measuring=batch)
+    def put_measuring(self, batches: frozenset[str]) -> None:
+        """Name the batches that are being measured, whose repeats stay open between two of them."""
+        if batches != self.content.measuring:
+            self._change(measuring=batches)
 
     def _change(self, **changes: Any) -> None:
         self.content = replace(self.content, **changes)

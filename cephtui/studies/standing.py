@@ -1,0 +1,76 @@
+"""Where a check stands, from the runs and marks of its session: the same after a pause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cephtui.analysis.conclusion import Judgement, why_invalid
+from cephtui.analysis.guided_check import counted, looks_of, sides_of
+from cephtui.analysis.ratio import geometric_mean, spread
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import Metric
+from cephtui.models.study import SideName
+from cephtui.sessions.changes import state_of
+from cephtui.studies.base import metric_of, singly
+from cephtui.studies.check import Check
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a check has measured, and what is next."""
+
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+    counted: tuple[int, int]
+    """Runs of each preset that count, before and after."""
+    side: SideName | None
+    """What is measured next; None where it is over."""
+    wanted: int
+    """How many runs of that side there are to be, before it is looked at or changed."""
+    is_changed: bool
+    """Whether the user has made the change."""
+    judged: Judgement | None
+    """What the last look says; None before the first."""
+    failed: str
+    """Why it was given up after its last runs; empty where it was not."""
+    metric: Metric
+    """The figure that is shown: of the preset that makes the verdict what it is, else of the first."""
+    means: tuple[float | None, float | None]
+    """Of that figure, before and after, reads and writes together."""
+    spread_before: float | None
+    """Coefficient of variation; None for fewer than two runs."""
+
+
+def standing(
+    study: Check, usual: Metric, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
+) -> Standing:
+    """By all runs of its session; ``usual`` is the figure before there is any run. Raises StoreError."""
+    own = study.own(runs)
+    before, after = sides_of(study.goal, [*study.elsewhere, *own])
+    numbers = counted(study.goal, [*study.elsewhere, *own])
+    judged = None
+    if directory is not None and any(at <= numbers[1] for at in looks_of(study.goal).at):
+        judged = study.conclude(runs, marks, directory, datetime.now(UTC)).judgement
+    wanted = study.wanted([run for run in own if not why_invalid(run)])
+    preset = judged.decisive.preset if judged and judged.decisive else study.saved.cells[0].preset
+    shown = [[run for run in side if run.preset == preset and not why_invalid(run)] for side in (before, after)]
+    (request,) = [single for single in singly(study.requests) if single.preset.name == preset][:1]
+    metric = metric_of(request, shown[0][0]) if shown[0] else usual
+    values = [[metric.together(run.summary.flows) for run in side] for side in shown]
+    known = [[value for value in side if value is not None] for side in values]
+    return Standing(
+        tuple(before),
+        tuple(after),
+        numbers,
+        wanted[0] if wanted else None,
+        wanted[1] if wanted else 0,
+        state_of(study.goal, own, marks, ()) == "made",
+        judged,
+        next(iter(study.given_up(own).values()), ""),
+        metric,
+        (geometric_mean(known[0]), geometric_mean(known[1])),
+        spread(known[0]),
+    )

@@ -1,0 +1,149 @@
+"""What is chosen in the console as a study: presets or a suite, on its target and its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cephtui.frozen import dataclass
+from cephtui.models import Node
+from cephtui.models.study import RUNS, Cell, SavedStudy
+from cephtui.ordering import Placed, cells, fitting, once, place, requests_of
+from cephtui.planning import Order, Request
+from cephtui.presets import Catalogue, choose
+from cephtui.studies import kind_of
+from cephtui.studies.saved import study_of
+from cephtui.suites import Suite, SuiteStep
+from cephtui.targets import Target, TargetError, parse_target
+from cephtui.targets.scratch import is_scratch
+from cephtui.tools.base import OptionError
+
+if TYPE_CHECKING:
+    from cephtui.studies.base import Study
+
+_OTHER = {"rbd": "pool", "pool": "rbd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where it is measured, and in which way all of it is."""
+
+    target: Target
+    nodes: tuple[Node, ...]
+    owner_id: str
+    """Makes the names of the images that are created unique."""
+    find: Callable[[str], Sequence[Node]] = lambda name: ()
+    """The nodes of a name, for a target that is one; raises TargetError where it is none."""
+    ceph_node: str | None = None
+    drop_caches: bool = False
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What the target stands for; raises OptionError."""
+        try:
+            return tuple(self.target.each(self.nodes, self.find))
+        except TargetError as error:
+            raise OptionError("target", str(error)) from None
+
+    def of(self, request: Request) -> Request:
+        """A request as it is measured there."""
+        return replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
+
+
+def study_of_presets(
+    steps: Sequence[SuiteStep],
+    site: Site,
+    *,
+    order: Order | None = None,
+    kind: str = RUNS,
+    values: Mapping[str, Any] | None = None,
+) -> Study[Any]:
+    """A study of this kind; ``values`` are those of its options. Raises OptionError and ValueError."""
+    placed, _ = place(steps, [site.targets])
+    saved = SavedStudy(at=datetime.now(UTC), order=order, drop_caches=site.drop_caches, cells=_cells(placed, site))
+    made = kind_of(kind)
+    return _with_requests(made, made.ordered(saved, values or {}), placed, site)
+
+
+def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...]]:
+    """The runs of a suite in their order, and the steps that are left out, as they can't use the target.
+
+    Of a pool, its images and its objects are one target: a step takes what its tool can use. Raises OptionError where
+    no step can use it.
+    """
+    steps = suite.steps if len(site.nodes) > 1 else tuple(once(suite.steps))
+    willing = [replace(step, optional=True) for step in steps]
+    chosen = site.targets
+    needed = [] if len(chosen) > 1 else _needed(willing, [chosen[0], *_beside(chosen[0], site.owner_id)])
+    placed, _ = place(willing, [[target] for target in needed] or [chosen])
+    placed = [Placed(steps[willing.index(part.step)], part.targets) for part in placed]
+    saved = SavedStudy(
+        at=datetime.now(UTC),
+        suite=suite.name,
+        title=suite.file.title,
+        order=suite.file.order,
+        drop_caches=site.drop_caches,
+        cells=_cells(placed, site),
+    )
+    used = [part.step for part in placed]
+    left_out = dict.fromkeys(step.title for step in steps if step not in used)
+    return _with_requests(kind_of(RUNS), saved, placed, site), tuple(left_out)
+
+
+def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site: Site) -> Study[Any]:
+    """A study of a session, on its own targets and nodes.
+
+    Raises PresetError, OptionError, StoreError, and ValueError for a node or a target that is not there any more.
+    """
+    presets = {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
+    hosts = {node.name: node for node in site.nodes}
+    names = dict.fromkeys(name for cell in saved.cells for name in cell.nodes)
+    nodes = {name: hosts[name] if name in hosts else site.find(name)[0] for name in names}
+    targets = {cell.target: _target_of(cell, nodes, site) for cell in saved.cells}
+    there = replace(site, drop_caches=saved.drop_caches)
+    requests = requests_of(saved, presets, targets, nodes)
+    return study_of(directory, saved, [there.of(request) for request in requests])
+
+
+def _target_of(cell: Cell, nodes: Mapping[str, Node], site: Site) -> Target:
+    """One scratch file is like another."""
+    if is_scratch(cell.target) and is_scratch(site.target.spec):
+        return site.target
+    target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
+    return target.each(tuple(nodes.values()), site.find)[0]
+
+
+def _cells(placed: Sequence[Placed], site: Site) -> tuple[Cell, ...]:
+    return cells(placed, [node.name for node in site.nodes])
+
+
+def _with_requests(kind: type[Study[Any]], saved: SavedStudy, placed: Sequence[Placed], site: Site) -> Study[Any]:
+    presets = {part.step.preset.name: part.step.preset for part in placed}
+    targets = {target.spec: target for part in placed for target in part.targets}
+    requests = requests_of(saved, presets, targets, {node.name: node for node in site.nodes})
+    return kind(saved, [site.of(request) for request in requests])
+
+
+def _beside(target: Target, owner_id: str) -> list[Target]:
+    """The objects of a pool beside its images, and the other way round.
+
+    None beside a single image, which is all that was chosen, and where images have their data in another pool.
+    """
+    kind, _, pool = target.spec.partition(":")
+    if kind not in _OTHER or "/" in pool or target.data_pool:
+        return []
+    return [parse_target(f"{_OTHER[kind]}:{pool}", owner_id=owner_id)]
+
+
+def _needed(steps: Sequence[SuiteStep], targets: Sequence[Target]) -> list[Target]:
+    """Those that a step uses that can't use one before; the first where there is none."""
+    needed = [
+        target
+        for number, target in enumerate(targets)
+        if any(fitting(step, [target]) and not fitting(step, targets[:number]) for step in steps)
+    ]
+    return needed or [targets[0]]
