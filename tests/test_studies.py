@@ -120,7 +120,7 @@ def outcome(number: int, outcome: str = "ok", tool: str = "fio", target: str = "
             "session": "t", "run": number, "batch": f"{tool} {target}", "preset": "p", "tool": tool, "target": target,
             "options": {}, "command": "", "started_at": BEGUN + timedelta(minutes=number), "outcome": outcome,
             "error": error,
-            "nodes": [NodeResult(node=node, command="", outcome=outcome) for node in nodes],  # type: ignore[arg-type]
+            "nodes": [NodeResult(node=node, command="", outcome=outcome) for node in nodes],
         }
     )  # fmt: skip
 

@@ -55,7 +55,7 @@ def _left(runner: Runner, catalogue: Catalogue, site: Site) -> Check | None:
     directory = runner.directory
     for state in reversed(study_states(directory, catalogue) if directory else []):
         study = state.study
-        if directory and isinstance(study, Check) and _is_of(study, site) and not state.is_over:
+        if directory and isinstance(study, Check) and _is_of(study, site) and not state.is_finished:
             resumed = resumed_study(directory, state.saved, catalogue, site)
             assert isinstance(resumed, Check)
             return resumed
