@@ -33,7 +33,7 @@ SCREENS = {None, "demo", "replay", "watch", "serve"}
 """What opens the console, or a page in a browser; here up to there."""
 PLAIN = {
     "cleanup", "compare", "completion", "doctor", "explain", "help", "import", "import-preset", "info", "nodes",
-    "presets", "report", "schema", "sessions", "show",
+    "presets", "report", "schema", "sessions", "show", "studies",
 }  # fmt: skip
 """Verbs that are run as they are."""
 PAGES = documented.pages()

@@ -117,14 +117,14 @@ def test_the_command_line_takes_every_pair_of_the_nodes_where_it_is_given_none(t
     where = Where(names=("a", "b", "c"), config=config, ssh_config=None, ceph_node=None, ceph={})
     with ExitStack() as stack:
         options = Measuring(where, None, (), None, (), False, False, 120.0, False, True)
-        saved, requests, _ = new_work(Asked(("network",)), options, stack)
-    assert [(cell.nodes, cell.target) for cell in saved.cells] == [
+        study, _ = new_work(Asked(("network",)), options, stack)
+    assert [(cell.nodes, cell.target) for cell in study.saved.cells] == [
         ((one,), f"host:{other}") for other, one in itertools.permutations("abc", 2)
     ]
-    assert [[node.name for node in each.hosts] for each in requests] == [
+    assert [[node.name for node in each.hosts] for each in study.requests] == [
         [one, other] for other, one in itertools.permutations("abc", 2)
     ]
-    assert [plan_of(each).steps[0].companions[0].node for each in requests] == ["a", "a", "b", "b", "c", "c"]
+    assert [plan_of(each).steps[0].companions[0].node for each in study.requests] == ["a", "a", "b", "b", "c", "c"]
 
 
 # ---------------------------------------------------------------------------------------------- addresses

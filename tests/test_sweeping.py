@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from cephtui.analysis.sweep import Measured, runs_most
 from cephtui.cli.verbs import cli
-from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT
+from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models import Run, Step, Summary, Total
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
@@ -77,7 +77,7 @@ def test_a_run_that_does_not_count_is_made_again_at_its_depth() -> None:
 @pytest.mark.parametrize(
     ("bed", "code", "runs"),
     [
-        (on(hard(128), 2, 3), EXIT_FAILED, 3),
+        (on(hard(128), 2, 3), EXIT_INCOMPLETE, 3),
         (on(hard(128), stopping=4), EXIT_INCOMPLETE, 4),
         (on(lambda depth: 0.0), EXIT_NO_VERDICT, 1),
     ],

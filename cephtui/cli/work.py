@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,9 @@ from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run, Step
 from cephtui.models.refusal import Refusal
-from cephtui.models.study import Cell, SavedStudy
+from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
-from cephtui.ordering import by_kind, cells, once, place, plan_of, plans_of, requests_of
+from cephtui.ordering import by_kind, once, plan_of, plans_of, requests_of
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, choose, parse_overrides
 from cephtui.reports.plan import draw_plan, draw_plans
@@ -38,8 +37,10 @@ from cephtui.sessions import store
 from cephtui.sessions.names import check_writable
 from cephtui.sessions.studies import find_study
 from cephtui.sessions.undo import pending
+from cephtui.studies import KINDS
 from cephtui.studies.base import Study
-from cephtui.studies.saved import study_of, study_states
+from cephtui.studies.making import new_study, study_of
+from cephtui.studies.saved import study_states
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target, usual_target
 from cephtui.targets.base import TargetFault
@@ -58,41 +59,60 @@ class Asked:
     expect: tuple[str, ...] = ()
 
 
-def new_work(asked: Asked, options: Measuring, stack: ExitStack) -> tuple[SavedStudy, list[Request], list[str]]:
-    """What is named, as a study of runs, with its requests and what the user has to know of it beforehand.
+def new_work(
+    asked: Asked, options: Measuring, stack: ExitStack, kind: str = RUNS, values: Mapping[str, Any] | None = None
+) -> tuple[Study[Any], list[str]]:
+    """What is named, as a study of this kind, and what the user has to know of it beforehand.
 
-    Raises PresetError, OptionError and UsageError.
+    Raises PresetError, OptionError and UsageError, and ValueError for ``values`` that do not go together.
     """
     nodes, catalogue = chosen_nodes(options.where), find_catalogue()
     suite = _suite(asked.names, catalogue)
-    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, asked.names)]
+    if suite and (row := KINDS[kind]).in_suites:
+        raise click.UsageError(f"{row.option} is for presets: {row.in_suites}")
     if suite and asked.expect:
         raise click.UsageError(
             f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"
         )
+    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, asked.names)]
     steps = _with(steps, parse_overrides(options.overrides), asked.repeat)
     steps = [replace(step, expect=(*step.expect, *asked.expect)) for step in steps]
     if suite and not asked.targets:
         _check_local(suite, nodes)
-    usual = usual_target({kind for step in steps for kind in step.preset.tool.kinds})
-    targets = asked.targets or tuple(filter(None, [usual]))
     notes = []
     if len(nodes) < 2 and len(once(steps)) < len(steps):
         notes, steps = ["one node: what is run on each node is not run on all of them again"], once(steps)
+    study, left_out = study_of_steps(steps, nodes, asked, options, stack, kind, values or {}, suite)
+    return study, [*notes, *(f"left out: {text}" for text in left_out)]
+
+
+def study_of_steps(
+    steps: Sequence[SuiteStep],
+    nodes: Sequence[Node],
+    asked: Asked,
+    options: Measuring,
+    stack: ExitStack,
+    kind: str,
+    values: Mapping[str, Any],
+    suite: Suite | None = None,
+) -> tuple[Study[Any], list[str]]:
+    """Steps on these nodes and the targets that are asked for, and what is left out of them.
+
+    Raises OptionError and UsageError, and ValueError for ``values`` that do not go together.
+    """
+    usual = usual_target({scheme for step in steps for scheme in step.preset.tool.kinds})
+    targets = asked.targets or ((usual,) if usual else ())
     groups = by_kind(chosen_targets(targets, stack, nodes, options.data_pool, options.where))
-    placed, left_out = place(steps, groups)
-    saved = SavedStudy(
-        at=datetime.now(UTC),
-        suite=suite.name if suite else "",
-        title=suite.file.title if suite else "",
-        order=asked.order or (suite.file.order if suite else None),
+    return new_study(
+        steps,
+        groups,
+        nodes,
+        kind=kind,
+        values=values,
+        suite=suite,
+        order=asked.order,
         drop_caches=options.drop_caches,
-        cells=cells(placed, [node.name for node in nodes]),
     )
-    presets = {step.preset.name: step.preset for step in steps}
-    every = {target.spec: target for each in placed for target in each.targets}
-    requests = requests_of(saved, presets, every, {node.name: node for node in nodes})
-    return saved, requests, [*notes, *(f"left out: {text}" for text in left_out)]
 
 
 def _suite(names: Sequence[str], catalogue: Catalogue) -> Suite | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field
 
@@ -56,7 +56,7 @@ class SavedStudy(Model):
     drop_caches: bool = False
     """Whether caches are dropped before each run."""
     cells: tuple[Cell, ...]
-    goal: dict[str, Any] = Field(default={}, exclude_if=lambda goal: not goal)
+    goal: dict[Name, OptionValue | list[OptionValue] | None] = Field(default={}, exclude_if=lambda goal: not goal)
     """What is asked for, in the words of its kind; left out where its cells say all."""
 
     @property

@@ -54,7 +54,8 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
     guided = newest_check(read_studies(directory)) if mark is None else None
     if guided is not None:
         others = tuple(guided_check.beside(guided, runs))
-        changes = changes_of(guided, [*runs_before(directory, guided), *runs])
+        own = [run for run in runs if not guided.before_session or run.batch in guided.after]
+        changes = changes_of(guided, [*runs_before(directory, guided), *own])
         found = SavedChange(tuple(changes), marks, directory, looks_of(guided), guided, beside=others)
     else:
         found = _around(directory, runs, marks, mark)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from pydantic import AwareDatetime
 
+from cephtui.analysis.marks import made_during
 from cephtui.models import Line, Model, Name, OptionValue, Promise, Run
 from cephtui.models.study import CHECK, Cell, CheckGoal, Ordered, SavedStudy
 from cephtui.reading import DOCUMENT_MOST_BYTES
-from cephtui.sessions.store import load_model, read_runs, readable_lines
+from cephtui.sessions.store import load_model, read_marks, read_runs, readable_lines
 
 STUDIES_FILE = "studies.jsonl"
 _ORDER_FILE_0_1 = "suite.json"
@@ -88,8 +89,9 @@ def runs_before(directory: Path, check: CheckGoal) -> list[Run]:
     """The runs before the change, where they are in another session; raises StoreError."""
     if not check.before_session:
         return []
-    runs, _ = read_runs(directory.parent / check.before_session)
-    return [run for run in runs if run.batch in check.before]
+    session = directory.parent / check.before_session
+    marks = read_marks(session)
+    return [run for run in read_runs(session)[0] if run.batch in check.before and not made_during(run, marks)]
 
 
 def ordered_in(studies: Sequence[SavedStudy]) -> Ordered:

@@ -57,23 +57,22 @@ class Check(Study[CheckGoal]):
     @classmethod
     def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
         fixed, required = values.get("fixed"), values.get("require_percent", Criteria().require_percent)
-        goal = CheckGoal(
-            before=tuple(cell.batch for cell in saved.cells),
-            after=tuple(new_batch() for _ in saved.cells),
-            takes_turns="undo" in values,
-            is_commanded="change" in values,
-            before_runs=fixed or BEFORE_RUNS,
-            most=None if fixed else MOST,
-            fixed=fixed,
-            require_percent=required,
-            same_percent=-required if required < 0 else Criteria().same_percent,
-            confidence=Criteria().confidence,
-        )
+        usual = {
+            "before": tuple(cell.batch for cell in saved.cells),
+            "after": tuple(new_batch() for _ in saved.cells),
+            "before_runs": fixed or BEFORE_RUNS,
+            "most": None if fixed else MOST,
+            "require_percent": required,
+            "same_percent": -required if required < 0 else Criteria().same_percent,
+            "confidence": Criteria().confidence,
+        }
+        commands = {"takes_turns": "undo" in values, "is_commanded": "change" in values}
+        goal = CheckGoal.model_validate({**usual, **commands, **values})
         return super().ordered(saved, goal.model_dump(mode="json"))
 
     @property
     def batches(self) -> frozenset[str]:
-        return frozenset((*self.goal.before, *self.goal.after))
+        return frozenset(self.goal.after if self.elsewhere else (*self.goal.before, *self.goal.after))
 
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         every = [*self.elsewhere, *runs]
@@ -128,7 +127,7 @@ class Check(Study[CheckGoal]):
         return conclude(changes_of(self.goal, runs), self.asked(runs), at).conclusion.answer != "undecided"
 
     def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> Checked:
-        changes = changes_of(self.goal, [*self.elsewhere, *runs])
+        changes = changes_of(self.goal, [*self.elsewhere, *self.own(runs)])
         if not all(change.before and change.after for change in changes):
             return Checked(None)
         return Checked(judge_saved(changes, self.asked(runs), tuple(marks), directory, at))

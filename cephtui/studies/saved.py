@@ -9,14 +9,13 @@ from typing import Any
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run
 from cephtui.models.rows import StudyRow
-from cephtui.models.study import CHECK, SavedStudy
+from cephtui.models.study import SavedStudy
 from cephtui.ordering import requests_of
-from cephtui.planning import Request
 from cephtui.presets import Catalogue, PresetError, choose
 from cephtui.sessions import store
-from cephtui.sessions.studies import check_goal, read_studies, runs_before
-from cephtui.studies import kind_of
+from cephtui.sessions.studies import read_studies
 from cephtui.studies.base import Study
+from cephtui.studies.making import study_of
 from cephtui.targets import TargetError, parse_target
 from cephtui.tools.base import OptionError
 
@@ -82,9 +81,3 @@ def row_of(session: str, state: StudyState) -> StudyRow:
         finished=is_finished,
         problem=state.problem,
     )
-
-
-def study_of(directory: Path, saved: SavedStudy, requests: Sequence[Request]) -> Study[Any]:
-    """A saved study with its requests; raises StoreError, and ValueError for one that this cephtui does not know."""
-    goal = check_goal(saved) if saved.kind == CHECK else None
-    return kind_of(saved.kind)(saved, requests, runs_before(directory, goal) if goal else ())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,10 +22,8 @@ from cephtui.analysis.marks import made_during
 from cephtui.cli.choice import (
     check_session_name,
     chosen_nodes,
-    chosen_target,
     find_catalogue,
     known_secrets,
-    load_config,
 )
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import left_out_names
@@ -33,23 +31,14 @@ from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, Question
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run, find_session
-from cephtui.cli.work import check_caches, resumed, surveyed
+from cephtui.cli.work import Asked as Ordered
+from cephtui.cli.work import check_caches, new_work, resumed, study_of_steps, surveyed
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.study import CHECK, Cell, CheckGoal, SavedStudy
+from cephtui.models.study import CHECK
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.ordering import plan_of
-from cephtui.planning import Request, apart, new_batch
-from cephtui.presets import (
-    Choice,
-    Preset,
-    PresetError,
-    PresetFile,
-    SeveralValuesError,
-    check_one_value,
-    choose,
-    parse_overrides,
-)
+from cephtui.presets import Preset, PresetError, PresetFile, SeveralValuesError
 from cephtui.printable import printable
 from cephtui.reports.studies import view_of
 from cephtui.running.launch import NotRun
@@ -59,9 +48,10 @@ from cephtui.sessions.changes import left_text, not_undone
 from cephtui.sessions.names import check_writable
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
+from cephtui.studies.base import Study
 from cephtui.studies.check import Check
 from cephtui.studies.conductor import Commands
-from cephtui.targets import Target
+from cephtui.suites import SuiteStep
 from cephtui.targets.scratch import is_scratch
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
@@ -151,67 +141,43 @@ def _resumed(asked: Asked, session: str, options: Measuring, stack: ExitStack) -
 
 
 def _new_check(asked: Asked, options: Measuring, stack: ExitStack) -> Check:
-    if asked.against is not None:
-        return _of_before(asked, asked.against, options, stack)
-    chosen = choose(find_catalogue(), asked.presets)
-    given = parse_overrides(options.overrides)
-    _check_one_value(chosen, given, "choose it with")
-    request = _one(Request(chosen, chosen_nodes(options.where), _target(asked.target, options, stack), given), options)
-    batches = tuple(new_batch() for _ in chosen)
-    goal = _goal(asked, batches, BEFORE_RUNS if asked.runs is None else asked.runs)
-    return _check(request, batches, goal, options)
+    """Raises UsageError, OptionError and StoreError."""
+    ordered = Ordered(asked.presets, (asked.target,) if asked.target else ())
+    try:
+        if asked.against is not None:
+            return _of_before(asked, ordered, asked.against, options, stack)
+        study, _ = new_work(ordered, options, stack, CHECK, _values(asked))
+        return _one(study, ordered)
+    except SeveralValuesError as error:
+        words = " ".join(f"--set {value}" for value in error.choice)
+        raise click.UsageError(f"{error}: choose it with {words}") from None
 
 
-def _check(request: Request, batches: tuple[str, ...], goal: CheckGoal, options: Measuring) -> Check:
-    """A new check of the presets, target and nodes of a request."""
-    cells = tuple(
-        Cell(
-            step=preset.name,
-            preset=preset.name,
-            options=preset.tool.canonical(request.overrides),
-            of_preset=dict(preset.file.options),
-            target=request.target.spec,
-            data_pool=request.target.data_pool,
-            nodes=tuple(node.name for node in request.nodes),
-            batch=batch,
-        )
-        for preset, batch in zip(request.presets, batches, strict=True)
-    )
-    saved = SavedStudy(
-        at=datetime.now(UTC),
-        kind=CHECK,
-        drop_caches=options.drop_caches,
-        cells=cells,
-        goal=goal.model_dump(mode="json"),
-    )
-    return Check(saved, (replace(request, batches=batches),))
+def _one(study: Study[Any], ordered: Ordered) -> Check:
+    """A check, if it is of one place; raises UsageError."""
+    assert isinstance(study, Check)
+    if len(study.requests) > 1:
+        target, number = ordered.targets[0] if ordered.targets else "host:*", len(study.requests)
+        raise click.UsageError(f"--target {target} is {number} pairs of nodes: a check is of one")
+    study.drafts()
+    return study
 
 
-def _goal(asked: Asked, before: tuple[str, ...], before_runs: int) -> CheckGoal:
+def _values(asked: Asked) -> dict[str, Any]:
+    """What is asked of the change, by the fields of the goal."""
     question = asked.question
-    return CheckGoal(
-        before=before,
-        after=tuple(new_batch() for _ in before),
-        takes_turns=asked.undo is not None,
-        is_commanded=asked.change is not None,
-        before_runs=before_runs,
-        most=None if asked.runs else int(asked.most),
-        fixed=asked.runs,
-        require_percent=question.require_percent,
-        same_percent=question.same_percent,
-        confidence=question.confidence / 100,
-        metrics=question.metrics,
-        directions=question.directions,
-        without=left_out_names(question.without),
-    )
-
-
-def _one(request: Request, options: Measuring) -> Request:
-    """The request with its target as it is on its nodes; raises OptionError, and UsageError where it is several."""
-    found = apart(request, lambda name: load_config(options.where).choose([name]))
-    if len(found) > 1:
-        raise click.UsageError(f"--target {request.target.spec} is {len(found)} pairs of nodes: a check is of one")
-    return found[0]
+    commands = {name: value for name, value in (("change", asked.change), ("undo", asked.undo)) if value is not None}
+    looks = {"fixed": asked.runs, "most": None} if asked.runs else {"most": int(asked.most)}
+    return {
+        **commands,
+        **looks,
+        "require_percent": question.require_percent,
+        "same_percent": question.same_percent,
+        "confidence": question.confidence / 100,
+        "metrics": question.metrics,
+        "directions": question.directions,
+        "without": left_out_names(question.without),
+    }
 
 
 def _check_options(asked: Asked, options: Measuring) -> None:
@@ -242,17 +208,7 @@ def _check_undone(session: str | None, undo: str | None) -> None:
         raise Refused(left_text(session, left))
 
 
-def _check_one_value(presets: Sequence[Preset], given: Mapping[str, Choice], what_helps: str) -> None:
-    """Raises UsageError, which names the options to give."""
-    try:
-        for preset in presets:
-            check_one_value(preset, given)
-    except SeveralValuesError as error:
-        options = " ".join(f"--set {each}" for each in error.choice)
-        raise click.UsageError(f"{error}: {what_helps} {options}") from None
-
-
-def _of_before(asked: Asked, against: str, options: Measuring, stack: ExitStack) -> Check:
+def _of_before(asked: Asked, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
     repeats, marks = repeats_of(directory, number), store.read_marks(directory)
@@ -265,22 +221,16 @@ def _of_before(asked: Asked, against: str, options: Measuring, stack: ExitStack)
             f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
             f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {BEFORE_RUNS}"
         )
+    check_caches(drops_caches(run), options.drop_caches)
     where = options.where
     nodes = chosen_nodes(where if where.names else replace(where, names=tuple(node_names(run))))
-    spec = asked.target or (None if is_scratch(run.target) else run.target)
-    request = _one(Request((_preset_of(run),), nodes, _target(spec, options, stack), {}), options)
-    check_caches(drops_caches(run), options.drop_caches)
-    goal = _goal(asked, (run.batch,), 0).model_copy(update={"before_session": directory.name})
-    study = _check(request, (run.batch,), goal, options)
-    return Check(study.saved, study.requests, before)
-
-
-def _target(spec: str | None, options: Measuring, stack: ExitStack) -> Target:
-    """Raises UsageError where a pool for data is given and no images are created."""
-    target = chosen_target(spec, stack, chosen_nodes(options.where), options.data_pool, new_batch())
-    if options.data_pool and not target.creates_images:
-        raise click.UsageError("--data-pool is for the images that rbd:POOL creates")
-    return target
+    if not ordered.targets and not is_scratch(run.target):
+        ordered = replace(ordered, targets=(run.target,))
+    own = {"before": (run.batch,), "before_runs": 0, "before_session": directory.name}
+    step = SuiteStep(_preset_of(run), run.preset, {})
+    study, _ = study_of_steps([step], nodes, ordered, options, stack, CHECK, {**_values(asked), **own})
+    check = _one(study, ordered)
+    return Check(check.saved, check.requests, before)
 
 
 def _preset_of(run: Run) -> Preset:

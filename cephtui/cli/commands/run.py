@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
 
 import click
 
@@ -22,8 +21,7 @@ from cephtui.presets import PresetError
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.studies import KINDS, StudyKind, kind_of
-from cephtui.studies.base import Study
+from cephtui.studies import KINDS, StudyKind
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
@@ -40,7 +38,7 @@ def run_presets(asked: Asked, chosen: Mapping[str, object], resume: str | None, 
     with ExitStack() as stack:
         try:
             if resume is None:
-                work = Resumed(options.session or "", *_new_study(asked, row, chosen, options, stack))
+                work = _new_study(asked, row, chosen, options, stack)
             else:
                 work = resumed(resume, asked.names[0] if asked.names else None, options, stack)
             return measure(work, options, stack)
@@ -76,25 +74,23 @@ def measure(work: Resumed, options: Measuring, stack: ExitStack) -> int:
 
 def _new_study(
     asked: Asked, row: StudyKind, chosen: Mapping[str, object], options: Measuring, stack: ExitStack
-) -> tuple[Study[Any], tuple[()], tuple[str, ...]]:
-    """What is asked for, with no runs, and what has to be known of it; raises UsageError and OptionError."""
+) -> Resumed:
+    """What is asked for, with none of its runs; raises UsageError and OptionError."""
     check_expected(asked.expect)
-    saved, requests, notes = new_work(asked, options, stack)
-    if row.in_suites and saved.suite:
-        raise click.UsageError(f"{row.option} is for presets: {row.in_suites}")
-    if asked.order and max(request.repeats for request in requests) < 2:
-        raise click.UsageError(f"--order {asked.order}: give --repeat 2 or more: without repeats nothing takes turns")
-    goal = {option.field: chosen[option.name] for option in row.options if option.field and option.name in chosen}
-    saved = saved.model_copy(update={"kind": row.kind, "goal": goal})
-    study = kind_of(row.kind)(saved, requests)
+    values = {option.field: chosen[option.name] for option in row.options if option.field and option.name in chosen}
     try:
+        study, notes = new_work(asked, options, stack, row.kind, values)
+        if asked.order and max(request.repeats for request in study.requests) < 2:
+            raise click.UsageError(
+                f"--order {asked.order}: give --repeat 2 or more: without repeats nothing takes turns"
+            )
         for draft in study.drafts():
             plan_of(draft)
-    except OptionError:
+    except (OptionError, PresetError):
         raise
     except ValueError as error:
         raise click.UsageError(f"{row.option}: {error}") from None
-    return study, (), tuple(notes)
+    return Resumed(options.session or "", study, (), tuple(notes))
 
 
 def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:

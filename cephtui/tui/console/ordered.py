@@ -15,7 +15,7 @@ from cephtui.ordering import Placed, cells, fitting, once, place, requests_of
 from cephtui.planning import Order, Request
 from cephtui.presets import Catalogue, choose
 from cephtui.studies import kind_of
-from cephtui.studies.saved import study_of
+from cephtui.studies.making import study_of
 from cephtui.suites import Suite, SuiteStep
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.targets.scratch import is_scratch

@@ -1,0 +1,55 @@
+"""A study as it is made: of presets or a suite on some targets and nodes, or of one that a session has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cephtui.models import Node
+from cephtui.models.study import CHECK, RUNS, SavedStudy
+from cephtui.ordering import Groups, cells, place, requests_of
+from cephtui.planning import Order, Request
+from cephtui.sessions.studies import check_goal, runs_before
+from cephtui.studies import kind_of
+from cephtui.studies.base import Study
+from cephtui.suites import Suite, SuiteStep
+
+
+def new_study(
+    steps: Sequence[SuiteStep],
+    groups: Groups,
+    nodes: Sequence[Node],
+    *,
+    kind: str = RUNS,
+    values: Mapping[str, Any] | None = None,
+    suite: Suite | None = None,
+    order: Order | None = None,
+    drop_caches: bool = False,
+) -> tuple[Study[Any], list[str]]:
+    """Steps as a study of this kind, and what is left out of them, with the reason.
+
+    ``values`` are those of the options of the kind. Raises OptionError where a step has no target, and ValueError for
+    values that do not go together.
+    """
+    placed, left_out = place(steps, groups)
+    saved = SavedStudy(
+        at=datetime.now(UTC),
+        suite=suite.name if suite else "",
+        title=suite.file.title if suite else "",
+        order=order or (suite.file.order if suite else None),
+        drop_caches=drop_caches,
+        cells=cells(placed, [node.name for node in nodes]),
+    )
+    saved = kind_of(kind).ordered(saved, values or {})
+    presets = {part.step.preset.name: part.step.preset for part in placed}
+    targets = {target.spec: target for part in placed for target in part.targets}
+    requests = requests_of(saved, presets, targets, {node.name: node for node in nodes})
+    return kind_of(kind)(saved, requests), left_out
+
+
+def study_of(directory: Path, saved: SavedStudy, requests: Sequence[Request]) -> Study[Any]:
+    """A saved study with its requests; raises StoreError, and ValueError for one that this cephtui does not know."""
+    goal = check_goal(saved) if saved.kind == CHECK else None
+    return kind_of(saved.kind)(saved, requests, runs_before(directory, goal) if goal else ())
