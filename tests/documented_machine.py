@@ -92,6 +92,9 @@ _MEASURED: dict[str, Any] = {"target": "rbd:bench", "nodes": ("pve1",)}
 _RUNS = SavedStudy(
     id="s1", at=_AT, cells=(Cell(step="latency", preset="latency", batch="left", repeats=2, **_MEASURED),)
 )
+_MORE = SavedStudy(
+    id="s2", at=_AT, cells=(Cell(step="latency", preset="latency", batch="more", repeats=2, **_MEASURED),)
+)
 _GOAL = CheckGoal(before=("b1",), after=("a1",), before_runs=6, most=12, require_percent=-10, same_percent=10,
                   confidence=0.95, takes_turns=True, is_commanded=True)  # fmt: skip
 _CHECK = SavedStudy(
@@ -249,7 +252,7 @@ def make(folder: Path, session: Path) -> Machine:
     for name in SESSIONS:
         _repeat_first(sessions / name)
     for name in (*SESSIONS, LEFT):
-        studies = [_RUNS, _CHECK] if name == LEFT else [_RUNS]
+        studies = [_RUNS, _CHECK] if name == LEFT else [_RUNS, _MORE]
         write_whole(sessions / name / STUDIES_FILE, "".join(f"{as_json(study)}\n" for study in studies))
     write_whole(sessions / LEFT / CHANGES_FILE, as_json(_CHANGE))
     for name, source in FILES.items():
