@@ -17,12 +17,12 @@ from cephtui.analysis.sides import Side
 from cephtui.cli.commands.show import show_saved
 from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME
+from cephtui.reports.blocks import Table, Text, plain_text
 from cephtui.reports.comparison import draw_comparison
-from cephtui.reports.document.blocks import Table, Text
-from cephtui.reports.document.figures import links_tables, runs_table
 from cephtui.reports.links import link_lines, link_rows, links_in_tables, links_markdown
 from cephtui.reports.matrix import column_titles
 from cephtui.reports.text import conditions, metric_of, short_conditions
+from cephtui.reports.views.report.figures import links_tables, runs_table
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
@@ -167,11 +167,11 @@ def test_a_report_has_it() -> None:
     assert isinstance(title, Text)
     assert isinstance(table, Table)
     assert isinstance(slowest, Text)
-    assert table.columns == ("from \\ to", "a", "b", "c")
-    assert table.rows[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
-    assert slowest.text.startswith("slowest: c → a, 100 Mbit/s")
+    assert table.titles == ("from \\ to", "a", "b", "c")
+    assert table.texts[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
+    assert plain_text(slowest.text).startswith("slowest: c → a, 100 Mbit/s")
     assert list(links_tables(study())) == []
-    of_runs = "\n".join(cell for row in runs_table(material).rows for cell in row)
+    of_runs = "\n".join(cell for row in runs_table(material).texts for cell in row)
     assert "100 Mbit/s" in of_runs
     assert "B/s" not in of_runs
 

@@ -49,10 +49,10 @@ from cephtui.reports.listings import (
 from cephtui.reports.live import draw_live
 from cephtui.reports.nodes import draw_nodes
 from cephtui.reports.plan import draw_plan, progress_line
-from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
+from tests.drawings import draw_run, draw_runs
 from tests.golden import Golden
 from tests.replayed import FILE, SESSION, WRITE_IOPS
 from tests.runs import measured

@@ -12,12 +12,13 @@ from rich.live import Live as LiveDisplay
 from rich.text import Text
 
 from cephtui.analysis.live import Live
-from cephtui.cli.printing import ascii_only, print_report
+from cephtui.cli.emit import emit_table
+from cephtui.cli.printing import print_report
 from cephtui.models import Event, Notice, Run
 from cephtui.paths import sessions_dir
 from cephtui.reports.live import draw_live
-from cephtui.reports.runs import draw_session
 from cephtui.reports.text import saved_line
+from cephtui.reports.views.runs import session_view
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import count_runs
@@ -105,7 +106,7 @@ def print_runs(finished: Sequence[Run]) -> None:
     if not finished:
         return
     saved = not all(map(unsaved, finished))
-    print_report(draw_session(finished, ascii_only=ascii_only(), saved=saved))
+    emit_table(session_view(finished, is_saved=saved))
     print_saved(finished)
 
 

@@ -9,9 +9,10 @@ from cephtui.analysis.curve import Axis, Curve, CurvePoint, Series
 from cephtui.analysis.knee import Knee, in_flight_of, knee_of, load_points
 from cephtui.models.metrics import METRICS
 from cephtui.models.rows import CurvePointRow, Estimated, KneeRow
-from cephtui.reports.csv_rows import csv_of
+from cephtui.reports.blocks import Sheet
 from cephtui.reports.curve import CurveLine, lines_of, runs_of
 from cephtui.reports.knee import knee_lines
+from cephtui.reports.render.csv import csv_of
 
 
 def rows_of_curve(curve: Curve) -> Iterator[CurvePointRow | KneeRow]:
@@ -72,7 +73,7 @@ def _knee_row(knee: Knee, series: Series, axis: Axis, common: Mapping[str, str])
 def curves_csv(curves: Iterable[Curve]) -> str:
     """A row for each point in each direction, in base units; a figure that is not known is empty."""
     found = (row for curve in curves for row in rows_of_curve(curve))
-    return csv_of(_COLUMNS, (_cells(row) for row in found if isinstance(row, CurvePointRow)))
+    return csv_of(Sheet("x", tuple(_COLUMNS), (_cells(row) for row in found if isinstance(row, CurvePointRow))))
 
 
 def _cells(row: CurvePointRow) -> dict[str, object]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from cephtui.analysis.batches import PointSummary, under
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import in_order, marks_between, with_results
+from cephtui.analysis.marks import marks_between
 from cephtui.analysis.matrix import Matrix
 from cephtui.analysis.sides import Side, findings_with_runs
 from cephtui.analysis.versus import Versus
-from cephtui.models import Mark, Run, Total
+from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
 from cephtui.reports.comparison import NO_RESULTS, about, change_text, none_differed, range_text, value_text
-from cephtui.reports.facts import facts, ranges
-from cephtui.reports.gfm import code_block, document, escaped, table
+from cephtui.reports.facts import facts
+from cephtui.reports.gfm import document, escaped, table
 from cephtui.reports.matrix import (
     LEGEND,
     cell_text,
@@ -29,42 +28,20 @@ from cephtui.reports.matrix import (
     remarks,
     row_titles,
 )
-from cephtui.reports.quality import finding_line, outcome_word
+from cephtui.reports.quality import finding_line
 from cephtui.reports.text import (
-    IN_TABLE,
-    conditions,
-    counted,
-    details_command,
-    margin_of,
     moment,
-    notes,
-    spread_of,
     title_of,
-    titles_of,
-    written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
 from cephtui.reports.versus import apart, columns, heads, legend, rows, runs_of
-
-
-def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = (), details: Iterable[Sequence[str]] = ()) -> str:
-    """A session, a batch or a run: a list of what is to be known of it, then the table.
-
-    Marks stand where they were made; findings, and why a run did not end well, below the table; then ``details``.
-    """
-    if not runs:
-        return "no runs\n"
-    noted = _notes(runs)
-    numbered = [f"{number}. run {run}: {escaped(text)}" for number, (run, text) in enumerate(noted, 1)]
-    command = code_block(runs[0].command) if len(runs) == 1 else []
-    parts = [[f"**{escaped(_title(runs))}**"], _facts(runs), _table(runs, marks, [run for run, _ in noted])]
-    return document(*parts, numbered, *details, command, [f"details: `{details_command(runs)}`"])
+from cephtui.reports.views.runs import title_of_runs
 
 
 def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None) -> str:
     """What the two sides are, the verdict, in what they differ, marks between them, the figures and their findings."""
     sides = (("A", left), ("B", right))
-    heads = [[[f"**{name}: {escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
+    heads = [[[f"**{name}: {escaped(title_of_runs(side.runs))}**"], _facts(side.runs)] for name, side in sides]
     differ = [(each.topic, each.name, each.left, each.right) for each in differences(left, right)]
     findings = [
         f"- finding of {name}: {escaped(finding_line(finding, where))}"
@@ -132,58 +109,8 @@ def _verdict(verdict: Verdict) -> list[str]:
     return [f"**{escaped(headline(verdict).plain)}: {escaped(verdict_text(verdict))}**", "", escaped(basis(verdict))]
 
 
-def _title(runs: Sequence[Run]) -> str:
-    """``write-iops: 4k randwrite, depth 64, jobs 8, 60 s (3 runs)`` of runs that are alike, else the presets."""
-    loads = dict.fromkeys(f"{run.preset}: {conditions(run)}" for run in runs)
-    presets = dict.fromkeys(run.preset for run in runs)
-    number = f" ({len(runs)} runs)" if len(runs) > 1 else ""
-    return f"{next(iter(loads)) if len(loads) == 1 else ', '.join(presets)}{number}"
-
-
 def _facts(runs: Sequence[Run]) -> list[str]:
     return [f"- {name}: {escaped(text)}" for name, text in facts(runs).items()]
-
-
-def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
-    """What limits the figures of the runs, each with the number of its run."""
-    return [(run.run, text) for run in runs for text in notes(run)]
-
-
-def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> list[str]:
-    """A row for each direction of each run and result, and one for each mark; outcomes refer to their notes."""
-    columns = ("#", "preset", "conditions", "", *titles_of(IN_TABLE, runs), "outcome")
-    found: list[Sequence[str]] = []
-    for row in with_results(in_order(runs, marks)):
-        if isinstance(row, Mark):
-            found.append(("", "mark", f"{row.text} ({_moment(row)})", *[""] * (len(columns) - 3)))
-            continue
-        if isinstance(row, PointSummary):
-            found += _result(row)
-            continue
-        refer = ", ".join(str(number) for number, run in enumerate(noted, 1) if run == row.run)
-        outcome = f"{outcome_word(row)}{f' ({refer})' if refer else ''}"
-        repeat = f", repeat {row.repeat}" if row.repeat > 1 else ""
-        totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
-        for direction, total in totals.items():
-            figures_of = [metric.text_of(total) for metric in written(row.tool, IN_TABLE)]
-            apart = ", ".join(filter(None, [conditions(row), under(row)]))
-            head = (str(row.run), row.preset, f"{apart}{repeat}", direction)
-            found.append((*head, *figures_of, outcome))
-    return table(columns, "rlll" + "r" * len(IN_TABLE) + "l", found)
-
-
-def _result(row: PointSummary) -> list[Sequence[str]]:
-    """The mean of repeats with its interval, and below it their spread."""
-    found: list[Sequence[str]] = []
-    numbers = ranges(run.run for run in row.point.repeats)
-    for direction, estimates in row.estimates.items():
-        known = [(metric, estimates.get(metric.name)) for metric in written(row.last.tool, IN_TABLE)]
-        means = [f"{metric.as_text(e.value if e else None)} {margin_of(e)}".rstrip() for metric, e in known]
-        alike = ", ".join(filter(None, [conditions(row.last), under(row.last)]))
-        found.append((numbers, "mean ± 95 %", alike, direction, *means, counted(row)))
-        if any(spreads := [spread_of(estimate) for _, estimate in known]):
-            found.append(("", "spread", "", direction, *spreads, ""))
-    return found
 
 
 def _changes(found: Iterable[Figure]) -> list[str]:

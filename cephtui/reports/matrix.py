@@ -17,9 +17,11 @@ from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.facts import by_run, period, ranges, tool_version
-from cephtui.reports.runs import finding_lines
+from cephtui.reports.render.rich import styled
+from cephtui.reports.styles import OUTCOME_STYLES
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
-from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of, written
+from cephtui.reports.text import cut, spread_of, written
+from cephtui.reports.views.runs import finding_items
 from cephtui.targets import kind_of
 from cephtui.tools import TOOLS
 
@@ -172,7 +174,7 @@ def remarks(matrix: Matrix, *, ascii_only: bool = False) -> list[Text]:
     marked = [plain(f"{sign} {_standing_out(found)}", _SLOWEST_STYLE) for found in _nodes_first(slowest)]
     shown, more = cut(dict.fromkeys(lines), "failed runs")
     failed = [*(plain(line, style) for line, style in shown), *[Text(more)] * bool(more)]
-    return [*marked, *failed, *finding_lines([runs[number] for number in sorted(runs)])]
+    return [*marked, *failed, *map(styled, finding_items([runs[number] for number in sorted(runs)]))]
 
 
 def _nodes_first(found: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
@@ -213,7 +215,11 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Text]:
     where = f"{cell.target} on {', '.join(names)}"
     lines = [Text.assemble((row_titles(matrix)[row], "bold"), f"  {where}"), _figure_line(found, cell)]
     lines += [plain(f"slowest: {slowest_text(s)}", _SLOWEST_STYLE) for s in (cell.slower, *cell.within) if s]
-    return [*lines, *(plain(text, _STYLES[cell.state]) for text in _failed(cell)), *finding_lines(cell.runs)]
+    return [
+        *lines,
+        *(plain(text, _STYLES[cell.state]) for text in _failed(cell)),
+        *map(styled, finding_items(cell.runs)),
+    ]
 
 
 def _metric(row: Row, cell: CellSummary) -> Metric | None:

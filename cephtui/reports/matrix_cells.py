@@ -8,7 +8,8 @@ from cephtui.analysis.matrix import CellSummary, Matrix, Row
 from cephtui.models import OptionValue
 from cephtui.models.rows import MatrixCell
 from cephtui.presets import choice_text
-from cephtui.reports.csv_rows import csv_of
+from cephtui.reports.blocks import Sheet
+from cephtui.reports.render.csv import csv_of
 
 
 def matrix_cells(matrix: Matrix, session: str) -> list[MatrixCell]:
@@ -44,7 +45,7 @@ def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
 def matrix_csv(matrix: Matrix, session: str) -> str:
     """A header and a row for each cell, in base units (RFC 4180); a figure that is not known is empty."""
     columns = [name for name in MatrixCell.model_fields if name not in ("event", "schema_version")]
-    return csv_of(columns, map(_row, matrix_cells(matrix, session)))
+    return csv_of(Sheet("x", tuple(columns), map(_row, matrix_cells(matrix, session))))
 
 
 def _row(cell: MatrixCell) -> dict[str, object]:

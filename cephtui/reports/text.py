@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from cephtui.analysis.live import BatchProgress, LiveRun
     from cephtui.nodes.state import NodeState
 
-OUTCOME_STYLES = {
-    "ok": "green",
-    "failed": "bold red",
-    "refused": "bold red",
-    "stopped": "yellow",
-    "lost": "yellow",
-}
 IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 """The figures of a run in a table of runs."""
 PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}

@@ -16,10 +16,11 @@ from cephtui.analysis.versus import Versus, conditions_apart
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
+from cephtui.reports.blocks import Sheet
 from cephtui.reports.comparison import draw_differences
-from cephtui.reports.csv_rows import csv_of
 from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
+from cephtui.reports.render.csv import csv_of
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import cut, metric_of
 from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_lines, ratio_of, short_text
@@ -180,7 +181,7 @@ def _nodes(run: Run) -> str:
 
 def verdicts_csv(verdicts: Sequence[Verdict], names: dict[str, str]) -> str:
     """A header and a row for each figure, in base units; ``names`` are those of the pairs by their runs."""
-    return csv_of(_CSV, (_csv_row(verdict, names) for verdict in verdicts))
+    return csv_of(Sheet("x", tuple(_CSV), (_csv_row(verdict, names) for verdict in verdicts)))
 
 
 def _csv_row(verdict: Verdict, names: dict[str, str]) -> dict[str, object]:

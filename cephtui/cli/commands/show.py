@@ -10,28 +10,24 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.links import links_of
-from cephtui.analysis.marks import in_order
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.expecting import print_saved
 from cephtui.cli.judging import headline_of
 from cephtui.cli.links import print_links
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
-from cephtui.models import Mark, Run
+from cephtui.models import Run
 from cephtui.models.metrics import Metric
-from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve, runs_of
 from cephtui.reports.curve_rows import curves_csv, rows_of_curve
-from cephtui.reports.details import run_markdown
 from cephtui.reports.links import links_markdown
-from cephtui.reports.markdown import matrix_markdown, runs_markdown
+from cephtui.reports.markdown import matrix_markdown
 from cephtui.reports.matrix import draw_matrix
 from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
-from cephtui.reports.runs import draw_run, draw_session
+from cephtui.reports.views.runs import session_view
+from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
-from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.saved_changes import repeats_of
 
@@ -64,12 +60,9 @@ def _show_session(directory: Path, form: str) -> None:
     """Raises StoreError for a broken run, with the others shown."""
     runs, broken = store.read_runs(directory)
     marks = store.read_marks(directory)
-    if form == "json":
-        print_lines(in_order(runs, marks))
-    elif form == "table":
-        print_report(draw_session(runs, marks, ascii_only=ascii_only()))
-    else:
-        _write(runs, marks, form)
+    emit(session_view(runs, marks), Output(form))
+    if form == "md":
+        sys.stdout.write(links_markdown(links_of(runs)))
     if form in ("json", "table"):
         print_links(runs, directory.name, as_json=form == "json")
     print_saved(directory, runs, form)
@@ -95,20 +88,7 @@ def _show_matrix(directory: Path, form: str, headline: Callable[[Run], Metric]) 
 
 
 def _show_run(directory: Path, number: int, form: str) -> None:
-    value = store.read_run(directory, number)
-    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
-    if form == "json":
-        print_lines(store.read_samples(directory, number))
-        print_lines(store.read_cluster(directory, number))
-        print_lines([*marks, value])
-    elif form == "csv":
-        sys.stdout.write(runs_csv([value], marks))
-    elif form == "md":
-        sys.stdout.write(run_markdown(value, marks, read_histograms(directory, value)))
-    else:
-        history, histograms = store.read_history(directory, number), read_histograms(directory, value)
-        found = ceilings(value, store.read_runs(directory)[0], kept_links(directory.parent, value))
-        print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
+    emit(saved_run_view(directory, number), Output(form))
     print_saved(directory, repeats_of(directory, number), form, whole=False)
 
 
@@ -133,8 +113,3 @@ def _show_curves(name: str, form: str, metric: Callable[[Run], Metric]) -> None:
         sys.stdout.write("\n".join(curve_markdown(curve, metric(runs_of(curve)[0])) for curve in curves))
     else:
         sys.stdout.write(curves_csv(curves))
-
-
-def _write(runs: list[Run], marks: list[Mark], form: str) -> None:
-    text = runs_markdown(runs, marks) + links_markdown(links_of(runs)) if form == "md" else runs_csv(runs, marks)
-    sys.stdout.write(text)

@@ -121,13 +121,14 @@ class MatrixScreen(CopyingScreen):
         """The runs of a cell."""
         if self._shown is None:
             return
-        from cephtui.reports.runs import draw_runs
+        from cephtui.reports.render.rich import draw
+        from cephtui.reports.views.runs import runs_blocks
         from cephtui.tui.dialogs import Details
 
         matrix, row, column = self._shown[0], message.row, message.column
         title = f"{row_titles(matrix)[row]}, {column_titles(matrix)[column]}"
         if runs := _runs_of(matrix.rows[row].cells[column]):
-            self.app.push_screen(Details(title, draw_runs(runs, ascii_only=profile_of(self).ascii_only)))
+            self.app.push_screen(Details(title, draw([*runs_blocks(runs)], ascii_only=profile_of(self).ascii_only)))
         else:
             self.notify(f"{title}: no run yet")
 

@@ -8,11 +8,11 @@ from cephtui import units
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import NodeEnvironment, Run
+from cephtui.reports.blocks import Block, Items, Table, Text, columns
 from cephtui.reports.comparison import none_differed
-from cephtui.reports.document.blocks import Block, Items, Table, Text
-from cephtui.reports.document.material import Material
 from cephtui.reports.facts import by_run, facts
 from cephtui.reports.text import conditions, cut, short_version
+from cephtui.reports.views.report.material import Material
 
 _RESULTS = ("finding",)
 """Topics of differences that stand elsewhere."""
@@ -45,7 +45,7 @@ def _differences(material: Material) -> tuple[Block, ...]:
         return (Text(f"{none_differed(run for change in material.changes for run in change.runs).capitalize()}."),)
     shown, more = cut(found, "differences")
     rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
-    return (Table(("differs", "", *material.sides), "llll", rows), *[Text(more)] * bool(more))
+    return (Table(columns(("differs", "", *material.sides), "llll"), rows), *[Text(more)] * bool(more))
 
 
 def _short(left: str, right: str) -> tuple[str, str]:

@@ -1,20 +1,21 @@
-"""Rows as CSV (RFC 4180) that a spreadsheet takes as data: no text of any origin becomes a formula there."""
+"""The data of a view as CSV (RFC 4180) that a spreadsheet takes as data: no text becomes a formula there."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
+
+from cephtui.reports.blocks import Sheet
 
 _BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+def csv_of(sheet: Sheet) -> str:
     """A header and the rows; what a row does not have is empty, and what has no column is left out."""
     file = StringIO()
-    writer = csv.DictWriter(file, columns, extrasaction="ignore")
+    writer = csv.DictWriter(file, sheet.columns, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({name: _as_data(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: _as_data(value) for name, value in row.items()} for row in sheet.rows)
     return file.getvalue()
 
 

@@ -13,11 +13,18 @@ from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
 from cephtui.printable import listed
+from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
 from cephtui.reports.ceiling import ceiling_lines
-from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, Tone
-from cephtui.reports.document.conditions import conditions_of
-from cephtui.reports.document.curves import curves
-from cephtui.reports.document.figures import (
+from cephtui.reports.expectation import expected_sentence
+from cephtui.reports.expected import expected_tables
+from cephtui.reports.facts import period, run_names
+from cephtui.reports.styles import Style
+from cephtui.reports.text import cut, joined, moment
+from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
+from cephtui.reports.versus import names_of_changes
+from cephtui.reports.views.report.conditions import conditions_of
+from cephtui.reports.views.report.curves import curves
+from cephtui.reports.views.report.figures import (
     figures_table,
     jobs_table,
     label_of,
@@ -26,17 +33,12 @@ from cephtui.reports.document.figures import (
     points_table,
     runs_table,
 )
-from cephtui.reports.document.findings import findings_of
-from cephtui.reports.document.material import Line, Material
-from cephtui.reports.document.pictures import colors_of, dots_chart, interval_chart, time_chart
-from cephtui.reports.expectation import expected_sentence
-from cephtui.reports.expected import expected_tables
-from cephtui.reports.facts import period, run_names
-from cephtui.reports.text import cut, joined, moment
-from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
-from cephtui.reports.versus import names_of_changes
+from cephtui.reports.views.report.findings import findings_of
+from cephtui.reports.views.report.material import Line, Material
+from cephtui.reports.views.report.pictures import colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
 
-_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "undecided": "open"}
+_TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
 _TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}
 _OF_ONE = (
     "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other, "
@@ -54,6 +56,18 @@ _CHANGES_MOST = 3
 """In the title, where the user has noted none."""
 _EQUAL_LINES_MOST = 8
 """In one chart, where each has a colour of its own."""
+_IN_SHEETS = ("What was expected", "Figures", "Each run")
+"""Sections that a workbook has as sheets."""
+
+
+def report_view(material: Material, *, seconds: bool = False) -> View:
+    """A report, with ``seconds`` in its data those of every run."""
+    return View(
+        document=lambda: document_of(material),
+        lines=lambda: (),
+        sheet=lambda: figures_sheet(material, seconds=seconds),
+        sheets=lambda: sheets_of_report(material, document_of(material), seconds=seconds),
+    )
 
 
 def document_of(material: Material) -> Document:
@@ -76,8 +90,9 @@ def document_of(material: Material) -> Document:
         title=heading if material.title else f"{heading}: {_answer(material)}",
         heading=heading,
         lead=tuple(_lead(material)),
-        sections=tuple(Section(title, blocks) for title, blocks in sections if blocks),
+        sections=tuple(Section(title, blocks, title in _IN_SHEETS) for title, blocks in sections if blocks),
         made=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
+        made_at=material.made_at,
     )
 
 
@@ -121,17 +136,15 @@ def _lead(material: Material) -> Iterator[Block]:
         runs = f"{number} run{'s' * (number != 1)}"
         if material.expected:
             tone = _TONES[answer_to(material.expected)]
-            yield Text(f"{runs}: {expected_sentence(material.expected)}", strong=True, tone=tone)
+            yield Text(f"{runs}: {expected_sentence(material.expected)}", style=tone)
         else:
-            yield Text(f"{runs}, without a verdict", strong=True, tone="open")
+            yield Text(f"{runs}, without a verdict", style="open")
         yield from [Items(material.notes)] * bool(material.notes)
         return
     conclusion, deciding = material.judged.conclusion, material.judged.deciding
     required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
     answer = ANSWERS[conclusion.answer]
-    yield Text(
-        f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", strong=True, tone=_TONES[conclusion.answer]
-    )
+    yield Text(f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", style=_TONES[conclusion.answer])
     names = names_of_changes(material.changes)
     for verdict in deciding[:_SENTENCES_MOST] if not material.is_versus else ():
         yield Text(f"{_sentence(verdict, label_of(verdict, names))}. {basis(verdict)}")
@@ -179,7 +192,7 @@ def _expected(material: Material) -> tuple[Block, ...]:
     runs = {name_of(run): run for run in material.runs}
     blocks: list[Block] = []
     for each in expected_tables(material.expected, runs, material.ordered):
-        blocks += [Table(each.columns, each.sides, each.rows), *[Items(each.lines)] * bool(each.lines)]
+        blocks += [Table(columns(each.columns, each.sides), each.rows), *[Items(each.lines)] * bool(each.lines)]
     return tuple(blocks)
 
 
@@ -215,9 +228,9 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
     if not rows:
         return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
     shown, more = cut(rows, "ceilings")
-    columns = ("run", "limit", "reached", "", "measured", "can be", "from")
+    titles = ("run", "limit", "reached", "", "measured", "can be", "from")
     nearest = (f"{name}: {ceiling_lines(found)[-1]}" for name, found in material.ceilings.items())
-    return (Table(columns, "llrlrrl", tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
+    return (Table(columns(titles, "llrlrrl"), tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
 
 
 def _runs(material: Material) -> tuple[Block, ...]:

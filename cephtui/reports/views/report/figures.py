@@ -17,17 +17,15 @@ from cephtui.analysis.batches import (
     under,
 )
 from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.document.blocks import Block, Items, Table, Text
-from cephtui.reports.document.findings import status_of
-from cephtui.reports.document.material import Material
+from cephtui.reports.blocks import Block, Items, Table, Text, columns, cut_rows
 from cephtui.reports.facts import run_names
-from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import LEVELS, QUALITY, quality_of
@@ -44,6 +42,9 @@ from cephtui.reports.text import (
 )
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
+from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.views.report.findings import status_of
+from cephtui.reports.views.report.material import Material
 
 _WHOLE_MOST = 3
 """Changes of which the figures are shown too that decide nothing."""
@@ -75,8 +76,8 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
             )
         )
     confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
-    columns = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
-    return (Table(columns, "lrrrrrll", tuple(rows), frozenset(strong)),)
+    titles = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
+    return (Table(columns(titles, "lrrrrrll"), tuple(rows), frozenset(strong)),)
 
 
 def _word(verdict: Verdict) -> str:
@@ -85,9 +86,9 @@ def _word(verdict: Verdict) -> str:
 
 def links_tables(material: Material) -> Iterable[Block]:
     """The network between the nodes, where it was measured: from the sender to the receiver, the slowest marked."""
-    for title, (columns, *rows), slowest in links_in_tables(links_of(material.runs)):
+    for title, (titles, *rows), slowest in links_in_tables(links_of(material.runs)):
         yield Text(f"{title}: rows send, columns receive.")
-        yield Table(tuple(columns), "l" + "r" * (len(columns) - 1), tuple(map(tuple, rows)))
+        yield Table(columns(titles, "l" + "r" * (len(titles) - 1)), tuple(map(tuple, rows)))
         if slowest:
             yield Text(f"{slowest.replace('#', 'run ')}.")
 
@@ -120,9 +121,9 @@ def runs_table(material: Material) -> Table:
     """Each run with the figures that matter here."""
     wanted = _wanted(material)
     p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
-    columns = [*wanted, *((flow, _P99) for flow in p99)]
+    shown_figures = [*wanted, *((flow, _P99) for flow in p99)]
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
-    flows, metrics = [flow for flow, _ in columns], [metric for _, metric in columns]
+    flows, metrics = [flow for flow, _ in shown_figures], [metric for _, metric in shown_figures]
     shown, more = cut(material.runs, "runs")
     rows = [
         (
@@ -139,20 +140,19 @@ def runs_table(material: Material) -> Table:
         for run in shown
     ]
     heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
-    names = (*heads, *(f"{flow} {title_of(metric, tools_of(shown), [flow])}" for flow, metric in columns), "quality")
+    names = (
+        *heads,
+        *(f"{flow} {title_of(metric, tools_of(shown), [flow])}" for flow, metric in shown_figures),
+        "quality",
+    )
     rows += [(more, *[""] * (len(names) - 1))] * bool(more)
-    return Table(names, "l" * len(heads) + "r" * len(columns) + "l", tuple(rows))
+    return Table(columns(names, "l" * len(heads) + "r" * len(shown_figures) + "l"), tuple(rows))
 
 
 def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
     """The jobs that are compared with each other, such as OSDs, the slow ones strong; none without such."""
-    rows = [(name_of(run), *row) for run in runs for row in compared_rows(run)]
-    shown, more = cut(rows, "jobs")
-    if not shown:
-        return ()
-    shown += [(more, *[""] * len(COMPARED))] * bool(more)
-    strong = frozenset(number for number, row in enumerate(shown) if row[-1])
-    return (Table(("run", *COMPARED), f"l{COMPARED_SIDES}", tuple(shown), strong),)
+    compared = {name_of(run): figures for run in runs if (figures := job_figures(run.nodes))}
+    return (compared_jobs(compared),) if compared else ()
 
 
 def _wanted(material: Material) -> list[tuple[str, Metric]]:
@@ -181,20 +181,20 @@ def matrix_tables(material: Material) -> tuple[Block, ...]:
     for title, row in zip(row_titles(matrix), matrix.rows, strict=True):
         cells = (cell_text(row, cell).plain for cell in row.cells)
         rows.append((f"{title} {place_text(row)}".strip(), figure_title(row.metric), *cells))
-    columns = ("step", "figure", *column_titles(matrix))
+    titles = ("step", "figure", *column_titles(matrix))
     marks = [line.plain for line in remarks(matrix) if line.plain.startswith("▼")]
-    return (Table(columns, "l" * len(columns), tuple(rows)), Items((f"cells: {LEGEND}", *marks)))
+    return (Table(columns(titles, "l" * len(titles)), tuple(rows)), Items((f"cells: {LEGEND}", *marks)))
 
 
 def points_table(material: Material) -> Table:
     """A row for each direction of what was set up alike: the mean of its repeats, with its interval."""
     points = [point for batch in group(material.runs) for point in batch.points]
     places = {name: of for name, of in _PLACES.items() if len({of(run) for run in material.runs}) > 1}
-    shown, more = cut([row for point in points for row in _point_rows(point, material, places.values())], "rows")
+    every = [row for point in points for row in _point_rows(point, material, places.values())]
     figures = titles_of(LIVE, material.runs)
-    columns = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
-    rows = [*shown, *[(more, *[""] * (len(columns) - 1))] * bool(more)]
-    return Table(columns, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl", tuple(rows))
+    titles = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
+    rows = cut_rows(every, "rows", len(titles))
+    return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), rows)
 
 
 _PLACES: Mapping[str, Callable[[Run], str]] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.models import Run
-from cephtui.reports.document.blocks import Block, Table, Text
+from cephtui.reports.blocks import Block, Table, Text, columns
 from cephtui.reports.facts import run_names
 from cephtui.reports.quality import QUALITY, effect_of, quality_of
 from cephtui.reports.text import cut
@@ -19,8 +19,8 @@ def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
     if not rows:
         return (Text("none: nothing was found that limits what the figures mean"),)
     shown, more = cut(rows, "findings")
-    columns = ("runs", "finding", "effect", "what helps")
-    return (Table(columns, "llll", tuple(shown)), *[Text(more)] * bool(more))
+    heads = columns(("runs", "finding", "effect", "what helps"), "llll")
+    return (Table(heads, tuple(shown)), *[Text(more)] * bool(more))
 
 
 def _grouped(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:

@@ -9,11 +9,11 @@ from cephtui.analysis.curve import Curve
 from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.reports.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.curve import curves_of, lines_of, runs_of, short_place, words
-from cephtui.reports.document.blocks import Block, Chart, Items, Point, Series, Tick
-from cephtui.reports.document.material import Material
-from cephtui.reports.document.pictures import colors_of, round_ticks, thinned
 from cephtui.reports.text import metric_of
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.pictures import colors_of, round_ticks, thinned
 
 _IOPS, _LATENCY = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _ROUND = (1.0, 2.0, 5.0)

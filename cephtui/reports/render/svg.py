@@ -9,7 +9,7 @@ import pygal
 from pygal.style import Style
 
 from cephtui.printable import printable
-from cephtui.reports.document.blocks import Chart, Color, Series, Stroke
+from cephtui.reports.blocks import Chart, Color, Document, Series, Stroke
 
 # pygal's finder of maps, which are not used here, has no find_spec: Python warns of that at each import after it
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
@@ -38,6 +38,12 @@ _STROKES: dict[Stroke, str] = {
 """In the style of each path: pygal's own style sheet has the same width for all."""
 _LEFT_OUT = ("script", "desc", "title")
 """Elements: of a tooltip that only a script shows, and what they are named by."""
+
+
+def svgs_of(content: Document) -> dict[str, str]:
+    """The charts of a document, by the names of their files."""
+    blocks = (block for section in content.sections for block in section.blocks)
+    return {f"{block.name}.svg": draw(block) for block in blocks if isinstance(block, Chart)}
 
 
 def draw(chart: Chart) -> str:

@@ -1,0 +1,41 @@
+"""A document as one HTML file: no script, nothing that is loaded, for a screen in light or dark and for A4."""
+
+from __future__ import annotations
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from cephtui.paths import packaged_text
+from cephtui.printable import lines
+from cephtui.reports.blocks import Bar, Cell, Chart, Document
+from cephtui.reports.render.svg import draw
+
+
+def html_of(content: Document) -> str:
+    """The whole page; every text of any origin is escaped."""
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
+    template = environment.from_string(packaged_text("cephtui.reports.render", "page.html"))
+    style = Markup(packaged_text("cephtui.reports.render", "page.css"))
+    return template.render(document=content, style=style, svg=_svg, cell=_cell, kind=lambda block: type(block).__name__)
+
+
+def _svg(chart: Chart) -> Markup:
+    return Markup(draw(chart))
+
+
+def _cell(cell: Cell | Bar) -> Markup:
+    """Parts with a style of their own are marked with it; a bar is as wide as its share."""
+    if isinstance(cell, Bar):
+        return Markup('<span class="bar" style="width: {:.1f}%"></span>').format(100 * cell.share)
+    if isinstance(cell, str):
+        return Markup("{}").format(lines(cell))
+    parts = Markup("").join(
+        Markup('<span class="{}">{}</span>').format(style, lines(text)) if style else Markup("{}").format(lines(text))
+        for text, style in cell.parts
+    )
+    return Markup('<span class="{}">{}</span>').format(cell.style, parts) if cell.style else parts
+
+
+def _shown(value: object) -> object:
+    """Text as a terminal would show it: what turns the direction of a line, or shows nothing, stands as an escape."""
+    return lines(value) if type(value) is str else value
