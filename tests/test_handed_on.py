@@ -25,12 +25,11 @@ from cephtui.cli import verbs
 from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.facts import facts, head_line, period, ranges
-from cephtui.reports.markdown import comparison_markdown
 from cephtui.reports.tables import Noted, add_row, make_table
 from cephtui.sessions import demo, store
 from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError
-from tests.drawings import draw_run, draw_session, runs_csv, runs_markdown
+from tests.drawings import comparison_markdown, draw_run, draw_session, runs_csv, runs_markdown
 from tests.golden import Golden
 from tests.replayed import SESSION, WRITE_IOPS
 from tests.runs import measured
@@ -221,10 +220,11 @@ def test_markdown_of_a_comparison_stands_alone() -> None:
     text = comparison_markdown(*sides, judged)
     differs, changes = tables(text)
     assert differs[1:] == [["cluster", "pool size", "3", "2"]]
-    assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "0.0 %"]
-    assert "- mark: size 2 (" in text
-    assert r"**write-iops  write IOPS  40.7k -\> 40.7k  0.0 %: one run each: no verdict**" in text
-    assert text.count("- nodes: pve1") == 2
+    assert (changes[0][0], changes[1][:4]) == ("write", ["IOPS", "40.7k", "40.7k", "0.0 %"])
+    assert "- mark: **size 2** (" in text
+    assert r"**write-iops**  write IOPS  40.7k -\> 40.7k  **0.0 %**" in text
+    assert "**one run each: no verdict**" in text
+    assert text.count("- nodes: pve1") == 1, "what is alike stands once"
     assert not set(text.split()) & {"better", "worse"}
 
 

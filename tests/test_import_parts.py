@@ -16,7 +16,7 @@ from cephtui.analysis.sides import side_of
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import OptionValue, Run
-from cephtui.reports.curve import curves_of, runs_of, title_of_curve
+from cephtui.reports.views.curve import curves_of, runs_of, title_of_curve
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.headings import places

@@ -37,7 +37,6 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import text
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.facts import facts, head_line
 from cephtui.reports.listings import (
     draw_info,
@@ -52,7 +51,7 @@ from cephtui.reports.plan import draw_plan, progress_line
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
-from tests.drawings import draw_run, draw_runs
+from tests.drawings import draw_comparison, draw_run, draw_runs
 from tests.golden import Golden
 from tests.replayed import FILE, SESSION, WRITE_IOPS
 from tests.runs import measured

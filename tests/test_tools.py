@@ -29,7 +29,6 @@ from cephtui.nodes.shell import NodeShell, Shell
 from cephtui.nodes.transport import Command
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.live import draw_live
 from cephtui.reports.plan import draw_plan
 from cephtui.running.bench import Bench
@@ -48,7 +47,7 @@ from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
-from tests.drawings import draw_run, draw_runs
+from tests.drawings import draw_comparison, draw_run, draw_runs
 from tests.fakes import FakeNode, Log
 from tests.golden import Golden
 from tests.on_lab.tools import ROWS

@@ -202,7 +202,7 @@ class Guided:
         runs = self._counted()[1]
         for verdict in judged.deciding:
             what = f"look {verdict.looks} of {len(at)}, {runs} runs after" if len(at) > 1 else f"{runs} runs after"
-            say(f"{what}: {headline(verdict).plain}: {verdict_text(verdict)}")
+            say(f"{what}: {headline(verdict)}: {verdict_text(verdict)}")
         return judged
 
     def _say_how_to_continue(self) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
-from cephtui.cli.options import format_option, json_option, judging_options, metric_option, within
+from cephtui.cli.emit import FORMS, output_options
+from cephtui.cli.options import json_option, judging_options, metric_option, within
 
 
 def begin_screen(verb: str, instead: str = "") -> None:
@@ -51,7 +52,7 @@ def sessions(**given: Any) -> None:
 )
 @click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
 @metric_option
-@format_option("table", "md", "csv", "json")
+@output_options(*FORMS)
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
@@ -73,7 +74,7 @@ def show(**given: Any) -> None:
 @click.argument("left", metavar="[SESSION[/RUN]", required=False, shell_complete=complete_runs)
 @click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
 @metric_option
-@format_option("table", "md", "csv", "json")
+@output_options(*FORMS)
 def compare(**given: Any) -> None:
     """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.
 

@@ -11,8 +11,9 @@ import click
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.knee import OF_PEAK, Knee, knee_of
 from cephtui.analysis.sweep import DEPTH_MOST, Measured, measured_of, next_depth, points_of
+from cephtui.cli.emit import emit_table
 from cephtui.cli.output import print_saved
-from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.cli.printing import print_lines
 from cephtui.cli.series import Series, in_series, singly
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.models import Run
@@ -20,9 +21,8 @@ from cephtui.models.rows import KneeRow
 from cephtui.ordering import plan_of
 from cephtui.ordering import points_of as steps_of
 from cephtui.planning import Request, new_batch
-from cephtui.reports.curve import curves_of, draw_curve
-from cephtui.reports.curve_rows import rows_of_curve
 from cephtui.reports.sweep import confirmed_line, dry_sweep_line, point_line
+from cephtui.reports.views.curve import curve_view, curves_of, rows_of_curve
 from cephtui.running.runner import Runner
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
@@ -111,7 +111,7 @@ def run_sweep(runner: Runner, requests: Sequence[Request], confirm: bool, as_jso
 def _print_curves(runs: Sequence[Run]) -> None:
     """What was swept; a run that confirms it stands alone, and has had its line."""
     for curve in curves_of(runs):
-        print_report(draw_curve(curve, ascii_only=ascii_only()))
+        emit_table(curve_view(curve))
     print_saved(runs)
 
 

@@ -6,12 +6,13 @@ A view describes a result in blocks, once; ``cephtui.reports.render`` writes any
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui import __version__
 from cephtui.frozen import dataclass
+from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
 from cephtui.reports.text import cut
 from cephtui.stats import Buckets
@@ -101,7 +102,7 @@ class Facts:
     """What is known, by name. An empty name continues the fact before it."""
 
     facts: tuple[tuple[str, Cell], ...]
-    in_short: str = ""
+    in_short: Cell = ""
     """A line that stands for all of them on a terminal."""
 
 
@@ -159,9 +160,10 @@ class Table:
         return tuple(tuple("" if isinstance(cell, Bar) else plain_text(cell) for cell in row) for row in self.rows)
 
 
-def columns(titles: Iterable[str], sides: str) -> tuple[Column, ...]:
+def columns(titles: Iterable[str], sides: str, *, is_whole: bool = False) -> tuple[Column, ...]:
     """Of names (``l``) and figures (``r``)."""
-    return tuple(Column(title, "r" if side == "r" else "l") for title, side in zip(titles, sides, strict=True))
+    pairs = zip(titles, sides, strict=True)
+    return tuple(Column(title, "r" if side == "r" else "l", is_whole=is_whole) for title, side in pairs)
 
 
 def cut_rows(rows: Iterable[tuple[Cell | Bar, ...]], what: str, width: int) -> tuple[tuple[Cell | Bar, ...], ...]:
@@ -194,6 +196,8 @@ class NextStep:
 
     caption: str
     command: str
+    is_aside: bool = False
+    """Whether a terminal leaves it out: it is what was typed there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +285,8 @@ class Document:
 
     title: str
     """What several open documents are known by."""
-    heading: str
-    """On a terminal it is left out: the command says it."""
+    heading: Cell
+    """On a terminal it is left out: the command says it. Empty where the blocks say what each is."""
     lead: tuple[Block, ...]
     """Above the first section."""
     sections: tuple[Section, ...] = ()
@@ -295,37 +299,6 @@ class Document:
 def document(heading: str, *blocks: Block) -> Document:
     """One that is a part of a ticket."""
     return Document(heading, heading, blocks)
-
-
-@dataclass(frozen=True, slots=True)
-class SheetChart:
-    """A chart of columns of a sheet, by their names."""
-
-    kind: Literal["bar", "dots", "lines"]
-    title: str
-    x: tuple[str, ...]
-    """A bar is named by the texts of the columns from the first to the last of these."""
-    y: str
-    by: tuple[str, ...] = ()
-    """Rows that have the same in these columns are a series of their own."""
-    ends: tuple[str, ...] = ()
-    """The columns of how far an interval reaches above and below a value."""
-    series_most: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """Data in base units: a row by the names of its columns."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: Iterable[Mapping[str, object]]
-    """What a row does not have is not known."""
-    lead: tuple[str, ...] = ()
-    """Above it in a workbook."""
-    charts: tuple[SheetChart, ...] = ()
-    """Of a workbook."""
-    is_filtered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

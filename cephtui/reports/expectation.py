@@ -1,8 +1,8 @@
-"""Expected figures in words: a line, or a row, for each."""
+"""Expected figures in words: a line for each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.expectation import SECOND_REACHES
@@ -10,24 +10,21 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.reports.facts import run_names
+from cephtui.reports.styles import Style
 from cephtui.reports.verdict import left_out_lines
 
-STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
-"""By the word; the others are yellow."""
+STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
+"""By the word; the others are open."""
 BY_BYTES = " (bytes / block size)"
 """How IOPS were counted where the tool has not counted all I/Os."""
 SECONDS = f"seconds >= {100 * SECOND_REACHES:g} %"
 """Those that reached so much of what is promised."""
-COLUMNS = ("step", "runs", "expected", "measured", "95 %", SECONDS, "")
-SIDES = "llrrrrl"
-"""Of the columns: ``l`` for names, ``r`` for figures."""
 
 
-def expected_lines(found: Sequence[Expected]) -> list[tuple[str, str]]:
+def expected_lines(found: Sequence[Expected]) -> list[tuple[str, Style]]:
     """A line for each, and its style."""
     return [
-        (_line(each, name), STYLES.get(each.word, "bold yellow"))
-        for each, name in zip(found, step_names(found), strict=True)
+        (_line(each, name), STYLES.get(each.word, "open")) for each, name in zip(found, _step_names(found), strict=True)
     ]
 
 
@@ -41,7 +38,7 @@ def expected_sentence(found: Sequence[Expected]) -> str:
     )
 
 
-def step_names(found: Sequence[Expected]) -> list[str]:
+def _step_names(found: Sequence[Expected]) -> list[str]:
     """What each is of: with its target where there are several, with its runs where others are called the same."""
     several = len({each.target for each in found}) > 1
     names = [f"{each.step} on {each.target}" if several else each.step for each in found]
@@ -55,20 +52,6 @@ def step_names(found: Sequence[Expected]) -> list[str]:
 def runs_of(found: Expected) -> tuple[str, ...]:
     """The names of those that count, else of those that were left out."""
     return found.runs or tuple(each.run for each in found.left_out)
-
-
-def expected_row(found: Expected, name: str) -> tuple[str, ...]:
-    """Its cells under the columns; ``name`` is that of the step."""
-    ends = [figure_text(found, end) for end in found.interval or ()]
-    return (
-        name,
-        run_names(runs_of(found)),
-        f"{found.direction or ''} {figure_text(found, found.promised)}".strip(),
-        units.DASH if found.measured is None else figure_text(found, found.measured),
-        " .. ".join(ends) or units.DASH,
-        seconds_text(found).partition(" of")[0] or units.DASH,
-        f"{found.word}{given_text(found)}",
-    )
 
 
 def given_text(found: Expected) -> str:
@@ -88,7 +71,7 @@ def _line(found: Expected, name: str) -> str:
     parts = [
         f"{found.direction or ''} {figure}{_ends(found)}".strip(),
         wanted,
-        *[seconds_text(found)] * (found.seconds is not None),
+        *[_seconds_text(found)] * (found.seconds is not None),
         *[f"{100 * found.measured / found.promised:,.0f} % of what is promised: no limit, or a burst"]
         * (found.word == "NOT CAPPED"),
     ]
@@ -104,7 +87,7 @@ def figure_text(found: Expected, value: float) -> str:
     return f"{metric.full_title} {metric.as_text(value)}" if metric.unit == "s" else units.bandwidth(value)
 
 
-def seconds_text(found: Expected) -> str:
+def _seconds_text(found: Expected) -> str:
     """``100 % of seconds >= 90 %``; empty where none are known. Less than all is never rounded to 100 %."""
     if not found.seconds or found.seconds_reached is None:
         return ""

@@ -69,9 +69,9 @@ def handout_of_details(directory: Path, run: Run) -> Handout:
 
 def handout_of_comparison(left: Side, right: Side, judged: Judgement | None) -> Handout:
     """Two sides beside each other, with the verdict where they can be compared."""
-    from cephtui.reports.markdown import comparison_markdown
+    from cephtui.reports.views.comparison import comparison_view
 
-    return Handout("the comparison", comparison_markdown(left, right, judged))
+    return handed_out("the comparison", comparison_view(left, right, judged))
 
 
 COPY = key("y", "copy", "copy", "copy the results as Markdown, for a ticket; y again shows it", "view", shown=True)

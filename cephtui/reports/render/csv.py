@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from cephtui.reports.blocks import Sheet
+from cephtui.reports.sheets import Sheet
 
 _BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -36,8 +36,9 @@ def markdown_of(content: Document, assets: str = "") -> str:
     """``assets`` is the folder of the charts, as seen from the file; empty leaves them out."""
     writing = _Writing(assets)
     if not content.sections:
-        return _joined([[f"**{escaped(content.heading)}**"], *writing.all_of(content.lead)])
-    parts = [[f"# {escaped(content.heading)}"], *writing.all_of(content.lead)]
+        heading = [_styled(inline(content.heading), "strong")] if content.heading else []
+        return _joined([heading, *writing.all_of(content.lead)])
+    parts = [[f"# {inline(content.heading)}"], *writing.all_of(content.lead)]
     for section in content.sections:
         parts += writing.section(section)
     return _joined([*parts, [f"_{escaped(content.made)}_"]])

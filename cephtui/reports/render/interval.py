@@ -7,9 +7,10 @@ import math
 from rich.text import Text
 
 from cephtui.reports.blocks import Interval
+from cephtui.reports.styles import STYLES
 
 
-def interval_bar(interval: Interval, width: int, style: str, *, ascii_only: bool = False) -> list[Text]:
+def interval_bar(interval: Interval, width: int, *, ascii_only: bool = False) -> list[Text]:
     """What is required, no change, the interval between them, and below it the numbers.
 
     Two lines of ``width`` columns; the scale is logarithmic, as the interval is.
@@ -29,7 +30,7 @@ def interval_bar(interval: Interval, width: int, style: str, *, ascii_only: bool
     cells[column(interval.ratio)] = point
     row = Text("".join(cells))
     row.stylize("dim")
-    row.stylize(f"not dim {style}", column(low), column(high) + 1)
+    row.stylize(f"not dim {STYLES[interval.style]}", column(low), column(high) + 1)
     labels = {column(1.0): "0", column(required): interval.required_text}
     ticks = [" "] * (width + 8)
     for at, text in labels.items():

@@ -40,6 +40,7 @@ _ASCII = str.maketrans(
     | {"±": "+-", "→": "->", "…": "...", "▍": "", "▎": "", "▏": ""}
 )
 """What a terminal shows that has no more."""
+_INTERVAL_COLUMNS = 76
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -93,17 +94,17 @@ class _Drawing:
             case Items():
                 yield from map(self.line, block.items)
             case Facts():
-                yield self.line(block.in_short, "strong") if block.in_short else self._facts(block)
+                yield self.line(block.in_short) if block.in_short else self._facts(block)
             case Table():
                 yield self._table(block)
             case Code():
                 yield from self._code(block)
-            case NextStep():
+            case NextStep() if not block.is_aside:
                 yield self.line(f"{block.caption}: {block.command}", "dim")
             case Histograms():
                 yield draw_histograms(block.charts, color_of=self.color_of, ascii_only=self.ascii_only)
             case Interval():
-                bar = Group(*interval_bar(block, 76 - block.indent, STYLES[block.style], ascii_only=self.ascii_only))
+                bar = Group(*interval_bar(block, _INTERVAL_COLUMNS - block.indent, ascii_only=self.ascii_only))
                 yield _indented(bar, block.indent)
             case Chart():
                 yield self.line(block.title, "dim")

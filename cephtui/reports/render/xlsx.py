@@ -19,14 +19,13 @@ from cephtui.reports.blocks import (
     Histograms,
     Items,
     NextStep,
-    Sheet,
-    SheetChart,
     Table,
     Text,
     View,
     plain_text,
     sheets_of,
 )
+from cephtui.reports.sheets import Sheet, SheetChart
 from cephtui.reports.text import shorter
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}

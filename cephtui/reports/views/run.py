@@ -90,7 +90,7 @@ def run_document(run: Run, details: RunDetails) -> Document:
 
 def _blocks(run: Run, details: RunDetails) -> Iterator[Block]:
     above = {name: text for name, text in facts([run]).items() if name not in _SAID_BELOW}
-    yield Facts(tuple(above.items()), head_line([run]))
+    yield Facts(tuple(above.items()), words(head_line([run]), style="strong"))
     yield from runs_blocks([run])
     yield Text("")
     for part in (latency_blocks(run, details.histograms or {}), job_blocks(run)):

@@ -23,7 +23,6 @@ from cephtui.reports.blocks import (
     Items,
     NextStep,
     Part,
-    Sheet,
     Table,
     Text,
     View,
@@ -35,6 +34,7 @@ from cephtui.reports.blocks import (
 )
 from cephtui.reports.facts import facts, head_line, ranges, tool_version
 from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
+from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import OUTCOMES
 from cephtui.reports.text import (
     IN_TABLE,
@@ -96,7 +96,7 @@ def title_of_runs(runs: Sequence[Run]) -> str:
 
 def conditions_of_all(runs: Sequence[Run]) -> Facts:
     """When, where, with what and on what these runs were measured."""
-    return Facts(tuple(facts(runs).items()), head_line(runs))
+    return Facts(tuple(facts(runs).items()), words(head_line(runs), style="strong"))
 
 
 def _compared(runs: Sequence[Run]) -> Iterator[Block]:

@@ -8,10 +8,10 @@ from cephtui import units
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import NodeEnvironment, Run
-from cephtui.reports.blocks import Block, Items, Table, Text, columns
-from cephtui.reports.comparison import none_differed
+from cephtui.reports.blocks import Block, Items
 from cephtui.reports.facts import by_run, facts
-from cephtui.reports.text import conditions, cut, short_version
+from cephtui.reports.text import conditions
+from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.report.material import Material
 
 _RESULTS = ("finding",)
@@ -26,7 +26,7 @@ def conditions_of(material: Material) -> tuple[Block, ...]:
     before = _facts([run for change in material.changes for run in change.before])
     after = _facts([run for change in material.changes for run in change.after])
     alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
-    return (*[Items(alike)] * bool(alike), *_differences(material))
+    return (*[Items(alike)] * bool(alike), _differences(material))
 
 
 def _facts(runs: Sequence[Run]) -> dict[str, str]:
@@ -34,23 +34,16 @@ def _facts(runs: Sequence[Run]) -> dict[str, str]:
     return {"load": load, **facts(runs), **hardware(runs)}
 
 
-def _differences(material: Material) -> tuple[Block, ...]:
-    found = {
-        (each.topic, each.name, each.left, each.right): None
+def _differences(material: Material) -> Block:
+    """Each once, whichever change it is of."""
+    differing = dict.fromkeys(
+        each
         for change in material.changes
         for each in differences(Side(change.before), Side(change.after))
         if each.topic not in _RESULTS
-    }
-    if not found:
-        return (Text(f"{none_differed(run for change in material.changes for run in change.runs).capitalize()}."),)
-    shown, more = cut(found, "differences")
-    rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
-    return (Table(columns(("differs", "", *material.sides), "llll"), rows), *[Text(more)] * bool(more))
-
-
-def _short(left: str, right: str) -> tuple[str, str]:
-    short = short_version(left), short_version(right)
-    return short if short[0] != short[1] else (left, right)
+    )
+    runs = (run for change in material.changes for run in change.runs)
+    return differences_block([*differing], runs, material.sides)
 
 
 def hardware(runs: Iterable[Run]) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cephtui import __version__
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import answer_to
+from cephtui.analysis.links import links_of
 from cephtui.analysis.marks import among, marks_between
 from cephtui.analysis.noted import UNSEEN
 from cephtui.analysis.sides import Side
@@ -16,19 +17,18 @@ from cephtui.printable import listed
 from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.expectation import expected_sentence
-from cephtui.reports.expected import expected_tables
 from cephtui.reports.facts import period, run_names
 from cephtui.reports.styles import Style
 from cephtui.reports.text import cut, joined, moment
 from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
-from cephtui.reports.versus import names_of_changes
+from cephtui.reports.views.expected import expected_blocks
+from cephtui.reports.views.judgement import name_of_verdict
+from cephtui.reports.views.links import links_blocks
 from cephtui.reports.views.report.conditions import conditions_of
 from cephtui.reports.views.report.curves import curves
 from cephtui.reports.views.report.figures import (
     figures_table,
     jobs_table,
-    label_of,
-    links_tables,
     matrix_tables,
     points_table,
     runs_table,
@@ -37,6 +37,7 @@ from cephtui.reports.views.report.findings import findings_of
 from cephtui.reports.views.report.material import Line, Material
 from cephtui.reports.views.report.pictures import colors_of, dots_chart, interval_chart, time_chart
 from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
+from cephtui.reports.views.versus import names_of_changes
 
 _TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
 _TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}
@@ -147,14 +148,14 @@ def _lead(material: Material) -> Iterator[Block]:
     yield Text(f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", style=_TONES[conclusion.answer])
     names = names_of_changes(material.changes)
     for verdict in deciding[:_SENTENCES_MOST] if not material.is_versus else ():
-        yield Text(f"{_sentence(verdict, label_of(verdict, names))}. {basis(verdict)}")
+        yield Text(f"{_sentence(verdict, name_of_verdict(verdict, names))}. {basis(verdict)}")
     if notes := (*material.notes, *conclusion.notes):
         yield Items(notes)
 
 
 def _sentence(verdict: Verdict, label: str) -> str:
     """``write-iops, write IOPS: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9): worse by more than 10 %``."""
-    figures = headline(verdict).plain.removesuffix(change_of(verdict)).strip()
+    figures = headline(verdict).removesuffix(change_of(verdict)).strip()
     name, _, values = figures.partition("  ")[2].rpartition("  ")
     change = " ".join(change_of(verdict).split())
     return f"{label}, {name}: {values}{f', {change}' if change else ''}: {verdict_text(verdict)}"
@@ -189,21 +190,17 @@ def _seen(material: Material) -> list[str]:
 
 
 def _expected(material: Material) -> tuple[Block, ...]:
-    runs = {name_of(run): run for run in material.runs}
-    blocks: list[Block] = []
-    for each in expected_tables(material.expected, runs, material.ordered):
-        blocks += [Table(columns(each.columns, each.sides), each.rows), *[Items(each.lines)] * bool(each.lines)]
-    return tuple(blocks)
+    return tuple(expected_blocks(material.expected, material.runs, material.ordered))
 
 
 def _figures(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     if judged is None or not judged.verdicts:
-        links = links_tables(material)
+        links = links_blocks(links_of(material.runs))
         return (*links, *matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
-    labelled = [(verdict, label_of(verdict, names)) for verdict in judged.deciding]
+    labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judged.deciding]
     charts: list[Chart | None] = [interval_chart(labelled[:_INTERVALS_MOST])]
     for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
         charts.append(dots_chart(verdict, label, runs, material.sides, number))

@@ -10,8 +10,8 @@ from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.blocks import Block, Chart, Items, Point, Series, Tick
-from cephtui.reports.curve import curves_of, lines_of, runs_of, short_place, words
 from cephtui.reports.text import metric_of
+from cephtui.reports.views.curve import curves_of, knee_words, lines_of, runs_of, short_place
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.pictures import colors_of, round_ticks, thinned
 
@@ -28,7 +28,7 @@ def curves(material: Material, most: int) -> tuple[Block, ...]:
         run = runs_of(curve)[0]
         draw = _hockey_stick if curve.axis.load else _over_axis
         chart = draw(curve, run, material.headline(run), f"curve-{number}")
-        lines = [f"{name}: {line}" if name else line for name, text in words(curve) for line in text]
+        lines = [f"{name}: {line}" if name else line for name, text in knee_words(curve) for line in text]
         found += [chart, *[Items(tuple(lines))] * bool(lines)] if chart else []
     return tuple(found)
 

@@ -18,16 +18,13 @@ from cephtui.analysis.batches import (
 )
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.jobs import job_figures
-from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Block, Items, Table, Text, columns, cut_rows
+from cephtui.reports.blocks import Block, Items, Table, columns, cut_rows
 from cephtui.reports.facts import run_names
-from cephtui.reports.links import links_in_tables
-from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
 from cephtui.reports.quality import LEVELS, QUALITY, quality_of
 from cephtui.reports.text import (
     cut,
@@ -41,10 +38,12 @@ from cephtui.reports.text import (
     written,
 )
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
-from cephtui.reports.versus import names_of_changes
 from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.views.judgement import name_of_verdict
+from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
 from cephtui.reports.views.report.findings import status_of
 from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.versus import names_of_changes
 
 _WHOLE_MOST = 3
 """Changes of which the figures are shown too that decide nothing."""
@@ -56,7 +55,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
     shown = judged.verdicts if len(material.changes) <= _WHOLE_MOST else judged.deciding
-    labels = [label_of(verdict, names) for verdict in shown]
+    labels = [name_of_verdict(verdict, names) for verdict in shown]
     rows, strong = [], set()
     for number, verdict in enumerate(shown):
         metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
@@ -82,20 +81,6 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
 
 def _word(verdict: Verdict) -> str:
     return short_text(verdict) if verdict.decides else "also measured"
-
-
-def links_tables(material: Material) -> Iterable[Block]:
-    """The network between the nodes, where it was measured: from the sender to the receiver, the slowest marked."""
-    for title, (titles, *rows), slowest in links_in_tables(links_of(material.runs)):
-        yield Text(f"{title}: rows send, columns receive.")
-        yield Table(columns(titles, "l" + "r" * (len(titles) - 1)), tuple(map(tuple, rows)))
-        if slowest:
-            yield Text(f"{slowest.replace('#', 'run ')}.")
-
-
-def label_of(verdict: Verdict, names: Mapping[str, str]) -> str:
-    """What its runs are called, by their ``names``: the preset, and what sets them apart from others of it."""
-    return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
 
 
 def change_texts(verdict: Verdict) -> tuple[str, str]:
@@ -177,13 +162,7 @@ def matrix_tables(material: Material) -> tuple[Block, ...]:
     matrix = matrix_of(material.runs, material.headline, material.ordered, material.osds)
     if len(matrix.columns) < 2 and material.ordered is None:
         return ()
-    rows = []
-    for title, row in zip(row_titles(matrix), matrix.rows, strict=True):
-        cells = (cell_text(row, cell).plain for cell in row.cells)
-        rows.append((f"{title} {place_text(row)}".strip(), figure_title(row.metric), *cells))
-    titles = ("step", "figure", *column_titles(matrix))
-    marks = [line.plain for line in remarks(matrix) if line.plain.startswith("▼")]
-    return (Table(columns(titles, "l" * len(titles)), tuple(rows)), Items((f"cells: {LEGEND}", *marks)))
+    return (matrix_table(matrix), Items((f"cells: {LEGEND}", *slowest_remarks(matrix))))
 
 
 def points_table(material: Material) -> Table:

@@ -10,8 +10,9 @@ from cephtui.models import Run, Sample, Total
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Document, Sheet, SheetChart, Text, plain_text
+from cephtui.reports.blocks import Document, Text, plain_text
 from cephtui.reports.expectation import SECONDS, runs_of
+from cephtui.reports.sheets import Sheet, SheetChart
 from cephtui.reports.verdict import left_out_lines
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.runs import conditions_of
@@ -66,7 +67,7 @@ def _title(metric: Metric) -> str:
 
 def _verdict_sheet(material: Material, content: Document) -> Sheet:
     """The answer in words, and below it a row for each figure, with a bar for its interval."""
-    lead = (content.heading, *(plain_text(block.text) for block in content.lead if isinstance(block, Text)))
+    lead = (plain_text(content.heading), *(plain_text(block.text) for block in content.lead if isinstance(block, Text)))
     rows = [_row_of(verdict, material.sides) for verdict in (material.judged.verdicts if material.judged else ())]
     chart = SheetChart(
         "bar",

@@ -1,4 +1,4 @@
-"""Volumes with what is promised of them and what was measured: a table, for the terminal and for documents."""
+"""Volumes with what is promised of them and what was measured: a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias
-
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.batches import node_names
@@ -18,8 +15,8 @@ from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.suite import Ordered
+from cephtui.reports.blocks import Block, Cell, Column, Items, Table, Text, words
 from cephtui.reports.expectation import BY_BYTES, SECONDS, STYLES, given_text, runs_of
-from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.verdict import left_out_lines
 
 _BY_BYTES = f"IOPS{BY_BYTES}: the tool's count of I/Os leaves some out, or has some too many"
@@ -81,60 +78,52 @@ def _depth(options: Mapping[str, object], asked: Mapping[str, object] = MappingP
     return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in asked else str(depth)
 
 
-def in_rows(rows: Iterable[Row]) -> list[Expected]:
-    """All that the rows show."""
-    return [expected for row in rows for expected in row.parts.values()]
-
-
-def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> RenderableType:
+def volume_blocks(rows: Sequence[Row], runs: Mapping[str, Run]) -> Iterator[Block]:
     """A row for each volume, why something is invalid, and how many volumes are as promised.
 
     ``runs`` are those that were measured, by their names.
     """
-    columns = volume_columns(rows)
-    table = make_table(*columns, right=("depth", "promised"), whole=("class",))
-    for row in rows:
-        add_row(table, *volume_cells(row, runs, has_class="class" in columns))
-    *lines, kept = volume_lines(rows)
-    return Group(table, *(plain(line, "yellow") for line in lines), plain(kept, "bold"))
-
-
-def volume_columns(rows: Sequence[Row]) -> tuple[str, ...]:
-    """With a class where any has one."""
-    return (
-        "volume",
-        *["class"] * any(row.device_class for row in rows),
-        "depth",
-        "promised",
-        *PARTS,
-        SECONDS,
+    has_class = any(row.device_class for row in rows)
+    heads = (
+        Column("volume"),
+        *([Column("class", is_whole=True)] if has_class else []),
+        Column("depth", "r"),
+        Column("promised", "r"),
+        *map(Column, (*PARTS, SECONDS)),
     )
+    yield Table(heads, tuple(_cells(row, runs, has_class=has_class) for row in rows))
+    *lines, kept = _lines(rows)
+    if lines:
+        yield Items(tuple(words(line, style="limited") for line in lines))
+    yield Text(kept, "strong")
 
 
-def volume_cells(row: Row, runs: Mapping[str, Run], *, has_class: bool) -> list[Text]:
-    """The cells of a volume under its columns."""
-    names = (row.volume, *[row.device_class] * has_class, row.depth, _promised(row))
-    return [*map(plain, names), *(_measured(row.parts.get(part), runs) for part in PARTS), Text(_seconds(row))]
+def _cells(row: Row, runs: Mapping[str, Run], *, has_class: bool) -> tuple[Cell, ...]:
+    names = (row.volume, *([row.device_class] if has_class else []), row.depth, _promised(row))
+    return (*names, *(_measured(row.parts.get(part), runs) for part in PARTS), _seconds(row))
 
 
-def volume_lines(rows: Sequence[Row]) -> list[str]:
+def _lines(rows: Sequence[Row]) -> list[str]:
     """Why something is invalid, what was given as something else before, and how many volumes are as promised."""
-    named = [(f"{row.volume} {part}", found) for row in rows for part, found in row.parts.items()]
+    named = [(f"{row.volume} {part}", expected) for row in rows for part, expected in row.parts.items()]
     lines = [
         f"{name}: {line}"
-        for name, found in named
-        for line in [*left_out_lines((*found.left_out, *found.limited)), *[_BY_BYTES] * found.by_bytes]
+        for name, expected in named
+        for line in [
+            *left_out_lines((*expected.left_out, *expected.limited)),
+            *([_BY_BYTES] if expected.by_bytes else []),
+        ]
     ]
-    lines += [f"{name}: {found.word}{given_text(found)}" for name, found in named if found.given]
+    lines += [f"{name}: {expected.word}{given_text(expected)}" for name, expected in named if expected.given]
     volumes = {row.volume for row in rows}
     missed = {row.volume for row in rows if row.missing or {each.answer for each in row.parts.values()} != {"met"}}
     return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"]
 
 
-def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Text:
+def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Cell:
     """``PASS 8,006``; of reads and writes together also each of them."""
     if found is None:
-        return Text(units.DASH)
+        return units.DASH
     text = f"{found.word} {_figure(found, found.measured)}" if found.measured is not None else found.word
     metric = BY_NAME[found.figure]
     parts = [
@@ -142,7 +131,8 @@ def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Text:
         for run in [runs[name] for name in found.runs if name in runs][-1:]
         for name in run.summary.flows
     ]
-    return Text(f"{text} ({' + '.join(parts)})" if len(parts) > 1 else text, STYLES.get(found.word, "bold yellow"))
+    whole = f"{text} ({' + '.join(parts)})" if len(parts) > 1 else text
+    return words(whole, style=STYLES.get(found.word, "open"))
 
 
 def _figure(found: Expected, value: float | None) -> str:

@@ -1,26 +1,39 @@
-"""A matrix in words, and as a table for the terminal."""
+"""A matrix: steps over targets and nodes, its cells in words, and as data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from cephtui import units
 from cephtui.analysis.batches import node_names
-from cephtui.analysis.matrix import CellSummary, Column, Matrix, Row, pool_of
+from cephtui.analysis.matrix import CellSummary, Matrix, Row, pool_of
+from cephtui.analysis.matrix import Column as MatrixColumn
 from cephtui.analysis.slowest import Slowest
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES, Metric
+from cephtui.models.rows import MatrixCell
 from cephtui.presets import choice_text
-from cephtui.reports.facts import by_run, period, ranges, tool_version
-from cephtui.reports.render.rich import styled
-from cephtui.reports.styles import OUTCOME_STYLES
-from cephtui.reports.tables import Fitting, add_row, make_table, plain
-from cephtui.reports.text import cut, spread_of, written
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Table,
+    Text,
+    View,
+    Words,
+    cut_items,
+    document,
+    joined_words,
+    words,
+)
+from cephtui.reports.facts import by_run, facts, period, ranges, tool_version
+from cephtui.reports.sheets import sheet_of
+from cephtui.reports.styles import OUTCOMES, Style
+from cephtui.reports.text import spread_of, written
 from cephtui.reports.views.runs import finding_items
 from cephtui.targets import kind_of
 from cephtui.tools import TOOLS
@@ -28,9 +41,8 @@ from cephtui.tools import TOOLS
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
 """How much a cell says: all, without what is as it should be, or only the figure with its marks and its state."""
 ROOMS: Sequence[Room] = ("wide", "medium", "narrow")
-_STYLES = {**OUTCOME_STYLES, "ok": "", "waiting": "dim", "running": "bold"}
-_SLOWEST_STYLE = "bold yellow"
-_SLOWEST, _SLOWEST_ASCII = "▼", "v"
+_STYLES: Mapping[str, Style] = {**OUTCOMES, "ok": "", "waiting": "dim", "running": "strong"}
+_SLOWEST = "▼"
 _KIND_WORDS = {"node": "node", "osd": "OSD"}
 LEGEND = "geometric mean of the runs, their spread (coefficient of variation), how many runs"
 _STEP_NARROW = 20
@@ -47,13 +59,13 @@ def column_titles(matrix: Matrix) -> list[str]:
     return [_column_title(column, _nodes_title(column.nodes, every)) or "result" for column in matrix.columns]
 
 
-def _column_title(column: Column, nodes: str) -> str:
+def _column_title(column: MatrixColumn, nodes: str) -> str:
     if len(column.targets) == 1 and (kind := kind_of(column.targets[0])):
         return kind.measured_by(column.targets[0].partition(":")[2], nodes)
     return f"{_target_title(column)} {nodes}".strip()
 
 
-def _target_title(column: Column) -> str:
+def _target_title(column: MatrixColumn) -> str:
     """The target, or the pool that several are in."""
     return column.targets[0] if len(column.targets) == 1 else "".join({*map(pool_of, column.targets)})
 
@@ -92,21 +104,20 @@ def figure_title(metric: Metric | None) -> str:
 # ---------------------------------------------------------------------------------------------- cells
 
 
-def cell_text(row: Row, cell: CellSummary | None, room: Room = "wide", *, ascii_only: bool = False) -> Text:
+def cell_words(row: Row, cell: CellSummary | None, room: Room = "wide") -> Words:
     """``16.7k 3.1 % 3 of 3``, ``9.8k ! running 2 of 3``, ``waiting``; empty where nothing was ordered."""
     if cell is None:
-        return Text()
+        return words()
     style = _STYLES.get(cell.state, "")
     metric = _metric(row, cell)
-    parts = [Text(metric.as_text(cell.estimate.value), style)] if metric and cell.estimate else []
+    parts = [words((metric.as_text(cell.estimate.value), style))] if metric and cell.estimate else []
     if cell.findings:
-        parts.append(Text("!", "yellow"))
+        parts.append(words(("!", "limited")))
     if room != "narrow" and (text := spread_of(cell.estimate)):
-        parts.append(Text(text, "dim"))
+        parts.append(words((text, "dim")))
     if state := state_text(cell, room):
-        parts.append(Text(state, style or "dim"))
-    parts += _slowest_marks(cell, room, ascii_only=ascii_only)
-    return Text(" ").join(parts)
+        parts.append(words((state, style or "dim")))
+    return joined_words([*parts, *_slowest_marks(cell, room)], " ")
 
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
@@ -123,12 +134,11 @@ def state_text(cell: CellSummary, room: Room = "wide") -> str:
     return f"{done}{of}{wanted}" if wanted > 1 else f"n={done}" if done > 1 else ""
 
 
-def _slowest_marks(cell: CellSummary, room: Room, *, ascii_only: bool) -> list[Text]:
+def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
     """Of nodes only: an OSD is the slowest whatever loads it, and is named below."""
-    sign = _SLOWEST_ASCII if ascii_only else _SLOWEST
     names = ["slowest"] * bool(cell.slower) + [each.name for each in cell.within if each.kind == "node"]
-    words = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
-    return [plain(f"{sign} {word}" if room != "narrow" else sign, _SLOWEST_STYLE) for word in words]
+    texts = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
+    return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
 
 
 def slowest_text(found: Slowest) -> str:
@@ -160,21 +170,24 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
     return ", ".join(parts)
 
 
-def remarks(matrix: Matrix, *, ascii_only: bool = False) -> list[Text]:
+def remarks(matrix: Matrix) -> list[Cell]:
     """What the marks in the cells mean: what is slowest by how much, why runs failed, and findings."""
-    lines: list[tuple[str, str]] = []
+    failed: list[Cell] = []
     runs: dict[int, Run] = {}
+    for name, cell in _named_cells(matrix):
+        failed += [words(f"{name}: ", why) for why in _failed(cell)]
+        runs |= {run.run: run for run in cell.runs}
+    shown = cut_items(dict.fromkeys(failed), "failed runs")
+    return [*slowest_remarks(matrix), *shown, *finding_items([runs[number] for number in sorted(runs)])]
+
+
+def slowest_remarks(matrix: Matrix) -> list[Cell]:
+    """What is slowest by how much: nodes, then OSDs."""
     slowest: dict[str, list[tuple[Slowest, str]]] = {}
     for name, cell in _named_cells(matrix):
-        for found in filter(None, (cell.slower, *cell.within)):
-            slowest.setdefault(found.name, []).append((found, name))
-        lines += [(f"{name}: {text}", _STYLES[cell.state]) for text in _failed(cell)]
-        runs |= {run.run: run for run in cell.runs}
-    sign = _SLOWEST_ASCII if ascii_only else _SLOWEST
-    marked = [plain(f"{sign} {_standing_out(found)}", _SLOWEST_STYLE) for found in _nodes_first(slowest)]
-    shown, more = cut(dict.fromkeys(lines), "failed runs")
-    failed = [*(plain(line, style) for line, style in shown), *[Text(more)] * bool(more)]
-    return [*marked, *failed, *map(styled, finding_items([runs[number] for number in sorted(runs)]))]
+        for each in filter(None, (cell.slower, *cell.within)):
+            slowest.setdefault(each.name, []).append((each, name))
+    return [words((f"{_SLOWEST} {_standing_out(found)}", "open")) for found in _nodes_first(slowest)]
 
 
 def _nodes_first(found: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
@@ -197,29 +210,26 @@ def _named_cells(matrix: Matrix) -> Iterator[tuple[str, CellSummary]]:
                 yield f"{name}, {title}" if len(titles) > 1 else name, cell
 
 
-def _failed(cell: CellSummary) -> list[str]:
+def _failed(cell: CellSummary) -> list[Words]:
     """Why its runs are missing."""
     if cell.state in ("ok", "waiting", "running"):
         return []
     last = next(run for run in reversed(cell.runs) if run.outcome == cell.state)
-    return [f"#{last.run} {cell.state}{f': {last.error}' if last.error else ''}"]
+    why = f": {last.error}" if last.error else ""
+    return [words((f"#{last.run}", "runs"), f" {cell.state}{why}", style=_STYLES[cell.state])]
 
 
-def cell_lines(matrix: Matrix, row: int, column: int) -> list[Text]:
+def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
     """One cell in full: what and where, the figure with its interval and its runs, then what its marks mean."""
     titles, found = column_titles(matrix), matrix.rows[row]
     cell = found.cells[column]
     if cell is None:
-        return [Text(f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim")]
+        return [words((f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim"))]
     names = node_names(cell.runs[-1]) if cell.runs else cell.nodes
-    where = f"{cell.target} on {', '.join(names)}"
-    lines = [Text.assemble((row_titles(matrix)[row], "bold"), f"  {where}"), _figure_line(found, cell)]
-    lines += [plain(f"slowest: {slowest_text(s)}", _SLOWEST_STYLE) for s in (cell.slower, *cell.within) if s]
-    return [
-        *lines,
-        *(plain(text, _STYLES[cell.state]) for text in _failed(cell)),
-        *map(styled, finding_items(cell.runs)),
-    ]
+    where = f"  {cell.target} on {', '.join(names)}"
+    slowest = (words((f"slowest: {slowest_text(each)}", "open")) for each in (cell.slower, *cell.within) if each)
+    title = words((row_titles(matrix)[row], "strong"), where)
+    return [title, _figure_line(found, cell), *slowest, *_failed(cell), *finding_items(cell.runs)]
 
 
 def _metric(row: Row, cell: CellSummary) -> Metric | None:
@@ -227,7 +237,7 @@ def _metric(row: Row, cell: CellSummary) -> Metric | None:
     return next(iter(written(cell.runs[0].tool, [row.metric])), None) if row.metric and cell.runs else row.metric
 
 
-def _figure_line(row: Row, cell: CellSummary) -> Text:
+def _figure_line(row: Row, cell: CellSummary) -> Words:
     numbers = f"#{ranges(sorted(run.run for run in cell.runs))}" if cell.runs else ""
     parts = [state_text(cell) or cell.state, numbers]
     metric = _metric(row, cell)
@@ -235,53 +245,100 @@ def _figure_line(row: Row, cell: CellSummary) -> Text:
         low, high = map(metric.as_text, estimate.interval or (None, None))
         more = [f"95 % {low} to {high}", f"spread {spread_of(estimate)}"] if estimate.interval else []
         parts = [f"{figure_title(row.metric)} {metric.as_text(estimate.value)}", *more, *parts]
-    return Text(", ".join(filter(None, parts)), _STYLES.get(cell.state, ""))
+    return words(", ".join(filter(None, parts)), style=_STYLES.get(cell.state, ""))
 
 
-# ---------------------------------------------------------------------------------------------- drawn
+# ---------------------------------------------------------------------------------------------- the whole
 
 
-def draw_matrix(matrix: Matrix, runs: Sequence[Run], *, live: bool = False, ascii_only: bool = False) -> RenderableType:
-    """The whole matrix: as wide as there is room, else with shorter cells, else a line for each cell."""
+def matrix_view(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool = False) -> View:
+    """Steps over targets and nodes, with what is missing and what is slowest; the ``runs`` are those in it."""
+    return View(
+        document=lambda: _document(matrix, runs, session, live=live),
+        lines=lambda: matrix_cells(matrix, session),
+        sheet=lambda: sheet_of(MatrixCell, matrix_cells(matrix, session), "matrix"),
+    )
+
+
+def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) -> Document:
+    heading = matrix.title or session
     if not matrix.rows:
-        return Text(NO_RUNS)
+        return document(heading, Text(NO_RUNS))
+    in_columns = {"nodes"} if any(column.nodes for column in matrix.columns) else set()
+    known = tuple((name, text) for name, text in facts(runs).items() if name not in in_columns)
     parts = [matrix.title, period(runs), by_run(runs, tool_version), by_run(runs, lambda run: run.target)]
-    head = plain((" | " if ascii_only else " · ").join(filter(None, parts)), "bold")
-    body: RenderableType = _list(matrix, ascii_only=ascii_only)
+    remarked = remarks(matrix)
+    return document(
+        heading,
+        Facts(known, words(" · ".join(filter(None, parts)), style="strong")),
+        Text(progress_text(matrix, live=live)),
+        matrix_table(matrix),
+        Text(f"cells: {LEGEND}", "dim"),
+        *([Items(tuple(remarked))] if remarked else []),
+    )
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """As wide as there is room, else with shorter cells, else on a terminal a line for each cell."""
+    narrower: tuple[Block, ...] = tuple(_list(matrix))
     for room in reversed(ROOMS):
-        body = Fitting(_table(matrix, room, ascii_only=ascii_only), body)
-    legend = [Text(f"cells: {LEGEND}", "dim")]
-    progress = plain(progress_text(matrix, live=live))
-    return Group(head, progress, body, *legend, *remarks(matrix, ascii_only=ascii_only))
-
-
-def _table(matrix: Matrix, room: Room, *, ascii_only: bool) -> Table:
-    places = [place_text(row) for row in matrix.rows] if room == "wide" else []
-    fixed = ("step", *["where"] * any(places), *["figure"] * (room == "wide"))
-    columns = (*fixed, *column_titles(matrix))
-    table = make_table(*[""] * len(columns), whole=[""])
-    if room == "narrow":
-        table.columns[0].no_wrap, table.columns[0].max_width = False, _STEP_NARROW
-    for column, title in zip(table.columns, columns, strict=True):
-        column.header = plain(title)
-    for number, (title, row) in enumerate(zip(row_titles(matrix), matrix.rows, strict=True)):
-        where = [places[number]] if any(places) else []
-        figure = [figure_title(row.metric)] if room == "wide" else []
-        cells = [cell_text(row, cell, room, ascii_only=ascii_only) for cell in row.cells]
-        add_row(table, title, *where, *figure, *cells)
+        table = _table(matrix, room, narrower)
+        narrower = (table,)
     return table
 
 
-def _list(matrix: Matrix, *, ascii_only: bool) -> Group:
+def _table(matrix: Matrix, room: Room, narrower: tuple[Block, ...]) -> Table:
+    places = [place_text(row) for row in matrix.rows] if room == "wide" else []
+    fixed = ("step", *(["where"] if any(places) else []), *(["figure"] if room == "wide" else []))
+    step = Column("step", is_whole=room != "narrow", enough=_STEP_NARROW if room == "narrow" else 0)
+    heads = (step, *(Column(title, is_whole=True) for title in (*fixed[1:], *column_titles(matrix))))
+    rows: list[tuple[Cell, ...]] = []
+    for number, (title, row) in enumerate(zip(row_titles(matrix), matrix.rows, strict=True)):
+        where = [places[number]] if any(places) else []
+        figure = [figure_title(row.metric)] if room == "wide" else []
+        rows.append((title, *where, *figure, *(cell_words(row, cell, room) for cell in row.cells)))
+    return Table(heads, tuple(rows), narrower=narrower)
+
+
+def _list(matrix: Matrix) -> Iterator[Block]:
     """The matrix turned: below each step a line for each of its columns."""
     titles = column_titles(matrix)
-    parts: list[RenderableType] = []
+    width = max(map(len, titles), default=0)
     for name, row in zip(row_titles(matrix), matrix.rows, strict=True):
-        parts.append(Text.assemble(plain(name, "bold"), " ", figure_title(row.metric)))
-        table = make_table("", "", whole=[""])
-        table.show_header, table.columns[0].min_width = False, max(len(title) for title in titles) + 2
-        for title, cell in zip(titles, row.cells, strict=True):
-            if cell:
-                add_row(table, f"  {title}", cell_text(row, cell, ascii_only=ascii_only))
-        parts.append(table)
-    return Group(*parts)
+        yield Text(words((name, "strong"), " ", figure_title(row.metric)))
+        cells = zip(titles, row.cells, strict=True)
+        rows = tuple((f"  {title.ljust(width)}", cell_words(row, cell)) for title, cell in cells if cell)
+        yield Table((Column(is_whole=True), Column()), rows)
+
+
+# ---------------------------------------------------------------------------------------------- as data
+
+
+def matrix_cells(matrix: Matrix, session: str) -> list[MatrixCell]:
+    """Row by row; what was neither ordered nor run has none."""
+    return [_cell(row, cell, session) for row in matrix.rows for cell in row.cells if cell]
+
+
+def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
+    estimate = cell.estimate
+    return MatrixCell(
+        session=session,
+        step=row.step,
+        options=dict(row.point),
+        turn=row.turn,
+        target=cell.target,
+        nodes=cell.nodes,
+        direction=row.flow,
+        name=row.metric.name if row.metric else "",
+        value=estimate.value if estimate else None,
+        least=estimate.least if estimate else None,
+        greatest=estimate.greatest if estimate else None,
+        spread_fraction=estimate.spread if estimate else None,
+        done=cell.done,
+        wanted=cell.wanted or None,
+        state=cell.state,
+        runs=tuple(run.run for run in cell.runs),
+        findings=cell.findings,
+        slower_fraction=cell.slower.fraction if cell.slower else None,
+        slowest_within={each.name: each.fraction for each in cell.within},
+    )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from cephtui import units
 from cephtui.analysis.batches import name_of, node_names
 from cephtui.analysis.change import Change
@@ -16,88 +13,84 @@ from cephtui.analysis.versus import Versus, conditions_apart
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Sheet
-from cephtui.reports.comparison import draw_differences
+from cephtui.reports.blocks import Cell, Column, Document, Items, NextStep, Table, Text, View, columns, document, words
 from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
-from cephtui.reports.render.csv import csv_of
-from cephtui.reports.tables import Fitting, add_row, make_table, plain
-from cephtui.reports.text import cut, metric_of
-from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_lines, ratio_of, short_text
+from cephtui.reports.text import metric_of
+from cephtui.reports.verdict import answer_text, interval_of, ratio_of, short_text
+from cephtui.reports.views.comparison import differences_block
+from cephtui.reports.views.judgement import limits_of, name_of_verdict, style_of, verdicts_sheet
 from cephtui.tools import TOOLS
 
-_CSV = ("preset", "direction", "figure", "left", "right", "ratio", "ratio_low", "ratio_high", "confidence", "runs_left",
-        "runs_right", "verdict", "differs", "p_same", "p_same_together")  # fmt: skip
 
+def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False) -> View:
+    """Two whole sessions: which they are, the pairs, what they show together, and in what the sessions differ.
 
-def draw_versus(found: Versus, judged: Judgement, *, ascii_only: bool = False, answer: bool = False) -> RenderableType:
-    """Which sessions these are, the pairs, what they show together, and in what the sessions differ.
-
-    ``answer`` adds that of a check, with its exit code.
+    ``has_answer`` adds that of a check, with its exit code.
     """
-    shown, more = cut(apart(found), "differences")
-    conclusion = judged.conclusion
-    return Group(
-        *(plain(f"{name}  {text}", "bold") for name, text in heads(found, ascii_only=ascii_only).items()),
-        "",
-        *[_table(found, judged)] * bool(judged.deciding),
-        *(plain(line, "dim") for line in legend(judged)),
-        "",
-        *(plain(line, "bold") for line in conclusion.notes),
-        draw_differences(shown, runs_of(found)),
-        *[Text(more)] * bool(more),
-        *(plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)),
-        *(plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)),
-        *[plain(answer_text(judged, code=True), "bold")] * answer,
+    return View(
+        document=lambda: _document(compared, judged, has_answer=has_answer),
+        lines=lambda: [*judged.verdicts, judged.conclusion, *(each for each, _ in conditions_apart(compared))],
+        sheet=lambda: verdicts_sheet(judged.verdicts, names_of_pairs(compared)),
     )
 
 
-def runs_of(found: Versus) -> list[Run]:
+def _document(compared: Versus, judged: Judgement, *, has_answer: bool) -> Document:
+    names = compared.left.name, compared.right.name
+    limits = limits_of(judged.conclusion)
+    return document(
+        " against ".join(names),
+        Items(tuple(words(f"{letter}  {text}", style="strong") for letter, text in heads(compared).items())),
+        Text(""),
+        *([_table(compared, judged)] if judged.deciding else []),
+        *(Text(line, "dim") for line in legend(judged)),
+        Text(""),
+        *(Text(line, "strong") for line in judged.conclusion.notes),
+        differences_block(differing(compared), runs_of(compared)),
+        *([Items(tuple(limits))] if limits else []),
+        *([Text(answer_text(judged, code=True), "strong")] if has_answer else []),
+        NextStep("details", f"cephtui compare {' '.join(names)}", is_aside=True),
+    )
+
+
+def runs_of(compared: Versus) -> list[Run]:
     """Of all pairs."""
-    return [run for pair in found.pairs for run in pair.runs]
+    return [run for pair in compared.pairs for run in pair.runs]
 
 
-def heads(found: Versus, *, ascii_only: bool = False) -> dict[str, str]:
+def heads(compared: Versus) -> dict[str, str]:
     """By the letter of each session its name, and when, where and on what it was measured."""
-    return {
-        letter: f"{session.name}  {head_line(session.runs, ascii_only=ascii_only)}"
-        for letter, session in (("A", found.left), ("B", found.right))
-    }
+    sessions = (("A", compared.left), ("B", compared.right))
+    return {letter: f"{session.name}  {head_line(session.runs)}" for letter, session in sessions}
 
 
-def _table(found: Versus, judged: Judgement) -> RenderableType:
+def _table(compared: Versus, judged: Judgement) -> Table:
     """Where there is little room, preset and figure are one column, and the numbers of runs are left out."""
-    names, cells = columns(judged), rows(found, judged)
-    wide, narrow = make_table(*names, whole=names, right=names[2:7]), make_table(*_narrow(names), right=names[2:6])
-    for verdict, (*each, word) in cells:
-        shown = Text(word, style=STYLES[verdict.met] if verdict.is_judged else "dim")
-        add_row(wide, *each, shown)
-        add_row(narrow, *_narrow(each), shown)
-    return Fitting(wide, narrow)
+    wide: list[tuple[Cell, ...]] = []
+    narrow: list[tuple[Cell, ...]] = []
+    for verdict, (preset, figure, left, right, change, interval, runs, word) in rows(compared, judged):
+        cells = (left, right, change, interval)
+        shown = words(word, style=style_of(verdict))
+        wide.append((preset, figure, *cells, runs, shown))
+        narrow.append((f"{preset} {figure}", *cells, shown))
+    heads_of = columns(titles(judged), "llrrrrrl", is_whole=True)
+    heads_of_narrow = (Column(" ".join(titles(judged)[:2])), *heads_of[2:6], Column("verdict"))
+    return Table(heads_of, tuple(wide), narrower=(Table(heads_of_narrow, tuple(narrow)),))
 
 
-def _narrow(cells: Sequence[str]) -> tuple[str, ...]:
-    preset, figure, left, right, change, interval, _, *word = cells
-    return f"{preset} {figure}", left, right, change, interval, *word
-
-
-def columns(judged: Judgement) -> tuple[str, ...]:
+def titles(judged: Judgement) -> tuple[str, ...]:
     """The headings of the cells of a row."""
     confidence = next((verdict.confidence for verdict in judged.deciding), 0.95)
     return ("preset", "figure", "A", "B", "B vs A", f"{100 * confidence:g} %", "runs", "verdict")
 
 
-def rows(found: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
+def rows(compared: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
     """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
-    named = names_of_pairs(found)
+    named = names_of_pairs(compared)
     return [
-        (verdict, (_named(verdict, named), *_figures(verdict), short_text(verdict, brief=True)))
+        (verdict, (name_of_verdict(verdict, named), *_figures(verdict), short_text(verdict, brief=True)))
         for verdict in judged.deciding
     ]
-
-
-def _named(verdict: Verdict, names: dict[str, str]) -> str:
-    return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
 
 
 def _figures(verdict: Verdict) -> tuple[str, ...]:
@@ -125,18 +118,18 @@ def legend(judged: Judgement) -> list[str]:
     return [f"better, worse: by more than {percent}; same: within {percent}{apart * (len(found) > 1)}"]
 
 
-def apart(found: Versus) -> list[Difference]:
+def differing(compared: Versus) -> list[Difference]:
     """In what the sessions were not alike; what differs in some of the pairs only says in how many."""
-    pairs = len(found.pairs)
+    pairs = len(compared.pairs)
     return [
         each if number == pairs else each.model_copy(update={"name": f"{each.name} ({number} of {pairs} pairs)"})
-        for each, number in conditions_apart(found)
+        for each, number in conditions_apart(compared)
     ]
 
 
-def names_of_pairs(found: Versus) -> dict[str, str]:
+def names_of_pairs(compared: Versus) -> dict[str, str]:
     """By the name of each run what its pair is called: the preset, and what sets it apart from its other pairs."""
-    return names_of_changes(found.pairs)
+    return names_of_changes(compared.pairs)
 
 
 def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:
@@ -177,17 +170,3 @@ def _target(run: Run) -> str:
 
 def _nodes(run: Run) -> str:
     return ",".join(node_names(run))
-
-
-def verdicts_csv(verdicts: Sequence[Verdict], names: dict[str, str]) -> str:
-    """A header and a row for each figure, in base units; ``names`` are those of the pairs by their runs."""
-    return csv_of(Sheet("x", tuple(_CSV), (_csv_row(verdict, names) for verdict in verdicts)))
-
-
-def _csv_row(verdict: Verdict, names: dict[str, str]) -> dict[str, object]:
-    low, high = verdict.interval or (None, None)
-    return dict(zip(_CSV, (
-        _named(verdict, names), verdict.direction, verdict.figure, verdict.left, verdict.right, verdict.ratio, low,
-        high, verdict.confidence, len(verdict.before), len(verdict.after), verdict.word, verdict.differs,
-        verdict.p_same, verdict.p_same_together,
-    ), strict=True))  # fmt: skip
