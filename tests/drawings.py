@@ -17,6 +17,7 @@ from cephtui.analysis.sides import Side
 from cephtui.analysis.versus import Versus
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric
+from cephtui.models.rows import NodeRow, SessionRow
 from cephtui.reports.render.csv import csv_of
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.rich import draw
@@ -26,11 +27,13 @@ from cephtui.reports.views.curve import curve_view, curves_sheet
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.links import links_blocks, links_view
 from cephtui.reports.views.matrix import matrix_view
+from cephtui.reports.views.nodes import nodes_blocks
 from cephtui.reports.views.report.content import report_view
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.sheets import figures_sheet
 from cephtui.reports.views.run import RunDetails, run_document
 from cephtui.reports.views.runs import runs_blocks, runs_sheet, session_view
+from cephtui.reports.views.sessions import sessions_blocks
 from cephtui.reports.views.versus import versus_view
 from cephtui.reports.views.volumes import Row, volume_blocks
 from cephtui.stats import Buckets
@@ -132,3 +135,11 @@ def links_markdown(links: Sequence[Link]) -> str:
 
 def draw_provisioned(rows: Sequence[Row], runs: Mapping[str, Run]) -> RenderableType:
     return draw([*volume_blocks(rows, runs)])
+
+
+def draw_nodes(rows: Sequence[NodeRow]) -> RenderableType:
+    return draw([*nodes_blocks(rows)])
+
+
+def draw_sessions(rows: Sequence[SessionRow]) -> RenderableType:
+    return draw([*sessions_blocks(rows)])

@@ -149,7 +149,7 @@ def test_markdown_of_a_run_stands_alone() -> None:
         "- cluster: before the run: HEALTH_OK, 3/3 OSDs up, 3 in",
         "- target: rbd:bench",
         "- pool: name bench, type replicated, size 3",
-        "- run 3 questionable (counted): too short",
+        "- run 3: questionable (counted): too short",
         "details: `cephtui show replay/3`",
     ):
         assert words in text

@@ -27,11 +27,11 @@ def begin_screen(verb: str, instead: str = "") -> None:
     short_help="List the saved sessions.",
     epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session",
 )
-@json_option
+@output_options(*FORMS)
 def sessions(**given: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
 
-    --json lists your own sessions only.
+    json, csv and xlsx have your own sessions only.
     """
     from cephtui.cli.commands.sessions import print_sessions
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Literal
 
 from cephtui.frozen import dataclass
@@ -41,6 +42,11 @@ class Sheet:
     is_filtered: bool = False
 
 
+def iso_time(moment: datetime) -> str:
+    """ISO 8601, as in the JSON Lines."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 _OF_LINES = ("event", "schema_version")
 """What JSON Lines have beside the data."""
 
@@ -48,11 +54,18 @@ _OF_LINES = ("event", "schema_version")
 def sheet_of(model: type[Model], rows: Iterable[Model], name: str, leaving_out: tuple[str, ...] = ()) -> Sheet:
     """A row for each model, a column for each of its fields; what a field has several of stands in one cell."""
     columns = tuple(field for field in model.model_fields if field not in (*_OF_LINES, *leaving_out))
-    return Sheet(name, columns, ({field: _in_one_cell(getattr(row, field)) for field in columns} for row in rows))
+    return Sheet(name, columns, map(columns_of, rows))
+
+
+def columns_of(row: Model) -> dict[str, object]:
+    """By the names of its fields."""
+    return {field: _in_one_cell(getattr(row, field)) for field in type(row).model_fields}
 
 
 def _in_one_cell(value: object) -> object:
     """``3 4``, ``iodepth=16 bs=4k``: lists and options with blanks between them."""
     if isinstance(value, Mapping):
         return " ".join(f"{key}={choice_text(each)}" for key, each in value.items())
-    return " ".join(map(str, value)) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return iso_time(value) if isinstance(value, datetime) else value

@@ -23,6 +23,7 @@ from cephtui.reports.blocks import (
     Section,
     Table,
     Text,
+    Words,
 )
 from cephtui.reports.styles import Style
 from cephtui.reports.text import shorter
@@ -120,14 +121,17 @@ def _fenced(code: Code) -> list[str]:
 
 def inline(cell: Cell) -> str:
     """A text of any origin as itself, its styles left out."""
-    return escaped(cell) if isinstance(cell, str) else "".join(_part(text, style) for text, style in cell.parts)
+    return escaped(cell) if isinstance(cell, str) else "".join(text for text, _ in _parts(cell))
 
 
-def _part(text: str, style: Style) -> str:
-    """Where tickets are tracked, ``#3`` would be a link to one."""
-    if style != "runs":
-        return escaped(text)
-    return escaped(text.replace("#", "run " if text[1:].isdecimal() else "runs "))
+def _parts(cell: Words) -> Iterator[tuple[str, Style]]:
+    """Where tickets are tracked, ``#3`` would be a link to one: runs are named, with a colon before what they have."""
+    for number, (text, style) in enumerate(cell.parts):
+        if style == "runs":
+            colon = ":" if number == 0 and len(cell.parts) > 1 else ""
+            yield escaped(text.replace("#", "run " if text[1:].isdecimal() else "runs ") + colon), style
+        else:
+            yield escaped(text), style
 
 
 def paragraph(cell: Cell, style: Style = "") -> str:
@@ -137,7 +141,7 @@ def paragraph(cell: Cell, style: Style = "") -> str:
     style = cell.style or style
     if style in _BOLD:
         return _styled(_begun(inline(cell)), style)
-    return _begun("".join(_styled(_part(text, own), own) for text, own in cell.parts))
+    return _begun("".join(_styled(text, own) for text, own in _parts(cell)))
 
 
 def _begun(text: str) -> str:

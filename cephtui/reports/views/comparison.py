@@ -29,10 +29,12 @@ from cephtui.reports.blocks import (
     cut_items,
     cut_rows,
     document,
+    naming_runs,
     words,
 )
 from cephtui.reports.facts import facts, period
 from cephtui.reports.quality import finding_line
+from cephtui.reports.styles import Style
 from cephtui.reports.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
 from cephtui.reports.verdict import left_out_lines
 from cephtui.reports.views.judgement import verdict_blocks, verdicts_sheet
@@ -222,8 +224,9 @@ def _findings(left: Side, right: Side) -> Iterator[Cell]:
     for name, side in _named(left, right):
         why, more = cut(findings_with_runs(side), f"findings of {name}")
         for finding, where in why:
-            line = f"{name}: {finding_line(finding, where)}"
-            yield words(line, style="dim" if finding.level == "note" else "limited")
+            before, _, after = finding_line(finding, "\0").partition("\0")
+            style: Style = "dim" if finding.level == "note" else "limited"
+            yield words(f"{name}: {before}", naming_runs(where), after, style=style)
         if more:
             yield more
 

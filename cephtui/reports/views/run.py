@@ -24,6 +24,7 @@ from cephtui.reports.blocks import (
     View,
     cut_rows,
     document,
+    naming_runs,
     words,
 )
 from cephtui.reports.ceiling import ceiling_lines
@@ -115,7 +116,7 @@ def _figures(run: Run, details: RunDetails) -> Named:
     ceilings = details.ceilings
     timed = any(map(_is_timed, run.summary.flows.values()))
     if run.summary.flows and ceilings is not None and not TOOLS[run.tool].of_links and (ceilings or timed):
-        yield from _continued("ceilings", ceiling_lines(ceilings, [run]))
+        yield from _continued("ceilings", map(naming_runs, ceiling_lines(ceilings, [run])))
 
 
 def _continued(name: str, lines: Iterable[Cell]) -> Named:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from cephtui.analysis.batches import PointSummary, node_names, varied
@@ -34,7 +33,7 @@ from cephtui.reports.blocks import (
 )
 from cephtui.reports.facts import facts, head_line, ranges, tool_version
 from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
-from cephtui.reports.sheets import Sheet
+from cephtui.reports.sheets import Sheet, iso_time
 from cephtui.reports.styles import OUTCOMES
 from cephtui.reports.text import (
     IN_TABLE,
@@ -261,11 +260,6 @@ def _data_rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[s
         for direction, total in totals.items():
             figures = {metric.name: metric.of(total) for metric in METRICS}
             yield {**conditions_of(row), "direction": direction, **figures}
-
-
-def iso_time(moment: datetime) -> str:
-    """ISO 8601, as in the JSON Lines."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def conditions_of(run: Run) -> dict[str, object]:
