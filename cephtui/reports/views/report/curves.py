@@ -11,12 +11,12 @@ from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.text import metric_of
+from cephtui.reports.ticks import on_logarithms
 from cephtui.reports.views.curve import curves_of, knee_words, lines_of, runs_of, short_place
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.pictures import colors_of, round_ticks, thinned
 
 _IOPS, _LATENCY = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
-_ROUND = (1.0, 2.0, 5.0)
 _SERIES_MOST = 8
 """Of one chart."""
 
@@ -78,10 +78,7 @@ def _ends(values: Iterable[float]) -> Point:
 
 def _log_ticks(low: float, high: float) -> tuple[Tick, ...]:
     """Round latencies on a scale of their decimal logarithms."""
-    powers = range(math.floor(low), math.ceil(high) + 1)
-    values = [factor * 10.0**power for power in powers for factor in _ROUND]
-    inside = [value for value in values if low <= math.log10(value) <= high]
-    return tuple((math.log10(value), _LATENCY.as_text(value)) for value in inside)
+    return tuple((at, _LATENCY.as_text(10**at)) for at in on_logarithms(low, high))
 
 
 # ---------------------------------------------------------------------------------------------- over any axis

@@ -13,13 +13,12 @@ from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Chart, Color, Point, Series, Tick
 from cephtui.reports.text import metric_of
+from cephtui.reports.ticks import SECONDS, multiples, round_up, trimmed
 from cephtui.reports.views.report.material import Line
 
 _PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
              1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)  # fmt: skip
 _TICKS_MOST = 9
-_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
-_SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400)
 _ROW_PIXELS, _FRAME_PIXELS = 34, 64
 _EQUALS: tuple[Color, ...] = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
 _RATIO_LEAST, _RATIO_MOST = 1e-3, 1e3
@@ -184,20 +183,8 @@ def _padded(low: float, high: float) -> Point:
 def round_ticks(low: float, high: float, metric: Metric, most: int = 5) -> tuple[Tick, ...]:
     """At most so many round values between two ends, with their units."""
     unit = _unit(high, metric)
-    step = _step((high - low) / unit / most) * unit
-    first = math.ceil(low / step - 1e-9)
-    values = [step * number for number in range(first, math.floor(high / step + 1e-9) + 1)]
-    return tuple((value, _short(metric.as_text(value), value)) for value in values)
-
-
-def _short(text: str, value: float) -> str:
-    """Without digits that are all zero: ``400 MiB/s``, ``1k``; zero without its unit."""
-    if not value:
-        return "0"
-    number, blank, unit = text.partition(" ")
-    sign = number[-1] if number[-1:].isalpha() else ""
-    digits = number.removesuffix(sign)
-    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{sign}{blank}{unit}"
+    step = round_up((high - low) / unit / most) * unit
+    return tuple((value, trimmed(metric.as_text(value)) if value else "0") for value in multiples(step, low, high))
 
 
 def _unit(high: float, metric: Metric) -> float:
@@ -205,13 +192,7 @@ def _unit(high: float, metric: Metric) -> float:
     return 1024.0 ** math.floor(math.log(high, 1024)) if metric.binary and high >= 1024 else 1.0
 
 
-def _step(least: float) -> float:
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(power * factor for factor in (*_ROUND, 10.0) if power * factor >= least * (1 - 1e-9))
-
-
 def _time_ticks(right: float) -> tuple[Tick, ...]:
-    step = next((step for step in _SECONDS if right / step <= _TICKS_MOST), right / _TICKS_MOST)
-    values = [step * number for number in range(math.floor(right / step + 1e-9) + 1)]
+    step = next((step for step in SECONDS if right / step <= _TICKS_MOST), right / _TICKS_MOST)
     texts: Callable[[float], str] = (lambda value: f"{value:g} s") if right < 120 else units.clock
-    return tuple((value, texts(value)) for value in values)
+    return tuple((value, texts(value)) for value in multiples(step, 0.0, right))
