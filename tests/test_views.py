@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from html.parser import HTMLParser
@@ -22,7 +23,7 @@ from cephtui.analysis.conclusion import Asked, judge_sides
 from cephtui.analysis.links import links_of
 from cephtui.analysis.sides import Side
 from cephtui.analysis.versus import conclude_versus, versus
-from cephtui.cli.emit import FILE_FORMS, FORMS
+from cephtui.cli.emit import FORMS
 from cephtui.models import Finding, Mark
 from cephtui.models.expectation import Expected
 from cephtui.models.inventory import Disk, Nic
@@ -34,6 +35,7 @@ from cephtui.reports.blocks import (
     Block,
     Chart,
     Code,
+    Column,
     Facts,
     Histograms,
     Interval,
@@ -214,6 +216,14 @@ def drawn(view: View, width: int = 1000, *, ascii_only: bool = False) -> str:
     return console.file.getvalue()
 
 
+def test_a_note_stands_in_a_cell_of_a_file() -> None:
+    table = Table((Column("#"), Column("preset")), (("1", "a"), ("*", "")), notes=("failed", "size 2"))
+    assert table.with_notes_in_cells().titles == ("#", "preset", "note")
+    assert table.with_notes_in_cells().texts == (("1", "a", "failed"), ("*", "size 2", ""))
+    alone = replace(table, notes=("", "size 2")).with_notes_in_cells()
+    assert (alone.titles, alone.texts) == (("#", "preset"), (("1", "a"), ("*", "size 2")))
+
+
 # ---------------------------------------------------------------------------------------------- for people
 
 
@@ -285,13 +295,11 @@ def tables_of_markdown(text: str) -> list[list[list[str]]]:
     return found
 
 
-def written(table: Table) -> Iterator[list[str]]:
-    """The heading and the rows without what is only drawn, the notes last."""
+def written(noted: Table) -> list[list[str]]:
+    """The heading and the rows without what is only drawn."""
+    table = noted.with_notes_in_cells()
     kept = [at for at in range(len(table.columns)) if not any(isinstance(row[at], Bar) for row in table.rows)]
-    heads = [table.titles[at] for at in kept]
-    yield [*heads, *([""] if table.has_notes else [])]
-    for number, row in enumerate(table.texts):
-        yield [*(row[at] for at in kept), *([plain_text(table.notes[number])] if table.has_notes else [])]
+    return [[row[at] for at in kept] for row in (table.titles, *table.texts)]
 
 
 class Page(HTMLParser):
@@ -324,19 +332,12 @@ class Page(HTMLParser):
 def test_a_page_has_the_cells_of_each_table_and_each_text(view: View) -> None:
     page = Page()
     page.feed(rendered(view, "html"))
+    tables = [table.with_notes_in_cells() for table in tables_in(view)]
     assert [[[*map(squeezed, row)] for row in table] for table in page.tables] == [
-        [
-            [*map(squeezed, (*row, *([note] if table.has_notes else [])))]
-            for row, note in zip((table.titles, *table.texts), ("", *notes_of(table)), strict=True)
-        ]
-        for table in tables_in(view)
+        [[*map(squeezed, row)] for row in (table.titles, *table.texts)] for table in tables
     ]
     whole = squeezed(page.text)
     assert [each for each in texts_in(view) if squeezed(each) not in whole] == []
-
-
-def notes_of(table: Table) -> list[str]:
-    return [*map(plain_text, table.notes)] or [""] * len(table.rows)
 
 
 # ---------------------------------------------------------------------------------------------- for programs
@@ -359,8 +360,8 @@ def test_a_workbook_has_the_rows_of_its_sheets_and_the_cells_of_each_table(view:
     text = [[str(cell or "") for cell in row] for row in [*book.values()][-1]]
     lines = {tuple(filter(None, row)) for row in text}
     for table in tables_in(view, in_sheets=False):
-        for row, note in zip(table.texts, notes_of(table), strict=True):
-            cells = tuple(filter(None, (*row, note)))
+        for row in table.with_notes_in_cells().texts:
+            cells = tuple(filter(None, row))
             assert any(each[-len(cells) :] == cells for each in lines), cells
 
 
@@ -419,9 +420,13 @@ def test_what_is_marked_for_people_is_named_for_programs(tmp_path: Path) -> None
 # ---------------------------------------------------------------------------------------------- the formats
 
 
-def test_the_command_line_has_every_format() -> None:
-    assert tuple(FORMATS) == FILE_FORMS
-    assert ("table", *FILE_FORMS, "json") == FORMS
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_has_every_view(form: str, view: View) -> None:
+    content = FORMATS[form].render(view)
+    assert isinstance(content, str) is FORMATS[form].is_text
+    assert len(content) > len(view.sheet().columns)
+    assert FORMATS[form].suffixes[0] == f".{form}", "a report is named after its format"
+    assert form in FORMS
 
 
 def test_every_kind_of_block_is_looked_at_here() -> None:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cephtui.frozen import dataclass
+from cephtui.reports.render import FORMATS, format_of
 
 if TYPE_CHECKING:
     from cephtui.reports.blocks import View
 
-FILE_FORMS = ("md", "html", "csv", "xlsx")
-"""Those of ``cephtui.reports.render``, which is not imported at the start."""
-FORMS = ("table", *FILE_FORMS, "json")
+FORMS = ("table", *FORMATS, "json")
 """Of any view: the first is for the terminal, the last JSON Lines."""
 TO_STDOUT = Path("-")
 
@@ -62,8 +61,6 @@ _PRINTED: Mapping[str, Callable[[View], None]] = {"table": emit_table, "json": e
 
 def _render(view: View, output: Output) -> None:
     """In the format of a file."""
-    from cephtui.reports.render import FORMATS
-
     format_ = FORMATS[output.form]
     check_output(output)
     hand_out(format_.render(view), output)
@@ -72,7 +69,6 @@ def _render(view: View, output: Output) -> None:
 def check_output(output: Output) -> None:
     """Raises Refused where a file can't be written, and UsageError for a workbook on a terminal."""
     from cephtui.cli.errors import Refused
-    from cephtui.reports.render import FORMATS
     from cephtui.reports.writing import ExportError, check_free
 
     if output.file is None:
@@ -102,44 +98,38 @@ def hand_out(content: str | bytes, output: Output) -> None:
     say(f"report in {output.file}")
 
 
-def output_options(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds --format with these choices, the first by default, -o and --force; with JSON Lines --json too.
-
-    The command gets them as an ``output``.
-    """
-
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
-        def wrapped(form: str | None, file: Path | None, force: bool, as_json: bool = False, **others: Any) -> Any:
-            if as_json and form not in (None, "json"):
-                raise click.UsageError(f"--format {form} is not --json: leave one of them out")
-            output = _output("json" if as_json else form, file, force, forms[0])
-            return command(output=output, **others)
-
-        about = "md is Markdown, for a ticket; csv has base units."
-        options = [
-            click.option(
-                "--format", "form", type=click.Choice(forms), help=f"{about} Default: as FILE ends, or {forms[0]}."
-            ),
-            click.option(
-                "-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."
-            ),
-            click.option("--force", is_flag=True, help="Overwrite FILE."),
-        ]
-        if "json" in forms:
-            options.insert(1, click.option("--json", "as_json", is_flag=True, help="The same as --format json."))
-        for option in reversed(options):
-            wrapped = option(wrapped)
-        return wrapped
-
-    return added
+_options = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMS),
+        help=f"md is Markdown, for a ticket; csv has base units. Default: as FILE ends, or {FORMS[0]}.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
+    click.option("--force", is_flag=True, help="Overwrite FILE."),
+)
 
 
-def _output(form: str | None, file: Path | None, force: bool, usual: str) -> Output:
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that choose a format and a file; the command gets them as an ``output``."""
+
+    @functools.wraps(command)
+    def wrapped(form: str | None, as_json: bool, file: Path | None, force: bool, **others: Any) -> Any:
+        if as_json and form not in (None, "json"):
+            raise click.UsageError(f"--format {form} is not --json: leave one of them out")
+        return command(output=_output("json" if as_json else form, file, force), **others)
+
+    for option in reversed(_options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _output(form: str | None, file: Path | None, force: bool) -> Output:
     """Raises UsageError for what does not go together: none is ignored."""
-    form = form_for(form, file, usual)
+    form = form_for(form, file, FORMS[0])
     file = None if file == TO_STDOUT else file
-    if file and form not in FILE_FORMS:
+    if file and form not in FORMATS:
         raise click.UsageError(f"--format {form} is printed: leave out -o")
     if force and file is None:
         raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
@@ -148,11 +138,9 @@ def _output(form: str | None, file: Path | None, force: bool, usual: str) -> Out
 
 def form_for(form: str | None, file: Path | None, usual: str) -> str:
     """The format that is named, else that of the file's name; raises UsageError for a name that stands for none."""
-    from cephtui.reports.render import format_of
-
     if form or file in (None, TO_STDOUT):
         return form or usual
     assert file
     if named := format_of(file):
         return named
-    raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FILE_FORMS)}; or give --format")
+    raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FORMATS)}; or give --format")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -154,10 +155,29 @@ class Table:
         """Whether any row has one."""
         return any(map(plain_text, self.notes))
 
+    def with_notes_in_cells(self) -> Table:
+        """As files have it: the note of a row that has nothing else in its second cell, others in a last column."""
+        if not self.has_notes:
+            return self
+        alone = [not any(map(_text_of, row[1:])) for row in self.rows]
+        rows = [
+            (row[0], note, *row[2:]) if is_alone else row
+            for row, note, is_alone in zip(self.rows, self.notes, alone, strict=True)
+        ]
+        notes = ["" if is_alone else note for note, is_alone in zip(self.notes, alone, strict=True)]
+        if not any(map(plain_text, notes)):
+            return replace(self, rows=tuple(rows), notes=())
+        noted = tuple((*row, note) for row, note in zip(rows, notes, strict=True))
+        return replace(self, columns=(*self.columns, Column("note")), rows=noted, notes=())
+
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:
         """The rows without styles; a bar is empty."""
-        return tuple(tuple("" if isinstance(cell, Bar) else plain_text(cell) for cell in row) for row in self.rows)
+        return tuple(tuple(map(_text_of, row)) for row in self.rows)
+
+
+def _text_of(cell: Cell | Bar) -> str:
+    return "" if isinstance(cell, Bar) else plain_text(cell)
 
 
 def columns(titles: Iterable[str], sides: str, *, is_whole: bool = False) -> tuple[Column, ...]:

@@ -12,6 +12,7 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import paths
+from cephtui.printable import either
 from cephtui.sessions.names import opened
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
@@ -59,10 +60,11 @@ class ExportingScreen(Screen[None]):
 
     async def _ask_for_file(self, session: str) -> Path | None:
         """None where the user does not want one."""
+        from cephtui.reports.render import FORMATS
         from cephtui.reports.writing import default_name
 
         proposed = str(_folder() / default_name(session, "html"))
-        hint = ".html, .md, .csv or .xlsx"
+        hint = either([each.suffixes[0] for each in FORMATS.values()])
         typed = await self.app.push_screen_wait(EnterText(f"report of session {session}", proposed, _wrong, hint=hint))
         return _path(typed) if typed else None
 

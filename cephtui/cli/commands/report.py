@@ -15,6 +15,7 @@ from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import JUDGING, Question, refuse_options
 from cephtui.cli.saved import find_run, find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus
+from cephtui.reports.render import FORMATS
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.svg import svgs_of
 from cephtui.reports.views.report.content import document_of, report_view
@@ -46,7 +47,7 @@ def make_report(
         material = _material(names, mark, question, title)
         if anonymous:
             material = with_stand_ins(material)
-        if file is None and form in ("html", "xlsx"):
+        if file is None and not FORMATS[form].is_printed:
             file = Path(default_name(material.sessions[-1], form))
         output = Output(form, None if file == TO_STDOUT else file, force)
         if assets:
@@ -70,7 +71,7 @@ def _check_options(form: str, file: Path | None, force: bool, seconds: bool, ass
             ("--title", *JUDGING),
             "is not for csv, which has all figures of the runs, and neither a title nor a verdict",
         )
-    if force and not assets and file in (None, TO_STDOUT) and form in ("md", "csv"):
+    if force and not assets and file in (None, TO_STDOUT) and FORMATS[form].is_printed:
         raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
     if file == TO_STDOUT:
         check_output(Output(form))

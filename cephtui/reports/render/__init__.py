@@ -1,15 +1,19 @@
 """The formats of files: each renders any view, and knows no result.
 
-A format is a module here and a row in ``FORMATS``. Each library is loaded with its own format only.
+A format is a module here and a row in ``FORMATS``. The command line loads this table at its start, and what a format
+needs with its first use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cephtui.frozen import dataclass
-from cephtui.reports.blocks import View
+
+if TYPE_CHECKING:
+    from cephtui.reports.blocks import View
 
 
 def _markdown(view: View) -> str:
@@ -45,13 +49,15 @@ class Format:
     render: Callable[[View], str | bytes]
     """The whole file. Raises StoreError, where a view reads what it shows."""
     is_text: bool = True
+    is_printed: bool = True
+    """Whether a report is printed where no file is named; else it gets a file with the name of its session."""
 
 
 FORMATS: Mapping[str, Format] = {
     "md": Format((".md", ".markdown"), _markdown),
-    "html": Format((".html", ".htm"), _html),
+    "html": Format((".html", ".htm"), _html, is_printed=False),
     "csv": Format((".csv",), _csv),
-    "xlsx": Format((".xlsx",), _xlsx, is_text=False),
+    "xlsx": Format((".xlsx",), _xlsx, is_text=False, is_printed=False),
 }
 
 

@@ -95,17 +95,17 @@ def _facts(block: Facts) -> Iterator[str]:
         yield item
 
 
-def table_lines(table: Table) -> Iterator[str]:
-    """Without what is only drawn; notes of rows are its last column."""
+def table_lines(noted: Table) -> Iterator[str]:
+    """Without what is only drawn."""
+    table = noted.with_notes_in_cells()
     kept = [at for at in range(len(table.columns)) if not any(isinstance(row[at], Bar) for row in table.rows)]
     columns = [table.columns[at] for at in kept]
-    yield _row([*(inline(column.title) for column in columns), *[""] * table.has_notes])
-    yield _row([*("---:" if column.side == "r" else "---" for column in columns), *["---"] * table.has_notes])
+    yield _row([inline(column.title) for column in columns])
+    yield _row(["---:" if column.side == "r" else "---" for column in columns])
     for number, row in enumerate(table.rows):
         mark = "**" if number in table.strong else ""
         cells = [inline(cell) for at in kept if not isinstance(cell := row[at], Bar)]
-        notes = [inline(table.notes[number])] if table.has_notes else []
-        yield _row([f"{mark}{cell}{mark}" if cell.strip() else "" for cell in [*cells, *notes]])
+        yield _row([f"{mark}{cell}{mark}" if cell.strip() else "" for cell in cells])
 
 
 def _row(cells: Sequence[str]) -> str:

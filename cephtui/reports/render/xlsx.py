@@ -192,8 +192,8 @@ def _cells(block: Block) -> list[Sequence[str]]:
         case Facts():
             return [(name, plain_text(fact)) for name, fact in block.facts]
         case Table():
-            notes = map(plain_text, block.notes or [""] * len(block.rows))
-            return [block.titles, *((*row, note) for row, note in zip(block.texts, notes, strict=True))]
+            table = block.with_notes_in_cells()
+            return [table.titles, *table.texts]
         case Histograms():
             return _cells(block.table)
         case Code():
