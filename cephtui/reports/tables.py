@@ -39,12 +39,6 @@ def add_row(table: Table, *cells: RenderableType) -> None:
     table.add_row(*(plain(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
-def add_more(table: Table, more: str) -> None:
-    """A row that says how many were left out; none for an empty text."""
-    if more:
-        add_row(table, "", more)
-
-
 def plain(text: str, style: str = "") -> Text:
     """Text that is no markup, printable and of a bearable length."""
     return Text(printable(shorter(text)), style=style)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.ratio import required_ratio
 from cephtui.models.metrics import BY_NAME
@@ -11,12 +12,15 @@ from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.reports.blocks import Block, Cell, Document, Interval, Items, Text, View, cut_items, document, words
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
+from cephtui.reports.text import metric_of
 from cephtui.reports.verdict import (
     also_measured,
     answer_text,
     basis,
     headline_parts,
+    interval_of,
     left_out_lines,
+    ratio_of,
     signed_percent,
     verdict_text,
 )
@@ -88,6 +92,19 @@ def _ends(verdict: Verdict) -> tuple[float, float, float]:
     assert verdict.interval
     assert verdict.ratio
     return verdict.interval[0], verdict.ratio, verdict.interval[1]
+
+
+def figure_cells(verdict: Verdict) -> tuple[str, ...]:
+    """Which figure it is, that of both sides, the change, its interval, and the runs of both sides."""
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
+    return (
+        f"{verdict.direction} {metric.full_title}",
+        metric.as_text(verdict.left),
+        metric.as_text(verdict.right),
+        ratio_of(verdict) or units.DASH,
+        f"{interval_of(verdict)} %" if verdict.interval else units.DASH,
+        f"{len(verdict.before)} / {len(verdict.after)}",
+    )
 
 
 def style_of(verdict: Verdict) -> Style:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from cephtui import units
 from cephtui.analysis.batches import name_of, node_names
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
@@ -16,10 +15,9 @@ from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Cell, Column, Document, Items, NextStep, Table, Text, View, columns, document, words
 from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
-from cephtui.reports.text import metric_of
-from cephtui.reports.verdict import answer_text, interval_of, ratio_of, short_text
+from cephtui.reports.verdict import answer_text, short_text
 from cephtui.reports.views.comparison import differences_block
-from cephtui.reports.views.judgement import limits_of, name_of_verdict, style_of, verdicts_sheet
+from cephtui.reports.views.judgement import figure_cells, limits_of, name_of_verdict, style_of, verdicts_sheet
 from cephtui.tools import TOOLS
 
 
@@ -88,21 +86,9 @@ def rows(compared: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, 
     """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
     named = names_of_pairs(compared)
     return [
-        (verdict, (name_of_verdict(verdict, named), *_figures(verdict), short_text(verdict, brief=True)))
+        (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), short_text(verdict, brief=True)))
         for verdict in judged.deciding
     ]
-
-
-def _figures(verdict: Verdict) -> tuple[str, ...]:
-    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
-    return (
-        f"{verdict.direction} {metric.full_title}",
-        metric.as_text(verdict.left),
-        metric.as_text(verdict.right),
-        ratio_of(verdict) or units.DASH,
-        interval_of(verdict),
-        f"{len(verdict.before)}, {len(verdict.after)}",
-    )
 
 
 def legend(judged: Judgement) -> list[str]:

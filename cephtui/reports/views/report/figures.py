@@ -23,13 +23,12 @@ from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Block, Items, Table, columns, cut_rows
+from cephtui.reports.blocks import Block, Cell, Items, Table, columns, cut_rows
 from cephtui.reports.facts import run_names
 from cephtui.reports.quality import LEVELS, QUALITY, quality_of
 from cephtui.reports.text import (
     cut,
     margin_of,
-    metric_of,
     short_conditions,
     spread_of,
     title_of,
@@ -37,9 +36,9 @@ from cephtui.reports.text import (
     tools_of,
     written,
 )
-from cephtui.reports.verdict import interval_of, ratio_of, short_text
+from cephtui.reports.verdict import short_text
 from cephtui.reports.views.jobs import compared_jobs
-from cephtui.reports.views.judgement import name_of_verdict
+from cephtui.reports.views.judgement import figure_cells, name_of_verdict
 from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
 from cephtui.reports.views.report.findings import status_of
 from cephtui.reports.views.report.material import Material
@@ -56,48 +55,29 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     names = names_of_changes(material.changes)
     shown = judged.verdicts if len(material.changes) <= _WHOLE_MOST else judged.deciding
     labels = [name_of_verdict(verdict, names) for verdict in shown]
-    rows, strong = [], set()
-    for number, verdict in enumerate(shown):
-        metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
-        change, interval = change_texts(verdict)
-        if verdict.decides and verdict.met is not None:
-            strong.add(number)
-        rows.append(
-            (
-                f"{f'{labels[number]} ' * (len({*labels}) > 1)}{verdict.direction} {metric.full_title}",
-                metric.as_text(verdict.left),
-                metric.as_text(verdict.right),
-                change,
-                interval,
-                f"{len(verdict.before)} / {len(verdict.after)}",
-                _quality(material, verdict, runs, metric),
-                _word(verdict),
-            )
-        )
+    rows: list[tuple[Cell, ...]] = []
+    for label, verdict in zip(labels, shown, strict=True):
+        figure, *cells = figure_cells(verdict)
+        title = f"{label} {figure}" if len({*labels}) > 1 else figure
+        rows.append((title, *cells, _quality(material, verdict, runs), _word(verdict)))
+    strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
     confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
     titles = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
-    return (Table(columns(titles, "lrrrrrll"), tuple(rows), frozenset(strong)),)
+    return (Table(columns(titles, "lrrrrrll"), tuple(rows), strong),)
 
 
 def _word(verdict: Verdict) -> str:
     return short_text(verdict) if verdict.decides else "also measured"
 
 
-def change_texts(verdict: Verdict) -> tuple[str, str]:
-    """The change and its interval: ``-18.0 %``, ``-21.0 .. -14.9 %``; dashes where they are not known."""
-    if verdict.ratio is None:
-        return units.DASH, units.DASH
-    return ratio_of(verdict), f"{interval_of(verdict)} %" if verdict.interval else units.DASH
-
-
-def _quality(material: Material, verdict: Verdict, runs: dict[str, Run], metric: Metric) -> str:
+def _quality(material: Material, verdict: Verdict, runs: dict[str, Run]) -> str:
     """Valid, or how many of the runs that count have a finding that limits this figure; and which side has no run."""
     names = (*verdict.before, *verdict.after)
     if not names:
         return QUALITY["INVALID"]
     lacking = [side for side, own in zip(material.sides, (verdict.before, verdict.after), strict=True) if not own]
     codes = {name: [finding.code for finding in runs[name].findings] for name in names}
-    limited = [name for name in names if limiting(codes[name], metric.name, verdict.direction)]
+    limited = [name for name in names if limiting(codes[name], verdict.figure, verdict.direction)]
     found = f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
     return ", ".join([found, *(f"none of {side}" for side in lacking)])
 
