@@ -41,6 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(found: Versus, asked: Asked) -> Judgement:
+def judged_versus(compared: Versus, asked: Asked) -> Judgement:
     """Now."""
-    return conclude_versus(found, asked, datetime.now(UTC))
+    return conclude_versus(compared, asked, datetime.now(UTC))

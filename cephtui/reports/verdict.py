@@ -126,9 +126,9 @@ def required_text(verdict: Verdict) -> str:
     return required_percent(verdict.require_percent)
 
 
-def required_percent(asked: float) -> str:
+def required_percent(percent: float) -> str:
     """What a change must bring, of a number below or above 0."""
-    return f"at least {_percent(asked)} better" if asked > 0 else f"at most {_percent(-asked)} worse"
+    return f"at least {_percent(percent)} better" if percent > 0 else f"at most {_percent(-percent)} worse"
 
 
 def basis(verdict: Verdict) -> str:
@@ -181,10 +181,10 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 
 
-def left_out_lines(found: Iterable[LeftOut]) -> list[str]:
+def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """``tuning/1-3, 5: why``: runs with the same reason on one line."""
     runs: dict[tuple[str, str], list[int]] = {}
-    for each in found:
+    for each in left_out:
         session, _, number = each.run.rpartition("/")
         runs.setdefault((session, each.why), []).append(int(number))
     return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]

@@ -54,12 +54,12 @@ def _diagnose(
     return with_findings([_with(with_hardware, row, found, reading) for row, found in zip(rows, hardware, strict=True)])
 
 
-def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, asked: Future[T] | None, text: str) -> NodeRow:
+def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, answer: Future[T] | None, text: str) -> NodeRow:
     """The row with what was asked for; a connection that was lost meanwhile is a problem of the node's."""
-    if asked is None:
+    if answer is None:
         return row
     try:
-        return adds(row, patiently(asked, text))
+        return adds(row, patiently(answer, text))
     except TransportError as error:
         problems = tuple(dict.fromkeys([*row.problems, str(error)]))
         return row.model_copy(update={"ready": False, "problems": problems})

@@ -120,13 +120,13 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
 
-def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
+def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
-    asked = asked_of(question, found.directory.name, found.looks)
-    asked = replace(asked, others=found.others, beside=found.beside)
+    asked = asked_of(question, saved.directory.name, saved.looks)
+    asked = replace(asked, others=saved.others, beside=saved.beside)
     if question == Question():
-        asked = as_asked(asked, found)
-    return _kept(of_change(found, asked, now, title), found.directory)
+        asked = as_asked(asked, saved)
+    return _kept(of_change(saved, asked, now, title), saved.directory)
 
 
 def _kept(material: Material, directory: Path) -> Material:

@@ -54,14 +54,14 @@ def job_rows(run: Run) -> list[JobRow]:
     return [row for direction in directions for row in _rows([each for each in found if each[3] == direction])]
 
 
-def _rows(found: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
+def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
     """Of one direction."""
-    rates = [total.iops or 0.0 for *_, total in found]
-    ios = sum(total.ios or 0 for *_, total in found)
+    rates = [total.iops or 0.0 for *_, total in jobs]
+    ios = sum(total.ios or 0 for *_, total in jobs)
     words = {rates.index(max(rates)): "most", rates.index(min(rates)): "least"} if min(rates) < max(rates) else {}
     return [
         JobRow(*each, share=(each[-1].ios or 0) / ios if ios else None, word=words.get(number, ""))
-        for number, each in enumerate(found)
+        for number, each in enumerate(jobs)
     ]
 
 

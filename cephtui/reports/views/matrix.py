@@ -141,11 +141,11 @@ def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
     return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
 
 
-def slowest_text(found: Slowest) -> str:
+def slowest_text(slowest: Slowest) -> str:
     """``pve2, 38 % below the median``, ``osd.3, commit latency 62 % above the median``."""
-    what = "commit latency " if found.kind == "osd" else ""
-    side = "below" if found.better == "more" else "above"
-    return f"{found.name}, {what}{100 * found.fraction:.0f} % {side} the median"
+    what = "commit latency " if slowest.kind == "osd" else ""
+    side = "below" if slowest.better == "more" else "above"
+    return f"{slowest.name}, {what}{100 * slowest.fraction:.0f} % {side} the median"
 
 
 # ---------------------------------------------------------------------------------------------- lines
@@ -190,14 +190,14 @@ def slowest_remarks(matrix: Matrix) -> list[Cell]:
     return [words((f"{_SLOWEST} {_standing_out(found)}", "open")) for found in _nodes_first(slowest)]
 
 
-def _nodes_first(found: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
-    return sorted(found.values(), key=lambda same: same[0][0].kind != "node")
+def _nodes_first(slowest: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
+    return sorted(slowest.values(), key=lambda same: same[0][0].kind != "node")
 
 
-def _standing_out(found: Sequence[tuple[Slowest, str]]) -> str:
+def _standing_out(same: Sequence[tuple[Slowest, str]]) -> str:
     """Of one node or OSD: where it is slowest, and in how many cells beside that."""
-    worst, where = max(found, key=lambda each: each[0].fraction)
-    more = f", and in {len(found) - 1} more" if len(found) > 1 else ""
+    worst, where = max(same, key=lambda each: each[0].fraction)
+    more = f", and in {len(same) - 1} more" if len(same) > 1 else ""
     return f"slowest {_KIND_WORDS[worst.kind]}: {slowest_text(worst)} ({where}{more})"
 
 

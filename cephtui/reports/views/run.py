@@ -186,10 +186,10 @@ def _spread_of(seconds: Seconds, tool: str) -> str:
     return f"least {least}, greatest {greatest}, standard deviation {stddev}{share}"
 
 
-def _nics(found: NodeEnvironment) -> list[str]:
+def _nics(environment: NodeEnvironment) -> list[str]:
     """``eth0 10.0 Gbit/s MTU 9000``."""
-    speeds = {name: f" {units.bit_rate(speed)}" for name, speed in found.nic_bits_per_second.items()}
-    mtus = {name: f" MTU {size}" for name, size in found.nic_mtu.items()}
+    speeds = {name: f" {units.bit_rate(speed)}" for name, speed in environment.nic_bits_per_second.items()}
+    mtus = {name: f" MTU {size}" for name, size in environment.nic_mtu.items()}
     names, more = cut(speeds | mtus, "NICs")
     return [*(f"{name}{speeds.get(name, '')}{mtus.get(name, '')}" for name in names), more]
 

@@ -38,10 +38,10 @@ class Row:
     """What was to be measured and was not."""
 
 
-def volume_rows(found: Iterable[Expected], runs: Mapping[str, Run], ordered: Ordered | None = None) -> list[Row]:
+def volume_rows(every: Iterable[Expected], runs: Mapping[str, Run], ordered: Ordered | None = None) -> list[Row]:
     """What was expected of volumes; ``runs`` are by their names, and ``ordered`` has what is not measured."""
     rows: dict[_Key, list[Row]] = {}
-    for key, volume, depth, expected in (*_measured_parts(found, runs), *_missing_parts(runs.values(), ordered)):
+    for key, volume, depth, expected in (*_measured_parts(every, runs), *_missing_parts(runs.values(), ordered)):
         same = rows.setdefault(key, [])
         at = next((number for number, row in enumerate(same) if volume.part not in row.parts), len(same))
         before = same[at] if at < len(same) else Row(volume.name, volume.device_class, depth)
@@ -55,8 +55,8 @@ def volume_rows(found: Iterable[Expected], runs: Mapping[str, Run], ordered: Ord
 _Part: TypeAlias = tuple[_Key, MeasuredVolume, str, Expected | None]
 
 
-def _measured_parts(found: Iterable[Expected], runs: Mapping[str, Run]) -> Iterator[_Part]:
-    for expected in found:
+def _measured_parts(every: Iterable[Expected], runs: Mapping[str, Run]) -> Iterator[_Part]:
+    for expected in every:
         run = next((runs[name] for name in runs_of(expected) if name in runs), None)
         if run and run.promise and run.promise.volume and expected.expectation in run.promise.expect:
             volume, depth = run.promise.volume, _depth(run.options, run.asked)
@@ -72,10 +72,10 @@ def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Pa
             yield (cell.volume.name, cell.target, *cell.nodes, options.get("bs"), depth), cell.volume, depth, None
 
 
-def _depth(options: Mapping[str, object], asked: Mapping[str, object] = MappingProxyType({})) -> str:
-    """As it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
+def _depth(options: Mapping[str, object], wanted: Mapping[str, object] = MappingProxyType({})) -> str:
+    """As it runs: ``64 x 8 jobs``; where several were wanted for on one image, ``512 in one job``."""
     depth, jobs = options.get("iodepth", 1), str(options.get("numjobs", 1))
-    return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in asked else str(depth)
+    return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in wanted else str(depth)
 
 
 def volume_blocks(rows: Sequence[Row], runs: Mapping[str, Run]) -> Iterator[Block]:
@@ -120,25 +120,25 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"]
 
 
-def _measured(found: Expected | None, runs: Mapping[str, Run]) -> Cell:
+def _measured(expected: Expected | None, runs: Mapping[str, Run]) -> Cell:
     """``PASS 8,006``; of reads and writes together also each of them."""
-    if found is None:
+    if expected is None:
         return units.DASH
-    text = f"{found.word} {_figure(found, found.measured)}" if found.measured is not None else found.word
-    metric = BY_NAME[found.figure]
+    text = f"{expected.word} {_figure(expected, expected.measured)}" if expected.measured is not None else expected.word
+    metric = BY_NAME[expected.figure]
     parts = [
-        _figure(found, measured_of(run, Expectation(metric, found.promised, name)))
-        for run in [runs[name] for name in found.runs if name in runs][-1:]
+        _figure(expected, measured_of(run, Expectation(metric, expected.promised, name)))
+        for run in [runs[name] for name in expected.runs if name in runs][-1:]
         for name in run.summary.flows
     ]
     whole = f"{text} ({' + '.join(parts)})" if len(parts) > 1 else text
-    return words(whole, style=STYLES.get(found.word, "open"))
+    return words(whole, style=STYLES.get(expected.word, "open"))
 
 
-def _figure(found: Expected, value: float | None) -> str:
+def _figure(expected: Expected, value: float | None) -> str:
     if value is None:
         return units.DASH
-    return f"{value:,.0f}" if found.figure == "iops" else units.bandwidth(value)
+    return f"{value:,.0f}" if expected.figure == "iops" else units.bandwidth(value)
 
 
 def _promised(row: Row) -> str:

@@ -58,15 +58,17 @@ def hardware(runs: Iterable[Run]) -> Mapping[str, str]:
     return {", ".join(nodes): text for text, nodes in alike.items()}
 
 
-def _node(found: NodeEnvironment) -> str:
-    links = sorted({units.bit_rate(speed) for speed in found.nic_bits_per_second.values()})
+def _node(environment: NodeEnvironment) -> str:
+    links = sorted({units.bit_rate(speed) for speed in environment.nic_bits_per_second.values()})
     parts = (
-        found.os,
-        f"kernel {found.kernel}" if found.kernel else "",
-        f"{found.cpu_count} x {found.cpu}" if found.cpu_count and found.cpu else found.cpu,
-        units.size(found.memory_bytes) if found.memory_bytes else "",
+        environment.os,
+        f"kernel {environment.kernel}" if environment.kernel else "",
+        f"{environment.cpu_count} x {environment.cpu}"
+        if environment.cpu_count and environment.cpu
+        else environment.cpu,
+        units.size(environment.memory_bytes) if environment.memory_bytes else "",
         f"network {' and '.join(links)}" if links else "",
-        found.filesystem,
-        found.device,
+        environment.filesystem,
+        environment.device,
     )
     return ", ".join(part for part in parts if part)

@@ -44,24 +44,24 @@ def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
     return material
 
 
-def as_asked(asked: Asked, found: SavedChange) -> Asked:
+def as_asked(asked: Asked, change: SavedChange) -> Asked:
     """As a guided check was asked, where it is one; else with the looks of the change."""
-    guided = found.guided
+    guided = change.guided
     if guided is None:
-        criteria = replace(asked.criteria, looks=found.looks)
-        return replace(asked, criteria=criteria, others=found.others, beside=found.beside)
+        criteria = replace(asked.criteria, looks=change.looks)
+        return replace(asked, criteria=criteria, others=change.others, beside=change.beside)
     metrics = tuple(metric_named(name) for name in guided.metrics)
     return replace(
-        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=found.beside
+        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=change.beside
     )
 
 
-def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_change(saved: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
     """The verdict on a change, with what it rests on; raises StoreError."""
-    root = found.directory.parent
-    runs = [run for change in found.changes for run in change.runs]
-    judged = judge_saved(found.changes, asked, found.marks, found.directory, at)
-    return _material(root, runs, found.marks, asked, at, title, found.notes, found.changes, judged)
+    root = saved.directory.parent
+    runs = [run for change in saved.changes for run in change.runs]
+    judged = judge_saved(saved.changes, asked, saved.marks, saved.directory, at)
+    return _material(root, runs, saved.marks, asked, at, title, saved.notes, saved.changes, judged)
 
 
 def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
@@ -74,12 +74,12 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
     return replace(material, ordered=store.read_ordered(directory), osds=osds)
 
 
-def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_versus(compared: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
-    judged = with_earlier(conclude_versus(found, asked, at), directory)
-    runs = [run for pair in found.pairs for run in pair.runs]
-    material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
-    return replace(material, sides=(found.left.name, found.right.name), is_versus=True)
+    judged = with_earlier(conclude_versus(compared, asked, at), directory)
+    runs = [run for pair in compared.pairs for run in pair.runs]
+    material = _material(directory.parent, runs, (), asked, at, title, (), compared.pairs, judged)
+    return replace(material, sides=(compared.left.name, compared.right.name), is_versus=True)
 
 
 def _material(

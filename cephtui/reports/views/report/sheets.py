@@ -106,27 +106,31 @@ def _row_of(verdict: Verdict, sides: tuple[str, str]) -> dict[str, object]:
     }
 
 
-def _row_of_expected(found: Expected) -> dict[str, object]:
+def _row_of_expected(expected: Expected) -> dict[str, object]:
     """By heading; figures are in the unit of their row."""
-    low, high = found.interval or (None, None)
-    reached = found.seconds_reached / found.seconds if found.seconds and found.seconds_reached is not None else None
+    low, high = expected.interval or (None, None)
+    reached = (
+        expected.seconds_reached / expected.seconds
+        if expected.seconds and expected.seconds_reached is not None
+        else None
+    )
     return {
-        "step": found.step,
-        "target": found.target,
-        "runs": ", ".join(runs_of(found)),
-        "direction": found.direction,
-        "figure": found.figure,
-        "unit": BY_NAME[found.figure].unit,
-        "expected": found.promised,
-        "measured": found.measured,
+        "step": expected.step,
+        "target": expected.target,
+        "runs": ", ".join(runs_of(expected)),
+        "direction": expected.direction,
+        "figure": expected.figure,
+        "unit": BY_NAME[expected.figure].unit,
+        "expected": expected.promised,
+        "measured": expected.measured,
         "interval low": low,
         "interval high": high,
         f"share of {SECONDS}": reached,
-        "word": found.word,
-        "answer": found.answer,
-        "given before": found.given,
-        "left out": "; ".join(left_out_lines(found.left_out)),
-        "limited by": "; ".join(left_out_lines(found.limited)),
+        "word": expected.word,
+        "answer": expected.answer,
+        "given before": expected.given,
+        "left out": "; ".join(left_out_lines(expected.left_out)),
+        "limited by": "; ".join(left_out_lines(expected.limited)),
     }
 
 
