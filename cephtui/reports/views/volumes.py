@@ -73,7 +73,7 @@ def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Pa
 
 
 def _depth(options: Mapping[str, object], wanted: Mapping[str, object] = MappingProxyType({})) -> str:
-    """As it runs: ``64 x 8 jobs``; where several were wanted for on one image, ``512 in one job``."""
+    """As it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
     depth, jobs = options.get("iodepth", 1), str(options.get("numjobs", 1))
     return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in wanted else str(depth)
 
