@@ -44,11 +44,14 @@ from cephtui.reports.blocks import (
     Table,
     Text,
     View,
+    naming_runs,
     plain_text,
     sheets_of,
     together,
+    words,
 )
 from cephtui.reports.render import FORMATS
+from cephtui.reports.render.gfm import inline
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_view
 from cephtui.reports.views.curve import curves_of, curves_view
@@ -216,6 +219,44 @@ def drawn(view: View, width: int = 1000, *, ascii_only: bool = False) -> str:
     return console.file.getvalue()
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_is_a_view_too(form: str) -> None:
+    empty = [session_view([]), links_view([], "s"), nodes_view([]), sessions_view(list, list)]
+    assert all(FORMATS[form].render(each) for each in empty)
+    assert [drawn(each).strip() for each in empty[:3]] == ["no runs", "", ""]
+
+
+def test_columns_of_the_greatest_rank_are_left_out_first_then_another_table_is_taken() -> None:
+    def shown(width: int, *narrower: Block) -> list[str]:
+        heads = (Column("name", is_whole=True), Column("target", rank=1), Column("started", rank=2))
+        table = Table(heads, (("tuning", "rbd:bench", "2026-11-22"),), narrower=narrower)
+        console = Console(file=StringIO(), width=width)
+        console.print(draw([table]))
+        assert isinstance(console.file, StringIO)
+        return console.file.getvalue().split()
+
+    assert shown(40) == ["name", "target", "started", "tuning", "rbd:bench", "2026-11-22"]
+    assert shown(20) == ["name", "target", "tuning", "rbd:bench"]
+    assert shown(10) == ["name", "tuning"]
+    assert shown(20, Text("short")) == ["name", "target", "tuning", "rbd:bench"]
+    assert shown(4, Text("short"))[0] == "shor"
+
+
+def test_a_column_that_is_wrapped_needs_no_more_than_is_enough() -> None:
+    heads = (Column("presets", enough=9), Column("target", rank=1, is_whole=True))
+    console = Console(file=StringIO(), width=20)
+    console.print(draw([Table(heads, (("write-iops, read-iops", "rbd:bench"),))]))
+    assert isinstance(console.file, StringIO)
+    assert "rbd:bench" in console.file.getvalue()
+
+
+def test_runs_are_named_in_texts_of_cephtuis_own_only() -> None:
+    text = words("ticket #12: ", naming_runs("3 s into #3, before #5-7, 9"))
+    assert text.plain == "ticket #12: 3 s into #3, before #5-7, 9"
+    assert inline(text) == "ticket #12: 3 s into run 3, before runs 5-7, 9"
+    assert inline(words(("#3", "runs"), " failed")) == "run 3: failed"
+
+
 def test_a_note_stands_in_a_cell_of_a_file() -> None:
     table = Table((Column("#"), Column("preset")), (("1", "a"), ("*", "")), notes=("failed", "size 2"))
     assert table.with_notes_in_cells().titles == ("#", "preset", "note")
@@ -329,12 +370,20 @@ class Page(HTMLParser):
             self.tables[-1][-1][-1] += data
 
 
+def filled(row: Sequence[str]) -> list[str]:
+    """Without empty cells at the end: the last text has their room."""
+    cells = [*map(squeezed, row)]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
 def test_a_page_has_the_cells_of_each_table_and_each_text(view: View) -> None:
     page = Page()
     page.feed(rendered(view, "html"))
     tables = [table.with_notes_in_cells() for table in tables_in(view)]
-    assert [[[*map(squeezed, row)] for row in table] for table in page.tables] == [
-        [[*map(squeezed, row)] for row in (table.titles, *table.texts)] for table in tables
+    assert [[filled(row) for row in table] for table in page.tables] == [
+        [filled(row) for row in (table.titles, *table.texts)] for table in tables
     ]
     whole = squeezed(page.text)
     assert [each for each in texts_in(view) if squeezed(each) not in whole] == []

@@ -61,9 +61,8 @@ _PRINTED: Mapping[str, Callable[[View], None]] = {"table": emit_table, "json": e
 
 def _render(view: View, output: Output) -> None:
     """In the format of a file."""
-    format_ = FORMATS[output.form]
     check_output(output)
-    hand_out(format_.render(view), output)
+    hand_out(FORMATS[output.form].render(view), output)
 
 
 def check_output(output: Output) -> None:
@@ -73,7 +72,7 @@ def check_output(output: Output) -> None:
 
     if output.file is None:
         if not FORMATS[output.form].is_text and sys.stdout.isatty():
-            raise click.UsageError("-o - : a workbook is no text for a terminal: name a file")
+            raise click.UsageError("a workbook is no text for a terminal: name a file with -o FILE")
         return
     try:
         check_free(output.file, force=output.force)

@@ -11,17 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui.frozen import dataclass
-from cephtui.models.metrics import LIVE
 from cephtui.printable import printable
-from cephtui.reports.text import shorter, title_of
+from cephtui.reports.text import shorter
 
 _UNLIMITED = 1 << 20
 """Columns."""
-
-
-def live_columns(tool: str) -> tuple[str, ...]:
-    """The headings of what is measured each second."""
-    return tuple(title_of(metric, [tool]) for metric in LIVE)
 
 
 def make_table(*columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:

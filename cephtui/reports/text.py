@@ -181,6 +181,11 @@ def title_of(metric: Metric, tools: Iterable[str], flows: Iterable[str] = ()) ->
     return f"{latency_word(tools, flows)} {metric.title}" if metric.unit == "s" else metric.title
 
 
+def live_columns(tool: str) -> tuple[str, ...]:
+    """The headings of what is measured each second."""
+    return tuple(title_of(metric, [tool]) for metric in LIVE)
+
+
 def titles_of(metrics: Sequence[Metric], runs: Collection[Run], *, short: bool = False) -> list[str]:
     """The headings of columns above all flows of these runs.
 

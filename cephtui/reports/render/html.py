@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jinja2 import Environment
 from markupsafe import Markup
 
 from cephtui.paths import packaged_text
 from cephtui.printable import lines
-from cephtui.reports.blocks import Bar, Cell, Chart, Document
+from cephtui.reports.blocks import Bar, Cell, Chart, Document, Table, plain_text
 from cephtui.reports.render.svg import draw
 
 
@@ -16,7 +18,14 @@ def html_of(content: Document) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
     template = environment.from_string(packaged_text("cephtui.reports.render", "page.html"))
     style = Markup(packaged_text("cephtui.reports.render", "page.css"))
-    return template.render(document=content, style=style, svg=_svg, cell=_cell, kind=lambda block: type(block).__name__)
+    functions = {"svg": _svg, "cell": _cell, "filled": _filled, "kind": lambda block: type(block).__name__}
+    return template.render(document=content, style=style, **functions)
+
+
+def _filled(table: Table, row: Sequence[Cell | Bar]) -> Sequence[Cell | Bar]:
+    """The cells of a row up to its last text, which has the room of the others; all of one that ends in a figure."""
+    last = max((at for at, cell in enumerate(row) if isinstance(cell, Bar) or plain_text(cell)), default=0)
+    return row[: last + 1] if table.columns[last].side == "l" else row
 
 
 def _svg(chart: Chart) -> Markup:

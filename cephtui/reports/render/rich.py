@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -27,7 +26,6 @@ from cephtui.reports.blocks import (
     NextStep,
     Table,
     Text,
-    plain_text,
 )
 from cephtui.reports.render.histogram import color_of_flow, draw_histograms
 from cephtui.reports.render.interval import interval_bar
@@ -130,25 +128,30 @@ class _Drawing:
         """All columns, else without those of the greatest ranks, else what is narrower."""
         ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
         tables = [table, *(_without(table, rank) for rank in ranks)]
-        drawn = [(_needed(each), self._rows(each)) for each in tables]
+        drawn = [self._rows(each) for each in tables]
         return _FirstThatFits(drawn, self.all_of(table.narrower) if table.narrower else drawn[-1][1])
 
-    def _rows(self, table: Table) -> RenderableType:
+    def _rows(self, table: Table) -> tuple[int, RenderableType]:
+        """How many columns of the terminal it needs, its notes below the rows, and the table."""
         drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold",
                           show_header=any(table.titles))  # fmt: skip
-        for column in table.columns:
+        styles: list[Style] = ["strong" if number in table.strong else "" for number in range(len(table.rows))]
+        rows = [[self._cell(cell, style) for cell in row] for row, style in zip(table.rows, styles, strict=True)]
+        needed = len(table.columns) - 1
+        for number, column in enumerate(table.columns):
+            title = self.line(column.title)
+            most = max((row[number].cell_len for row in rows), default=0)
+            needed += max(title.cell_len, min(most, column.enough) if column.enough else most)
             drawn.add_column(
-                self.line(column.title),
+                title,
                 justify="right" if column.side == "r" else "left",
                 overflow="fold",
                 no_wrap=column.side == "r" or column.is_whole,
             )
-        for number, row in enumerate(table.rows):
-            style: Style = "strong" if number in table.strong else ""
-            drawn.add_row(*(self._cell(cell, style) for cell in row))
-        if not table.has_notes:
-            return drawn
-        return Noted(drawn, [self.line(note) for note in table.notes], table.note_indent)
+        for row in rows:
+            drawn.add_row(*row)
+        notes = [self.line(note) for note in table.notes]
+        return needed, Noted(drawn, notes, table.note_indent) if table.has_notes else drawn
 
     def _cell(self, cell: Cell | Bar, style: Style) -> RichText:
         if not isinstance(cell, Bar):
@@ -171,17 +174,6 @@ class _FirstThatFits:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield next((each for needed, each in self.drawn if needed <= options.max_width), self.otherwise)
-
-
-def _needed(table: Table) -> int:
-    """Columns of a terminal for all of a table, its notes below the rows."""
-    widths = []
-    for number, column in enumerate(table.columns):
-        cells = [row[number] for row in table.rows]
-        most = max((each.width if isinstance(each, Bar) else cell_len(plain_text(each)) for each in cells), default=0)
-        title = cell_len(plain_text(column.title))
-        widths.append(max(title, min(most, column.enough) if column.enough else most))
-    return sum(widths) + len(widths) - 1
 
 
 def _without(table: Table, rank: int) -> Table:

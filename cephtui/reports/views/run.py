@@ -32,7 +32,6 @@ from cephtui.reports.client import client_facts
 from cephtui.reports.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
 from cephtui.reports.sparks import spark
 from cephtui.reports.styles import OUTCOMES
-from cephtui.reports.tables import live_columns
 from cephtui.reports.text import (
     IN_TABLE,
     began,
@@ -42,6 +41,7 @@ from cephtui.reports.text import (
     joined,
     latency_word,
     link_figures,
+    live_columns,
     written,
 )
 from cephtui.reports.views.jobs import job_blocks

@@ -79,7 +79,7 @@ def session_view(runs: Sequence[Run], marks: Sequence[Mark] = (), *, is_saved: b
 
 def _document(runs: Sequence[Run], marks: Sequence[Mark], *, is_saved: bool) -> Document:
     if not runs:
-        return document(_NO_RUNS, *runs_blocks(runs, marks))
+        return Document(_NO_RUNS, "", (Text(_NO_RUNS), *(runs_blocks(runs, marks) if marks else ())))
     more: list[Block] = [Code("", runs[0].command, is_aside=True)] if len(runs) == 1 else []
     more += [NextStep("details", details_command(runs))] if is_saved else []
     return document(title_of_runs(runs), conditions_of_all(runs), *runs_blocks(runs, marks), *_compared(runs), *more)

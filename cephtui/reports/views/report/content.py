@@ -20,7 +20,15 @@ from cephtui.reports.expectation import expected_sentence
 from cephtui.reports.facts import period, run_names
 from cephtui.reports.styles import Style
 from cephtui.reports.text import cut, joined, moment
-from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
+from cephtui.reports.verdict import (
+    ANSWERS,
+    basis,
+    change_of,
+    headline,
+    left_out_lines,
+    required_text,
+    verdict_text,
+)
 from cephtui.reports.views.expected import expected_blocks
 from cephtui.reports.views.judgement import name_of_verdict
 from cephtui.reports.views.links import links_blocks
