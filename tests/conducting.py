@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from cephtui.models import Node, Run, Step, Summary, Total
 from cephtui.models.study import RUNS, Cell, SavedStudy
@@ -18,8 +18,11 @@ from cephtui.ordering import requests_of
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Order, new_batch
 from cephtui.presets import choose, find_presets
+from cephtui.reports.blocks import View
+from cephtui.reports.render.rich import draw
 from cephtui.reports.studies import view_of
 from cephtui.running.runner import Runner
+from cephtui.sessions.jsonlines import line
 from cephtui.studies import kind_of
 from cephtui.studies.base import Measure, Study
 from cephtui.studies.conductor import Commands, Conductor, Ended, FrontEnd
@@ -146,11 +149,17 @@ class Bed(FrontEnd):
         return None
 
 
-def text_of(value: RenderableType, width: int = 120) -> str:
-    """What is printed of it."""
+def text_of(views: Iterable[View], width: int = 120) -> str:
+    """What is printed of them."""
     console = Console(width=width, file=StringIO(), color_system=None)
-    console.print(value)
+    for view in views:
+        console.print(draw(view.document(), ascii_only=False))
     return cast("StringIO", console.file).getvalue()
+
+
+def lines_of(views: Iterable[View]) -> list[str]:
+    """Their JSON Lines."""
+    return [line(row) for view in views for row in view.lines()]
 
 
 class NoRunner:

@@ -14,10 +14,10 @@ import pytest
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
-from cephtui.reports.document.blocks import Document
-from cephtui.reports.document.content import document_of
-from cephtui.reports.document.material import Line, Material
-from cephtui.reports.document.reading import of_change
+from cephtui.reports.blocks import Document
+from cephtui.reports.views.report.content import document_of
+from cephtui.reports.views.report.material import Line, Material
+from cephtui.reports.views.report.reading import of_change
 from cephtui.sessions.saved_changes import change_of_session
 from tests.measured import IOPS, STARTED, STEP_SECONDS, run
 

@@ -15,9 +15,8 @@ from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.models import Run, Step, Summary, Total
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
-from cephtui.sessions.jsonlines import as_json
 from cephtui.studies.bounded import Bounded, bound_of, runs_most
-from tests.conducting import BEGUN, Bed, Figure, code_of, conduct, run_of, study, text_of
+from tests.conducting import BEGUN, Bed, Figure, code_of, conduct, lines_of, run_of, study, text_of
 from tests.golden import Golden
 from tests.test_stable import home
 
@@ -71,10 +70,9 @@ def test_what_is_said_while_it_is_measured_and_at_the_end(golden: Golden) -> Non
     conduct(bounded, bed)
     conclusion = bounded.conclude(bed.runs, (), Path("/nonexistent"), BEGUN)
     view = view_of(bounded)
-    golden.same([*bed.lines, text_of(view.concluded(bounded, conclusion, ascii_only=False))])
-    (row,) = view.rows(bounded, conclusion)
-    golden.same(as_json(row))
-    assert "over the depth" in text_of(view.measured(bounded, bed.runs, ascii_only=False))
+    golden.same([*bed.lines, text_of(view.concluded(bounded, conclusion))])
+    golden.same(lines_of(view.concluded(bounded, conclusion)))
+    assert "over the depth" in text_of(view.measured(bounded, bed.runs))
 
 
 def test_a_depth_that_is_not_confirmed_is_left_for_the_next_lower_one() -> None:
@@ -101,7 +99,7 @@ def test_even_depth_1_is_above(golden: Golden) -> None:
     assert code_of(bounded, bed) == EXIT_NOT_MET
     assert depths(bed) == [1, 1, 1, 1]
     conclusion = bounded.conclude(bed.runs, (), Path("/nonexistent"), BEGUN)
-    golden.same(text_of(view_of(bounded).concluded(bounded, conclusion, ascii_only=False)))
+    golden.same(text_of(view_of(bounded).concluded(bounded, conclusion)))
 
 
 def test_of_reads_and_writes_the_greater_latency_counts() -> None:

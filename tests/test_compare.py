@@ -26,9 +26,9 @@ from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Figure
-from cephtui.reports.comparison import about, change_text, draw_comparison, none_differed
-from cephtui.reports.markdown import comparison_markdown
+from cephtui.reports.views.comparison import about, change_text, none_differed
 from cephtui.sessions import store
+from tests.drawings import comparison_markdown, draw_comparison
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, STARTED

@@ -16,8 +16,6 @@ from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carrie
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.markdown import runs_markdown
 from cephtui.reports.text import conditions, latency_word, metric_of, short_conditions, title_of
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import as_json
@@ -25,6 +23,7 @@ from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import fitted_to_target
 from cephtui.tui.widgets.shown import of_saved, spread
+from tests.drawings import runs_csv, runs_markdown
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import run

@@ -13,7 +13,6 @@ from textual.widgets import Static
 
 from cephtui import paths
 from cephtui.analysis.sides import Side
-from cephtui.reports.markdown import comparison_markdown, runs_markdown
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
 from cephtui.tui.console.screen import ConsoleScreen
@@ -24,6 +23,7 @@ from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.drawings import comparison_markdown, runs_markdown
 from tests.golden import Golden
 from tests.replayed import console, console_screen, until
 

@@ -20,12 +20,12 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import CurvePointRow, KneeRow
-from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve
-from cephtui.reports.curve_rows import curves_csv, rows_of_curve
 from cephtui.reports.knee import knee_lines
+from cephtui.reports.views.curve import curve_of_run, curves_of, rows_of_curve
 from cephtui.sessions import demo
 from cephtui.tui.charts.curves import hockey_stick
 from tests.closed_loops import hard, one_queue, swept
+from tests.drawings import curve_markdown, curves_csv, draw_curve
 from tests.golden import Golden
 from tests.known import known
 from tests.loads import sweep, under_load
@@ -192,8 +192,8 @@ def test_markdown_has_the_points_and_the_words() -> None:
         known(curve_of_run(sweep((1, 2, *DEPTHS[1:]))[0], sweep((1, 2, *DEPTHS[1:])))), BY_NAME["iops"]
     )
     assert text.startswith("**write-iops over the depth: runs 1-5**\n")
-    assert "| 16 | write | 4 | " in text
-    assert "- knee at depth 16, from one run of 60 s each: " in text
+    assert "| 16 | 4 | " in text
+    assert "- **knee at depth 16, from one run of 60 s each: " in text
     assert text.endswith("details: `cephtui show replay --curve`\n")
 
 

@@ -20,7 +20,6 @@ from cephtui import paths
 from cephtui.cli import complete, saved
 from cephtui.cli.verbs import cli
 from cephtui.models import SessionNotes
-from cephtui.reports.runs import draw_session
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.listing import demo_row, list_with_demo, session_row
 from cephtui.sessions.names import NO_SESSIONS, check_writable, find_session, opened
@@ -31,6 +30,7 @@ from cephtui.targets.scratch import remove_dead
 from cephtui.tui.app import SavedApp
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from tests.drawings import draw_session
 from tests.recordings.record_demo import row_of
 from tests.replayed import until
 

@@ -13,10 +13,11 @@ from rich.console import Console, RenderableType
 from cephtui import stats
 from cephtui.models import DiskUse, JobResult, NodeResult, Run
 from cephtui.reports.client import client_facts, depth_text
-from cephtui.reports.jobs import draw_jobs, job_rows, sum_note
-from cephtui.reports.runs import draw_run
+from cephtui.reports.render.rich import draw
 from cephtui.reports.text import began, spread
+from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.stats import Flow
+from tests.drawings import draw_run
 from tests.golden import Golden
 from tests.known import known
 from tests.runs import recorded
@@ -88,7 +89,7 @@ def test_the_rate_of_all_jobs_on_all_nodes_is_all_ios_over_the_longest_time(node
 
 def test_each_job_has_a_line_and_the_least_and_the_most_are_named(golden: Golden) -> None:
     run = of_jobs({"local": [(300, 1.0), (200, 2.0), (250, 2.0)]})
-    lines = text_of(draw_jobs(run)).splitlines()
+    lines = text_of(draw([*job_blocks(run)])).splitlines()
     assert [" ".join(line.split()) for line in lines[:5]] == [
         "job IOPS bandwidth clat mean clat p99 run time share",
         "w 1 write 300 1.17 MiB/s 1.00 ms - 1.0 s 40.0 % ▲ most",
@@ -102,7 +103,7 @@ def test_each_job_has_a_line_and_the_least_and_the_most_are_named(golden: Golden
 
 def test_jobs_on_images_of_several_nodes_are_named_by_both_where_there_is_room() -> None:
     run = of_jobs({"lab1": [(100, 1.0), (100, 1.0)], "lab2": [(90, 1.0), (110, 1.0)]}, images=True)
-    wide, narrow = text_of(draw_jobs(run)), text_of(draw_jobs(run, ascii_only=True), 75)
+    wide, narrow = text_of(draw([*job_blocks(run)])), text_of(draw([*job_blocks(run)], ascii_only=True), 75)
     assert wide.splitlines()[3].split()[:5] == ["lab2", "w", "1", "image-3", "write"]
     assert "image-" not in narrow
     assert narrow.splitlines()[3].split()[:4] == ["lab2", "w", "1", "write"]
@@ -114,7 +115,7 @@ def test_jobs_on_images_of_several_nodes_are_named_by_both_where_there_is_room()
 def test_jobs_that_are_alike_are_not_marked_and_grouped_ones_have_no_table() -> None:
     rows = job_rows(of_jobs({"local": [(100, 2.0), (100, 2.0)]}))
     assert [row.word for row in rows] == ["", ""]
-    assert draw_jobs(recorded()) is None
+    assert list(job_blocks(recorded())) == []
 
 
 def test_more_jobs_than_can_be_read_are_counted() -> None:

@@ -30,20 +30,19 @@ from cephtui.models import Finding, Mark, NodeResult
 from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
-from cephtui.reports.document import export
-from cephtui.reports.document.blocks import Chart, Code, Document, Items, Section, Table, Text
-from cephtui.reports.document.charts import draw
-from cephtui.reports.document.content import document_of
-from cephtui.reports.document.csv_figures import csv_text_of
-from cephtui.reports.document.html import html_of
-from cephtui.reports.document.markdown import markdown_of
-from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import of_session, of_versus, with_stand_ins
-from cephtui.reports.document.xlsx import xlsx_of
+from cephtui.reports import writing
+from cephtui.reports.blocks import Chart, Code, Document, Items, Section, Table, Text, plain_text
+from cephtui.reports.render.gfm import markdown_of
+from cephtui.reports.render.html import html_of
+from cephtui.reports.render.svg import draw
+from cephtui.reports.views.report.content import document_of
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.reading import of_session, of_versus, with_stand_ins
 from cephtui.sessions import demo, store
 from tests import studies
 from tests.canaries import CANARY, HOSTILE
 from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.drawings import report_csv, report_xlsx
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, LATENCY, STARTED, run, total
@@ -86,7 +85,7 @@ def report(*words: str) -> Result:
 
 
 def texts_of(blocks: Sequence[object]) -> list[str]:
-    return [block.text for block in blocks if isinstance(block, Text)]
+    return [plain_text(block.text) for block in blocks if isinstance(block, Text)]
 
 
 def section(of: Document, title: str) -> Section:
@@ -126,25 +125,25 @@ def test_nothing_is_bold_that_the_runs_do_not_carry(
     found = document(material(after=after))
     lead = found.lead[0]
     assert isinstance(lead, Text)
-    assert (lead.text.partition(":")[0], lead.tone) == (answer, tone)
+    assert (plain_text(lead.text).partition(":")[0], lead.style) == (answer, tone)
     (figures,) = tables(found, "Figures")
     assert figures.strong == strong
 
 
 def test_figures_have_per_cent_interval_runs_and_quality() -> None:
     (figures,) = tables(document(material()), "Figures")
-    assert figures.columns == ("", "before", "after", "change", "95 % interval", "runs", "quality", "verdict")
-    assert figures.rows[0] == (
+    assert figures.titles == ("", "before", "after", "change", "95 % interval", "runs", "quality", "verdict")
+    assert figures.texts[0] == (
         "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "valid", "worse by more than 10 %"
     )  # fmt: skip
-    assert [row[-1] for row in figures.rows[1:]] == ["also measured"] * (len(figures.rows) - 1)
+    assert [row[-1] for row in figures.texts[1:]] == ["also measured"] * (len(figures.texts) - 1)
 
 
 def test_who_is_slower_stands_in_the_table_and_in_the_workbook_whatever_is_required() -> None:
     of = material(after=tuple(value * 0.93 for value in BEFORE))
     (figures,) = tables(document(of), "Figures")
-    assert figures.rows[0][-1].endswith(", slower")
-    sheet = openpyxl.load_workbook(BytesIO(xlsx_of(of)))["verdict"]
+    assert figures.texts[0][-1].endswith(", slower")
+    sheet = openpyxl.load_workbook(BytesIO(report_xlsx(of)))["verdict"]
     (row, *_), (names, *_) = ([[c.value for c in row] for row in sheet.iter_rows() if row[0].value == first]
                               for first in ("write-iops", "preset"))  # fmt: skip
     assert row[names.index("differs")] == "slower"
@@ -154,9 +153,9 @@ def test_a_finding_makes_figures_suspect_and_has_a_cure(golden: Golden) -> None:
     scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
     of = material(findings=scrub)
     (figures,) = tables(document(of), "Figures")
-    golden.same(figures.rows[0][6])
+    golden.same(figures.texts[0][6])
     (findings,) = tables(document(of), "Findings")
-    assert findings.rows == (
+    assert findings.texts == (
         (
             "tuning/1-10",
             "up to 3 of 33 PGs were being scrubbed",
@@ -183,7 +182,7 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
     asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
     of = replace(of, runs=change.runs, changes=(change,), judged=conclude([change], asked, AT))
     (figures,) = tables(document(of), "Figures")
-    assert (figures.rows[0][0], *figures.rows[0][5:7]) == (
+    assert (figures.texts[0][0], *figures.texts[0][5:7]) == (
         "commit IOPS",
         "5 / 0",
         "questionable (5 of 5), none of after",
@@ -204,7 +203,7 @@ def test_what_takes_no_part_is_named_with_its_reason(golden: Golden) -> None:
     thin = (Finding(code="thin", text="image bench/x is sparse"),)
     found = document(material(findings=thin))
     (figures,) = tables(found, "Figures")
-    golden.same([row[-1] for row in figures.rows])
+    golden.same([row[-1] for row in figures.texts])
     method = " ".join(texts_of(section(found, "Method").blocks))
     assert method.endswith("Left out: tuning/1-10: image bench/x is sparse.")
 
@@ -212,13 +211,13 @@ def test_what_takes_no_part_is_named_with_its_reason(golden: Golden) -> None:
 def test_an_imported_run_is_named_with_its_file(golden: Golden) -> None:
     found = document(material(imported_from="old/fio-2024.log"))
     (runs,) = tables(found, "Each run")
-    golden.same(runs.rows[0][-1])
+    golden.same(runs.texts[0][-1])
     golden.same(line for line in markdown_of(found).splitlines() if "imported" in line and "|" not in line)
 
 
 def test_conditions_that_are_alike_stand_once_and_differences_in_a_table() -> None:
     found = document(material())
-    assert tables(found, "Conditions")[0].rows == (("cluster", "osd osd_op_num_shards_hdd", "5", "8"),)
+    assert tables(found, "Conditions")[0].texts == (("cluster", "osd osd_op_num_shards_hdd", "5", "8"),)
     text = markdown_of(found)
     assert text.count("kernel 6.8.12-4-pve") == text.count("HEALTH\\_OK".replace("\\", "")) == 1
 
@@ -243,8 +242,8 @@ def test_a_session_without_a_change_is_a_study(golden: Golden) -> None:
     golden.same(texts_of(found.lead))
     assert found.lead[1] == Items(("no runs before and after a mark are alike",))
     (points,) = tables(found, "Figures")
-    assert "change" not in points.columns
-    assert points.rows[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.11k")
+    assert "change" not in points.titles
+    assert points.texts[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.11k")
     golden.same(found.title)
 
 
@@ -257,8 +256,8 @@ def test_digests_are_those_of_sha256sum(saved: Path) -> None:
 
 def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
     (ceilings,) = tables(document(recorded(saved)), "Ceilings")
-    assert [row[:4] for row in ceilings.rows] == [("demo/9", "depth", "11 %", "write IOPS")]
-    assert ceilings.rows[0][5].startswith("at most ")
+    assert [row[:4] for row in ceilings.texts] == [("demo/9", "depth", "11 %", "write IOPS")]
+    assert ceilings.texts[0][5].startswith("at most ")
     assert "none known: " in markdown_of(document(material()))
 
 
@@ -267,9 +266,9 @@ def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
     of = of_session(directory, Asked(lambda _: IOPS), AT)
     found = document(of)
     matrix, points = tables(found, "Figures")
-    assert matrix.columns == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
-    assert matrix.rows[0][:4] == ("4k random writes", "IOPS", "16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest")
-    assert points.columns[:4] == ("runs", "measured", "nodes", "")
+    assert matrix.titles == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
+    assert matrix.texts[0][:4] == ("4k random writes", "IOPS", "16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest")
+    assert points.titles[:4] == ("runs", "measured", "nodes", "")
     assert [chart.name for chart in charts_of(found)] == ["curve-1", "curve-2", "curve-3"]
     hidden = markdown_of(document(with_stand_ins(of)))
     assert "pve" not in hidden
@@ -317,14 +316,14 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, gold
     found = document(of_versus(versus(*sides), tmp_path / "rook", Asked(lambda _: IOPS), AT))
     assert found.heading == "cephadm against rook"
     (figures,) = tables(found, "Figures")
-    assert figures.columns[:3] == ("", "cephadm", "rook")
-    names = [row[0] for row in figures.rows]
+    assert figures.titles[:3] == ("", "cephadm", "rook")
+    names = [row[0] for row in figures.texts]
     assert "write-iops 15s write IOPS" in names
     assert "write-iops 40s write IOPS" in names, "pairs of one preset have names of their own"
     golden.same(line for line in markdown_of(found).splitlines() if "Holm" in line)
     of_all, answer = texts_of(section(found, "Method").blocks)[:2]
     assert "its interval by itself holds with 95 %" in of_all
-    assert f"of the {len(figures.rows)} figures" in answer
+    assert f"of the {len(figures.texts)} figures" in answer
     assert "(Holm)" in answer
 
 
@@ -421,7 +420,7 @@ def test_markdown_has_its_tables_and_no_markup_of_others(text: str) -> None:
 
 
 def csv_rows(of: Material, *, seconds: bool = False) -> list[dict[str, str]]:
-    text = csv_text_of(of, seconds=seconds)
+    text = report_csv(of, seconds=seconds)
     assert text.count("\r\n") == text.count("\n"), "RFC 4180"
     return list(csv.DictReader(StringIO(text), strict=True))
 
@@ -455,7 +454,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(text: str) -> None:
     rows = csv_rows(of)
     assert {row["preset"] for row in rows} == {f"'{text}"}
     assert not [value for row in rows for value in row.values() if value[:1] in ("=", "+", "@", "\t", "\r")]
-    book = openpyxl.load_workbook(BytesIO(xlsx_of(of)))
+    book = openpyxl.load_workbook(BytesIO(report_xlsx(of)))
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
     assert [cell.value for cell in cells if cell.data_type == "f"] == []
     assert [cell.hyperlink for cell in cells if cell.hyperlink] == []
@@ -464,7 +463,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(text: str) -> None:
 
 def test_a_workbook_has_numbers_frozen_headings_and_charts(saved: Path) -> None:
     of = recorded(saved)
-    book = openpyxl.load_workbook(BytesIO(xlsx_of(of, seconds=True)))
+    book = openpyxl.load_workbook(BytesIO(report_xlsx(of, seconds=True)))
     assert book.sheetnames == ["verdict", "runs", "seconds", "conditions"]
     assert [len(book[name]._charts) for name in book.sheetnames] == [1, 1, 1, 0]
     head, *rows = book["runs"].iter_rows(values_only=True)
@@ -480,7 +479,7 @@ def test_a_workbook_has_numbers_frozen_headings_and_charts(saved: Path) -> None:
     seconds = list(book["seconds"].iter_rows(values_only=True))
     assert len(seconds) > 90
     assert all(isinstance(row[2], float) and isinstance(row[5], int | float) for row in seconds[1:])
-    assert "seconds" not in openpyxl.load_workbook(BytesIO(xlsx_of(of))).sheetnames
+    assert "seconds" not in openpyxl.load_workbook(BytesIO(report_xlsx(of))).sheetnames
 
 
 def tabled(sheet: Any) -> list[tuple[Any, ...]]:
@@ -490,7 +489,7 @@ def tabled(sheet: Any) -> list[tuple[Any, ...]]:
 
 
 def test_a_study_is_a_workbook_too(golden: Golden) -> None:
-    book = openpyxl.load_workbook(BytesIO(xlsx_of(study())))
+    book = openpyxl.load_workbook(BytesIO(report_xlsx(study())))
     golden.same(book["verdict"]["A2"].value)
     assert book["runs"].max_row == 11
 
@@ -559,9 +558,9 @@ def test_names_are_replaced_everywhere_and_alike() -> None:
     assert "tuning/001/raw/node-1.stdout" in text
     assert "moved pool-1 from node-1 to" in text
     assert "-18.0 %" in text, "the figures are the same"
-    book = openpyxl.load_workbook(BytesIO(xlsx_of(found)))
+    book = openpyxl.load_workbook(BytesIO(report_xlsx(found)))
     cells = [str(cell.value) for sheet in book for row in sheet.iter_rows() for cell in row]
-    for text in (csv_text_of(found), "\n".join(cells)):
+    for text in (report_csv(found), "\n".join(cells)):
         assert [name for name in NAMES if name in text] == []
 
 
@@ -656,7 +655,7 @@ def test_a_full_disk_leaves_what_was_there(home: Path, monkeypatch: pytest.Monke
     def full(path: Path, content: str | bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr(export, "write_whole", full)
+    monkeypatch.setattr(writing, "write_whole", full)
     found = report("demo", "-o", "x.html", "--force")
     assert found.exit_code == 3
     assert "x.html: No space left on device" in found.stderr

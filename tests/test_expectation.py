@@ -29,8 +29,9 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.reports.expectation import expected_lines
-from cephtui.reports.provisioned import Row, draw_provisioned
+from cephtui.reports.views.volumes import Row
 from cephtui.sessions.jsonlines import line, schema
+from tests.drawings import draw_provisioned
 from tests.golden import Golden
 from tests.measured import STARTED, run
 

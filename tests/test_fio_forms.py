@@ -14,12 +14,12 @@ import pytest
 from rich.console import Console
 
 from cephtui.models import Total
-from cephtui.reports.runs import draw_run
 from cephtui.stats import total
 from cephtui.tools.base import Reading
 from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
+from tests.drawings import draw_run
 from tests.golden import Golden
 from tests.imported import import_texts
 from tests.known import known

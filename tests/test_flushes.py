@@ -22,11 +22,9 @@ from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
 from cephtui.models.results import Latency
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric, load_preset
-from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.latency import latency_parts, part_words
 from cephtui.reports.quality import LEVELS
-from cephtui.reports.runs import draw_run
 from cephtui.reports.text import latency_word, metric_of, title_of
+from cephtui.reports.views.latency import latency_parts, part_words
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.stats import summarise
 from cephtui.tools.base import Reading
@@ -39,6 +37,7 @@ from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
 from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, spread
+from tests.drawings import draw_run, runs_csv
 from tests.known import known
 from tests.measured import run
 

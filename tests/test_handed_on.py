@@ -24,14 +24,12 @@ from cephtui.analysis.sides import Side
 from cephtui.cli import verbs
 from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.facts import facts, head_line, period, ranges
-from cephtui.reports.markdown import comparison_markdown, runs_markdown
-from cephtui.reports.runs import draw_run, draw_session
 from cephtui.reports.tables import Noted, add_row, make_table
 from cephtui.sessions import demo, store
 from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError
+from tests.drawings import comparison_markdown, draw_run, draw_session, runs_csv, runs_markdown
 from tests.golden import Golden
 from tests.replayed import SESSION, WRITE_IOPS
 from tests.runs import measured
@@ -151,7 +149,7 @@ def test_markdown_of_a_run_stands_alone() -> None:
         "- cluster: before the run: HEALTH_OK, 3/3 OSDs up, 3 in",
         "- target: rbd:bench",
         "- pool: name bench, type replicated, size 3",
-        "1. run 3: questionable (counted): too short",
+        "- run 3: questionable (counted): too short",
         "details: `cephtui show replay/3`",
     ):
         assert words in text
@@ -168,8 +166,8 @@ def test_markdown_of_a_run_stands_alone() -> None:
         "clat p99.9",
         "outcome",
     ]
-    assert row[:4] == ["3", "write-iops", "4k randwrite, depth 64, jobs 8, 20 s", "write"]
-    assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "questionable (1)"]
+    assert row[:4] == ["3", "write-iops", "4k randwrite qd64 j8 20 s", "write"]
+    assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "questionable"]
 
 
 def test_marks_and_refused_runs_have_their_rows() -> None:
@@ -177,17 +175,16 @@ def test_marks_and_refused_runs_have_their_rows() -> None:
     mark = Mark(at=in_cluster(1).started_at + timedelta(seconds=50), text="ceph osd pool set bench size 2")
     text = runs_markdown([in_cluster(1), refused], [mark])
     ((_, first, marked, second),) = tables(text)
-    assert (first[0], marked[:2], second[0]) == ("1", ["", "mark"], "2")
-    assert marked[2].startswith("ceph osd pool set bench size 2 (2026-")
-    assert second[4:] == [*"-----", "refused (1)"]
-    assert "1. run 2: the pool is in use" in text
+    assert (first[0], marked[0], second[0]) == ("1", "*", "2")
+    assert marked[1].startswith("ceph osd pool set bench size 2 (2026-")
+    assert second[4:] == [*"-----", "refused", "the pool is in use"]
 
 
 def test_markdown_has_the_mean_of_repeats_and_csv_only_runs() -> None:
     runs = [measured(n, iops, 0.1) for n, iops in ((1, 10000), (2, 10400), (3, 9800))]
-    ((_, *_, mean, spread),) = tables(runs_markdown(runs))
-    assert mean[:5] == ["1-3", "mean ± 95 %", "4k randwrite, depth 64, jobs 8, 20 s", "write", "10.1k ±7.8 %"]
-    assert (mean[-1], spread[:5]) == ("n=3", ["", "spread", "", "write", "3.0 %"])
+    ((_, *_, mean, interval, spread),) = tables(runs_markdown(runs))
+    assert (mean[:5], mean[-1]) == (["1-3", "mean", "", "write", "10.1k"], "n=3")
+    assert (interval[1:5], spread[1:5]) == (["95 %", "", "", "±7.8 %"], ["spread", "", "", "3.0 %"])
     assert [row["run"] for row in csv.DictReader(StringIO(runs_csv(runs)))] == ["1", "2", "3"]
 
 
@@ -195,9 +192,9 @@ def test_any_text_stays_itself_in_a_table() -> None:
     run = in_cluster(1, preset=HOSTILE, outcome="failed", error=HOSTILE)
     text = runs_markdown([run], [Mark(at=run.started_at, text=HOSTILE, run=9)])
     ((head, *rows),) = tables(text)
-    assert {len(row) for row in [head, *rows]} == {10}
+    assert {len(row) for row in [head, *rows]} == {11}
     assert rows[0][1] == HOSTILE
-    (shown,) = [row[2] for row in rows if row[1] == "mark"]
+    (shown,) = [row[1] for row in rows if row[0] == "*"]
     assert shown.startswith(HOSTILE)
     html = MarkdownIt("commonmark").enable("table").render(text)
     assert not any(tag in html for tag in ("<em>", "<h>", "<a ", "<s>", "<code>c<"))
@@ -223,10 +220,11 @@ def test_markdown_of_a_comparison_stands_alone() -> None:
     text = comparison_markdown(*sides, judged)
     differs, changes = tables(text)
     assert differs[1:] == [["cluster", "pool size", "3", "2"]]
-    assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "0.0 %"]
-    assert "- mark: size 2 (" in text
-    assert r"**write-iops  write IOPS  40.7k -\> 40.7k  0.0 %: one run each: no verdict**" in text
-    assert text.count("- nodes: pve1") == 2
+    assert (changes[0][0], changes[1][:4]) == ("write", ["IOPS", "40.7k", "40.7k", "0.0 %"])
+    assert "- mark: **size 2** (" in text
+    assert r"**write-iops**  write IOPS  40.7k -\> 40.7k  **0.0 %**" in text
+    assert "**one run each: no verdict**" in text
+    assert text.count("- nodes: pve1") == 1, "what is alike stands once"
     assert not set(text.split()) & {"better", "worse"}
 
 

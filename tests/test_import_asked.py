@@ -14,13 +14,13 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import Run
 from cephtui.models.rows import Difference
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.differing import what_differs
 from cephtui.reports.text import conditions
 from cephtui.sessions.importing import Numbering
 from cephtui.sessions.log_files import LogFile
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import read_log
+from tests.drawings import draw_comparison
 from tests.imported import import_texts
 from tests.logs import COMMAND, WRITES
 from tests.test_report import text_of

@@ -20,14 +20,14 @@ from cephtui.analysis.verdict import Figures
 from cephtui.cli.verbs import cli
 from cephtui.models import Mark, Run
 from cephtui.presets import headline_metric
-from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.document.blocks import Items
-from cephtui.reports.document.content import document_of
+from cephtui.reports.blocks import Items, plain_text
 from cephtui.reports.facts import facts, head_line, period
+from cephtui.reports.views.report.content import document_of
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import Content
 from tests import documents, measured
+from tests.drawings import runs_csv
 from tests.golden import Golden
 from tests.imported import WRITTEN, import_texts, rados
 from tests.logs import WRITES
@@ -152,9 +152,10 @@ def test_nobody_is_named_as_the_one_who_measured_what_was_imported(golden: Golde
         (section,) = [each for each in document.sections if each.title == "What was measured"]
         (block,) = section.blocks
         assert isinstance(block, Items)
-        assert UNKNOWN in block.items[-1]
-        assert ("root" in block.items[-1]) is is_named
-        golden.same(block.items)
+        items = [*map(plain_text, block.items)]
+        assert UNKNOWN in items[-1]
+        assert ("root" in items[-1]) is is_named
+        golden.same(items)
 
 
 def test_the_dates_of_some_are_known(golden: Golden) -> None:

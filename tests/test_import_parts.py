@@ -16,8 +16,7 @@ from cephtui.analysis.sides import side_of
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import OptionValue, Run
-from cephtui.reports.curve import curves_of, runs_of, title_of_curve
-from cephtui.reports.runs import draw_runs
+from cephtui.reports.views.curve import curves_of, runs_of, title_of_curve
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.headings import places
@@ -25,6 +24,7 @@ from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import Content
 from tests import measured
+from tests.drawings import draw_runs
 from tests.golden import Golden
 from tests.imported import import_texts, rados
 from tests.logs import COMMAND, WRITES

@@ -14,12 +14,12 @@ from rich.console import Console
 from cephtui.cli.verbs import cli
 from cephtui.models.rows import ImportedPart
 from cephtui.reports.imported import draw_parts
-from cephtui.reports.runs import draw_runs
 from cephtui.sessions import log_files
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import read_log
 from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import UNREAD_MOST, Unread, find_unread
+from tests.drawings import draw_runs
 from tests.golden import Golden
 from tests.imported import import_texts, rados
 from tests.logs import COMMAND, WRITES

@@ -19,7 +19,7 @@ from cephtui.models.rows import NodeRow
 from cephtui.nodes.inventory import inventory_argv, parse_inventory
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.state import NodeState, diagnosis
-from cephtui.reports.nodes import draw_nodes
+from tests.drawings import draw_nodes
 from tests.golden import Golden
 from tests.test_handed_on import drawn
 

@@ -19,12 +19,12 @@ from cephtui import stats
 from cephtui.analysis.ladder import PERCENTS, LogAxis, axis_of, ladder, shares
 from cephtui.models import Run
 from cephtui.models.samples import GRID_BUCKETS
-from cephtui.reports.details import run_markdown
-from cephtui.reports.latency import LatencyChart
-from cephtui.reports.runs import draw_run
+from cephtui.reports.blocks import Histogram
+from cephtui.reports.render.histogram import LatencyChart
 from cephtui.sessions import demo, store
 from cephtui.sessions.histograms import read_histograms
 from cephtui.stats import Buckets
+from tests.drawings import draw_run, run_markdown
 from tests.known import known
 from tests.replayed import SESSION, WRITE_IOPS
 from tests.runs import recorded
@@ -112,7 +112,7 @@ def test_places_on_an_axis() -> None:
 
 def drawn(buckets: Buckets, width: int, *, ascii_only: bool = False, greatest: float = 0.0) -> list[str]:
     console = Console(file=StringIO(), width=width)
-    console.print(LatencyChart("write", buckets, greatest, "yellow", ascii_only))
+    console.print(LatencyChart(Histogram("write", "latency", "", buckets, greatest), "yellow", ascii_only))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue().splitlines()
 
@@ -222,9 +222,9 @@ def test_a_run_as_markdown_has_its_ladder_its_parts_and_its_jobs() -> None:
     run = of_jobs({"lab1": [(300, 1.0)], "lab2": [(200, 2.0), (250, 2.0)]}, images=True)
     text = run_markdown(run, (), {"write": histogram([1_000_000] * 2000 + [3_000_000] * 50)})
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    assert [token.type for token in tokens].count("table_open") == 4
+    assert [token.type for token in tokens].count("table_open") == 5
     assert "| write clat | 2,050 | 1.00 ms | 1.00 ms | 1.00 ms | 3.00 ms | 3.00 ms | - | - | - | 1.00 ms |" in text
-    assert "| write clat | 1.00 ms | 0 ns | 1.00 ms | 1.00 ms | from submission to completion |" in text
-    assert "| lab1 | w 1 | image-1 | write | 300 | 1.17 MiB/s | 1.00 ms | - | 1.0 s | 40.0 % | most |" in text
+    assert "| write | clat | 1.00 ms | 0 ns | 1.00 ms | 1.00 ms | from submission to completion |" in text
+    assert "| lab1 | w 1 | image-1 | write | 300 | 1.17 MiB/s | 1.00 ms | - | 1.0 s | 40.0 % | ▲ most |" in text
     assert "The jobs' own IOPS add up to more, write 525 (+40.0 %)" in text
     assert text.index("write clat") < text.index("image-1") < text.index("```")

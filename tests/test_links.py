@@ -15,19 +15,22 @@ from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.matrix import matrix_of
 from cephtui.analysis.sides import Side
 from cephtui.cli.commands.show import show_saved
+from cephtui.cli.emit import Output
 from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.comparison import draw_comparison
-from cephtui.reports.document.blocks import Table, Text
-from cephtui.reports.document.figures import links_tables, runs_table
-from cephtui.reports.links import link_lines, link_rows, links_in_tables, links_markdown
-from cephtui.reports.matrix import column_titles
+from cephtui.reports.blocks import Block, Table, Text, plain_text
 from cephtui.reports.text import conditions, metric_of, short_conditions
+from cephtui.reports.views.links import link_rows, links_blocks
+from cephtui.reports.views.matrix import column_titles
+from cephtui.reports.views.report.content import document_of
+from cephtui.reports.views.report.figures import runs_table
+from cephtui.reports.views.report.material import Material
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.widgets.run_rows import Content
 from tests.documents import study
+from tests.drawings import draw_comparison, draw_links, links_markdown
 from tests.golden import Golden
 from tests.runs import recorded
 from tests.test_ceiling import found as ceilings_of
@@ -75,17 +78,17 @@ TRIANGLE = (
 
 
 def texts(links: list[Link], *, ascii_only: bool = False) -> list[str]:
-    return [line.plain for line in link_lines(links, ascii_only=ascii_only)]
+    return [line.rstrip() for line in text_of(draw_links(links, ascii_only=ascii_only), 200).splitlines()]
 
 
 def test_every_pair_is_a_cell_from_sender_to_receiver_and_the_slowest_is_marked(golden: Golden) -> None:
-    title, *cells, slowest = texts(links_of(TRIANGLE))
+    _, title, *cells, slowest = texts(links_of(TRIANGLE))
     golden.same([title, slowest])
     assert cells == [
-        "from \\ to  a             b           c",
-        "a                        900 Mbit/s  1.00 Gbit/s",
-        "b          1.00 Gbit/s               1.00 Gbit/s",
-        "c          100 Mbit/s ▼  200 Mbit/s",
+        "from \\ to            a          b           c",
+        "a                      900 Mbit/s 1.00 Gbit/s",
+        "b          1.00 Gbit/s            1.00 Gbit/s",
+        "c         100 Mbit/s ▼ 200 Mbit/s",
     ]
     assert "100 Mbit/s v" in "\n".join(texts(links_of(TRIANGLE), ascii_only=True))
 
@@ -119,13 +122,13 @@ def test_repeats_are_one_link_and_what_did_not_end_well_is_none() -> None:
     (link,) = links_of(runs)
     assert link.bandwidth_bytes == pytest.approx(2 * GBIT)
     assert (link.retransmits, link.runs) == (7, (1, 2))
-    assert "-" in "\n".join(texts([link])), "what was not measured"
+    assert texts([link]) == [], "a single link is in its run"
     assert links_of([recorded(1)]) == [], "data is no link"
 
 
 def test_it_is_a_table_in_markdown_and_rows_of_json() -> None:
     text = links_markdown(links_of(TRIANGLE))
-    assert f"**{texts(links_of(TRIANGLE))[0]}**" in text
+    assert f"**{texts(links_of(TRIANGLE))[1]}**" in text
     assert "| c | 100 Mbit/s ▼ | 200 Mbit/s |  |" in text
     rows = [json.loads(as_json(row)) for row in link_rows(links_of(TRIANGLE), "s")]
     assert [(row["source"], row["destination"]) for row in rows if row["slowest"]] == [("c", "a")]
@@ -134,8 +137,7 @@ def test_it_is_a_table_in_markdown_and_rows_of_json() -> None:
         "destination": "a", "bandwidth_bytes": 0.1 * GBIT, "retransmits": 12, "rtt_seconds": None, "runs": [2],
         "slowest": True,
     }  # fmt: skip
-    assert links_markdown([]) == ""
-    assert links_in_tables([]) == []
+    assert list(links_blocks([])) == []
 
 
 @pytest.mark.parametrize(("direction", "word"), [("out", "b to a"), ("in", "b from a"), ("both", "b and a")])
@@ -157,21 +159,26 @@ def test_a_session_is_shown_with_it(
         session.start_run(run.model_copy(update={"session": "s"})).finish(run.model_copy(update={"session": "s"}))
     session.close()
     for form, wanted in (("table", "slowest: c"), ("md", "**public network"), ("json", '"event":"link"')):
-        show_saved("s", form, False, False)
+        show_saved("s", False, False, None, Output(form))
         assert wanted in capsys.readouterr().out, form
+
+
+def tables_of_figures(of: Material) -> tuple[Block, ...]:
+    (found,) = (section for section in document_of(of).sections if section.title == "Figures")
+    return found.blocks
 
 
 def test_a_report_has_it() -> None:
     material = replace(study(), runs=TRIANGLE, headline=lambda run: BY_NAME["bandwidth_bytes"])
-    title, table, slowest = links_tables(material)
+    _, title, table, slowest = tables_of_figures(material)[:4]
     assert isinstance(title, Text)
     assert isinstance(table, Table)
     assert isinstance(slowest, Text)
-    assert table.columns == ("from \\ to", "a", "b", "c")
-    assert table.rows[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
-    assert slowest.text.startswith("slowest: c → a, 100 Mbit/s")
-    assert list(links_tables(study())) == []
-    of_runs = "\n".join(cell for row in runs_table(material).rows for cell in row)
+    assert table.titles == ("from \\ to", "a", "b", "c")
+    assert table.texts[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
+    assert plain_text(slowest.text).startswith("slowest: c → a, 100 Mbit/s")
+    assert not any("slowest" in text for text in map(str, tables_of_figures(study())))
+    of_runs = "\n".join(cell for row in runs_table(material).texts for cell in row)
     assert "100 Mbit/s" in of_runs
     assert "B/s" not in of_runs
 

@@ -20,13 +20,14 @@ from cephtui.cli import verbs
 from cephtui.models.rows import MatrixCell
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.markdown import matrix_markdown
-from cephtui.reports.matrix import cell_text, column_titles, draw_matrix, progress_text, remarks, row_titles
-from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
+from cephtui.reports.blocks import plain_text
+from cephtui.reports.render.rich import styled
+from cephtui.reports.views.matrix import cell_words, column_titles, matrix_cells, progress_text, remarks, row_titles
 from cephtui.sessions import demo
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.writer import take_lock
 from tests import studies
+from tests.drawings import draw_matrix, matrix_csv, matrix_markdown
 from tests.golden import Golden
 from tests.known import known
 
@@ -95,7 +96,7 @@ def test_rows_and_columns_have_titles(matrix: Matrix) -> None:
 def cells(matrix: Matrix, row: int, *, ascii_only: bool = False) -> list[list[str]]:
     found = matrix.rows[row]
     return [
-        [cell_text(found, cell, room, ascii_only=ascii_only).plain for cell in found.cells]
+        [styled(cell_words(found, cell, room), ascii_only=ascii_only).plain for cell in found.cells]
         for room in ("wide", "medium", "narrow")
     ]
 
@@ -114,7 +115,7 @@ def test_cells_say_figure_spread_state_and_what_is_slowest(matrix: Matrix) -> No
 def test_the_colours_repeat_what_the_words_say(matrix: Matrix) -> None:
     def styles(row: int, column: int) -> str:
         found = matrix.rows[row]
-        return " ".join(str(span.style) for span in cell_text(found, found.cells[column]).spans)
+        return " ".join(str(span.style) for span in styled(cell_words(found, found.cells[column])).spans)
 
     assert "yellow" in styles(0, 0)
     assert "red" in styles(0, 2)
@@ -139,11 +140,11 @@ def test_the_table_fits(matrix: Matrix, width: int) -> None:
     for word in ("pve1", "all 3 nodes", "16.7k !", "failed 2", "running 3", "waiting", "54.0k", "iodepth=16"):
         assert word in shown, word
     for remark in remarks(matrix):
-        assert " ".join(remark.plain.split()) in shown
+        assert " ".join(plain_text(remark).split()) in shown
 
 
 def test_what_the_marks_mean(matrix: Matrix, golden: Golden) -> None:
-    golden.same(remark.plain for remark in remarks(matrix))
+    golden.same(plain_text(remark) for remark in remarks(matrix))
 
 
 def test_with_less_room_the_least_needed_is_left_out(matrix: Matrix) -> None:
@@ -182,7 +183,7 @@ def test_show_writes_the_table_as_markdown(home: Path) -> None:
     assert table[0] == "| step | figure | pve1 | pve2 | pve3 | all 3 nodes |"
     assert table[2].startswith("| 4k random writes | IOPS | 16.7k ! 2.0 % 3 of 3 | 9.80k 2.0 % 3 of 3 ▼ slowest |")
     assert len(table) == 2 + 5
-    assert "- progress: 31 of 48 runs, 17 missing" in text
+    assert "\n31 of 48 runs, 17 missing" in text
 
 
 def test_show_writes_the_table_as_csv_and_json(home: Path) -> None:

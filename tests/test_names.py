@@ -26,11 +26,13 @@ from cephtui.models.rows import SessionRow
 from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.reports.anonymous import anonymous
-from cephtui.reports.document.content import document_of
-from cephtui.reports.document.export import FORMS, default_name, exported, svgs_of
-from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import with_stand_ins
 from cephtui.reports.mask import Mask, names_in
+from cephtui.reports.render import FORMATS
+from cephtui.reports.render.svg import svgs_of
+from cephtui.reports.views.report.content import document_of, report_view
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.reading import with_stand_ins
+from cephtui.reports.writing import default_name
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.studies.check import Check
@@ -277,14 +279,14 @@ def outputs(of: Material) -> dict[str, str]:
     models += [of.ordered] if of.ordered else []
     found: dict[str, str] = {"models": "\n".join(map(as_json, models)), "title": document_of(of).title}
     found["name"] = default_name(of.sessions[-1], "xlsx")
-    for form in FORMS:
-        content = exported(of, form, "charts", seconds=True)
+    for form, each in FORMATS.items():
+        content = each.render(report_view(of, seconds=True))
         if isinstance(content, bytes):
             with zipfile.ZipFile(BytesIO(content)) as book:
                 found |= {f"{form} {name}": book.read(name).decode() for name in book.namelist()}
         else:
             found[form] = content
-    return found | svgs_of(of)
+    return found | svgs_of(document_of(of))
 
 
 # ---------------------------------------------------------------------------------------------- places

@@ -28,11 +28,10 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.bars import bars
-from cephtui.reports.details import run_markdown
-from cephtui.reports.document.figures import jobs_table
-from cephtui.reports.jobs import compared_rows
+from cephtui.reports.blocks import Table
 from cephtui.reports.plan import draw_plan
-from cephtui.reports.runs import draw_session
+from cephtui.reports.views.jobs import job_blocks
+from cephtui.reports.views.report.figures import jobs_table
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.targets import parse_target
 from cephtui.targets.base import Found, TargetError, Use
@@ -40,6 +39,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.osd_bench.output import OsdBenchParser
 from tests.clusters import RecordedShell
+from tests.drawings import draw_session, run_markdown
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import run as measured_run
@@ -658,11 +658,12 @@ def test_a_run_ends_with_its_bars_and_the_report_has_a_table() -> None:
     jobs = parsed([IN_TURN.read_bytes()])[1].jobs
     run = measured_run(1).model_copy(update={"nodes": (NodeResult(node="a", command="x", jobs=jobs),)})
     shown = drawn(draw_session([run]))
-    assert re.search(r"osd\.1 hdd ceph vda ━*─+ .* ▼ \d\d % ", shown)
-    rows = compared_rows(run)
-    assert [row[0] for row in rows] == ["osd.0", "osd.1", "osd.2"]
-    assert [bool(row[-1]) for row in rows] == [False, True, False]
+    assert re.search(r"osd\.1 hdd +ceph vda █+.* +▼ \d\d % ", shown)
+    (compared,) = job_blocks(run)
+    assert isinstance(compared, Table)
+    assert [row[0] for row in compared.texts] == ["osd.0", "osd.1", "osd.2"]
+    assert [bool(row[-1]) for row in compared.texts] == [False, True, False]
     (table,) = jobs_table([run])
     assert table.strong == {1}
-    assert all(len(row) == len(table.columns) == len(table.sides) for row in table.rows)
-    assert "| osd.1 | hdd | ceph vda | write |" in run_markdown(run, (), {})
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert "| **osd.1** | **hdd** | **ceph vda** | " in run_markdown(run, (), {})

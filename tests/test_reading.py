@@ -54,9 +54,7 @@ from cephtui.models import (
 from cephtui.models.base import Model
 from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
-from cephtui.reports.comparison import draw_comparison
-from cephtui.reports.listings import draw_left_behind, draw_sessions
-from cephtui.reports.runs import draw_run, draw_runs
+from cephtui.reports.listings import draw_left_behind
 from cephtui.sessions import archive, playback, store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.listing import list_sessions
@@ -66,6 +64,7 @@ from cephtui.sessions.writer import SessionWriter, take_lock
 from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.output import FioParser
+from tests.drawings import draw_comparison, draw_run, draw_runs, draw_sessions
 from tests.golden import Golden
 from tests.matrix import cases
 from tests.test_store import run_of, sample_of

@@ -37,23 +37,15 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import text
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.facts import facts, head_line
-from cephtui.reports.listings import (
-    draw_info,
-    draw_left_behind,
-    draw_preset,
-    draw_presets,
-    draw_sessions,
-)
+from cephtui.reports.listings import draw_info, draw_left_behind, draw_preset, draw_presets
 from cephtui.reports.live import draw_live
-from cephtui.reports.nodes import draw_nodes
 from cephtui.reports.plan import draw_plan
-from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from tests.conducting import Bed, conduct, figures, study
+from tests.drawings import draw_comparison, draw_nodes, draw_run, draw_runs, draw_sessions
 from tests.golden import Golden
 from tests.replayed import FILE, SESSION, WRITE_IOPS
 from tests.runs import measured

@@ -21,11 +21,11 @@ from cephtui.analysis.live import LiveRun
 from cephtui.analysis.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
 from cephtui.models import Finding, Interval, Run, Sample, Seconds, Step
 from cephtui.models.metrics import HeadlineName
-from cephtui.reports.runs import draw_run
 from cephtui.sessions import demo, store
 from cephtui.sessions.demo import unpack
 from cephtui.tui.charts.chart import Period
 from cephtui.tui.widgets.shown import of_live
+from tests.drawings import draw_run
 from tests.golden import Golden
 from tests.known import known
 from tests.replayed import SESSION, WRITE_IOPS

@@ -121,7 +121,7 @@ def test_the_table_says_of_which_runs_its_interval_is() -> None:
     for runs, is_said in ((5, True), (1, False)):
         bed, repeats = Bed(figures(*[10000.0] * 5)), study("write-iops", kind="stable", goal={"most": runs})
         conduct(repeats, bed)
-        assert (LOOKS_LINE in text_of(view_of(repeats).measured(repeats, bed.runs, ascii_only=False))) == is_said
+        assert (LOOKS_LINE in text_of(view_of(repeats).measured(repeats, bed.runs))) == is_said
 
 
 def test_it_repeats_until_the_mean_is_known() -> None:

@@ -14,10 +14,9 @@ from cephtui.models import Run, Step, Summary, Total
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
 from cephtui.reports.sweep import again_line, confirmed_line, point_line
-from cephtui.sessions.jsonlines import as_json
 from cephtui.studies.depth import depth_most
 from tests.closed_loops import SECONDS, System, hard
-from tests.conducting import BEGUN, Bed, code_of, conduct, run_of, study, text_of
+from tests.conducting import BEGUN, Bed, code_of, conduct, lines_of, run_of, study, text_of
 from tests.golden import Golden
 from tests.loads import under_load
 from tests.test_stable import home
@@ -63,8 +62,8 @@ def test_it_goes_up_and_back_as_one_batch(golden: Golden) -> None:
     assert bed.lines[0] == "depth 1: 62.5 IOPS, 128 ms"
     assert bed.lines[3] == "depth 8: 500 IOPS, 128 ms, +100 %"
     golden.same(bed.lines[-1])
-    (row,) = view_of(sweep).rows(sweep, sweep.conclude(bed.runs, (), Path("/nonexistent"), BEGUN))
-    assert "knee at depth 16 (95 %: 16 .. 16), 128 in flight: 1.00k IOPS" in as_json(row)
+    (row,) = lines_of(view_of(sweep).concluded(sweep, sweep.conclude(bed.runs, (), Path("/nonexistent"), BEGUN)))
+    assert "knee at depth 16 (95 %: 16 .. 16), 128 in flight: 1.00k IOPS" in row
 
 
 def test_a_run_that_does_not_count_is_made_again_at_its_depth() -> None:
@@ -117,7 +116,7 @@ def test_without_a_knee_there_is_nothing_to_confirm(golden: Golden) -> None:
 def test_the_table_at_the_end_is_a_curve() -> None:
     bed, sweep = on(hard(8 * 4)), study("write-iops", kind="sweep")
     conduct(sweep, bed)
-    printed = text_of(view_of(sweep).measured(sweep, bed.runs, ascii_only=False))
+    printed = text_of(view_of(sweep).measured(sweep, bed.runs))
     assert "write-iops over the depth: #1-" in printed
     assert "knee at depth 4 (95 %: " in printed
 

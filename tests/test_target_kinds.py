@@ -26,7 +26,7 @@ _OTHER_WORDS = {
     "ceph/crush_tree.py": {"host", "osd"},
     "ceph/proxmox.py": {"rbd"},
     "ceph/surroundings.py": {"rbd"},
-    "reports/matrix.py": {"osd"},
+    "reports/views/matrix.py": {"osd"},
     "tools/dd/command.py": {"file"},
     "tools/fio/command.py": {"rbd", "image"},
     "tools/fio/adopted.py": {"file:"},

@@ -31,10 +31,8 @@ from cephtui.nodes.shell import NodeShell, Shell
 from cephtui.nodes.transport import Command
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.live import draw_live
 from cephtui.reports.plan import draw_plan
-from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
@@ -54,6 +52,7 @@ from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
+from tests.drawings import draw_comparison, draw_run, draw_runs
 from tests.fakes import FakeNode, Log
 from tests.golden import Golden
 from tests.on_lab.tools import ROWS
@@ -327,7 +326,7 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     assert "1 drops  drip for 4 s" in told
     drawn = text_of(draw_run(run, store.read_history(tmp_path / "s", 1)))
     timed = [line.split()[0] for line in drawn.splitlines() if "latency" in line]
-    assert timed == ["#", "nodes"], "in the headings of the tables alone: it times nothing"
+    assert timed == ["#", "node"], "in the headings of the tables alone: it times nothing"
 
 
 async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(presets: Path, tmp_path: Path) -> None:

@@ -36,20 +36,21 @@ from cephtui.models import Finding, Run, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
+from cephtui.reports.render.interval import interval_bar
 from cephtui.reports.verdict import (
     also_measured,
     answer_text,
     basis,
-    draw_judgement,
     headline,
-    interval_bar,
     required_text,
     seen_text,
     short_text,
     verdict_text,
 )
+from cephtui.reports.views.judgement import interval_of_verdict
 from cephtui.sessions.jsonlines import line, schema
 from tests.documents import differing
+from tests.drawings import draw_judgement
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, run, runs, total
@@ -168,7 +169,7 @@ def test_more_looks_have_wider_intervals() -> None:
     assert verdict.interval[0] < 0.892981 < 0.961255 < verdict.interval[1]
     paired = only(conclude([in_order("ABBA" * 3, range(1000, 1012))], asked(looks=Looks(12)), STARTED))
     assert [paired.looks, paired.nominal_confidence] == pytest.approx([2, 1 - 0.018 * 0.88])
-    assert "95 % over up to 4 looks" in headline(verdict).plain
+    assert "95 % over up to 4 looks" in headline(verdict)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_less_latency_is_better(metric: Metric, after: float, word: Word, differ
 
 def test_of_a_judged_figure_everything_is_said_once(golden: Golden) -> None:
     verdict = only(concluded(*CASES["R1"][:2]))
-    assert headline(verdict).plain == "write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)"
+    assert headline(verdict) == "write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)"
     golden.same(verdict_text(verdict))
     golden.same(basis(verdict))
 
@@ -847,7 +848,7 @@ def test_the_bar_has_its_width_and_its_marks_in_order(
     before: list[float], after: list[float], metric: Metric, required: float, width: int, ascii_only: bool
 ) -> None:
     verdict = only(concluded(before, after, metric, require_percent=required))
-    bar, below = interval_bar(verdict, width, ascii_only=ascii_only)
+    bar, below = interval_bar(interval_of_verdict(verdict), width, ascii_only=ascii_only)
     assert bar.cell_len == width
     assert below.cell_len <= width
     assert "0" in below.plain
@@ -887,7 +888,7 @@ def test_the_bar_has_its_width_and_its_marks_in_order(
 )
 def test_the_bar_as_it_looks(case: str, bar: str, numbers: str) -> None:
     verdict = only(concluded(*CASES[case][:2]))
-    assert [row.plain for row in interval_bar(verdict, 60, ascii_only=True)] == [bar, numbers]
+    assert [row.plain for row in interval_bar(interval_of_verdict(verdict), 60, ascii_only=True)] == [bar, numbers]
 
 
 def test_in_ascii_mode_all_of_it_is_ascii() -> None:
@@ -937,10 +938,10 @@ def test_words_of_before_and_after_are_only_used_where_it_is_so_in_time(golden: 
     judged = reversed_in_time()
     verdict = only(judged)
     assert not verdict.in_order
-    assert headline(verdict).plain.startswith("write-iops  write IOPS  A ")
+    assert headline(verdict).startswith("write-iops  write IOPS  A ")
     golden.same(verdict_text(verdict))
     assert "A (spread" in basis(verdict)
-    text = " ".join([headline(verdict).plain, verdict_text(verdict), basis(verdict), *judged.conclusion.notes])
+    text = " ".join([headline(verdict), verdict_text(verdict), basis(verdict), *judged.conclusion.notes])
     assert not re.search(r"\bbefore\b|\bafter\b|->", text.replace("one side after", ""))
     (note,) = judged.conclusion.notes
     golden.same(note)

@@ -20,9 +20,9 @@ from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, condi
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.markdown import versus_markdown
 from cephtui.reports.verdict import verdict_text
-from cephtui.reports.versus import columns, draw_versus, legend, names_of_pairs, rows
+from cephtui.reports.views.versus import legend, names_of_pairs, rows, titles
+from tests.drawings import draw_versus, versus_markdown
 from tests.golden import Golden
 from tests.known import known
 from tests.measured import IOPS, STARTED, run
@@ -318,12 +318,14 @@ def test_a_row_has_the_figures_the_interval_and_the_word() -> None:
     found = versus(left, right)
     cells = [cells for _, cells in rows(found, concluded(left, right))]
     assert cells == [
-        ("p0", "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9", "5, 5", "worse"),
-        ("p1", "write IOPS", "1.00k", "1.10k", "+10.0 %", "", "1, 1", "no verdict"),
+        ("p0", "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "worse"),
+        ("p1", "write IOPS", "1.00k", "1.10k", "+10.0 %", "-", "1 / 1", "no verdict"),
     ]
-    assert columns(concluded(left, right))[4] == "B vs A", "above what B has more or less than A"
+    assert titles(concluded(left, right))[4] == "B vs A", "above what B has more or less than A"
     lines = said(found).splitlines()
-    assert "p0 write IOPS 10.1k 8.25k -18.0 % -21.0 .. -14.9 5, 5 worse" in [" ".join(line.split()) for line in lines]
+    assert "p0 write IOPS 10.1k 8.25k -18.0 % -21.0 .. -14.9 % 5 / 5 worse" in [
+        " ".join(line.split()) for line in lines
+    ]
 
 
 def test_of_several_it_is_said_that_intervals_are_of_each_by_itself() -> None:

@@ -21,11 +21,12 @@ from cephtui.models import VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Preset, PresetError, choose, combinations, find_presets
-from cephtui.reports.provisioned import PARTS, Row, draw_provisioned
+from cephtui.reports.views.volumes import PARTS, Row
 from cephtui.targets import parse_target
 from cephtui.targets.base import TargetFault
 from cephtui.volumes import PRESET, Volume, load_volumes, steps_of, volume_of
 from tests.clusters import RecordedShell, ok
+from tests.drawings import draw_provisioned
 from tests.golden import Golden
 from tests.measured import STARTED
 from tests.test_expectation import flow, measured

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from cephtui.analysis.batches import name_of
 from cephtui.analysis.expectation import answer_to, parse_expectation
-from cephtui.cli.printing import print_lines, print_report
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.saved import find_run, find_session
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Promise, Run
 from cephtui.models.expectation import Expected
 from cephtui.models.study import Ordered
-from cephtui.reports.expected import draw_expected, expected_markdown
+from cephtui.reports.views.expected import expected_view
 from cephtui.sessions import store
-from cephtui.sessions.expected import judge_expected, judge_promises, keep_given, promises_of
+from cephtui.sessions.expected import judge_promises, keep_given, promises_of
 from cephtui.sessions.saved_changes import repeats_of
-from cephtui.sessions.studies import ordered_in, read_studies
 from cephtui.terminal import say
 
 
@@ -55,21 +52,6 @@ def check_saved(name: str, texts: Sequence[str], as_json: bool) -> int:
     return _conclude(directory, runs, promises, None, as_json)
 
 
-def print_saved(directory: Path, runs: Sequence[Run], form: str, *, whole: bool = True) -> None:
-    """What became of what was expected of saved runs, in a format of ``show``; nothing for none. Raises StoreError.
-
-    Only of a ``whole`` session volumes have a table: of a run it would lack the others.
-    """
-    found = judge_expected(directory, runs, datetime.now(UTC))
-    if not found:
-        return
-    runs, ordered = (runs, ordered_in(read_studies(directory))) if whole else ((), None)
-    if form == "md":
-        sys.stdout.write(expected_markdown(found, {name_of(run): run for run in runs}, ordered))
-    elif form in ("table", "json"):
-        print_expected(found, runs, ordered, as_json=form == "json")
-
-
 def _conclude(
     directory: Path, runs: Sequence[Run], promises: Mapping[str, Promise], ordered: Ordered | None, as_json: bool
 ) -> int:
@@ -86,8 +68,4 @@ def _conclude(
 
 def print_expected(found: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None, *, as_json: bool) -> None:
     """A line for each, of volumes a table; ``ordered`` has those that were not measured."""
-    if as_json:
-        print_lines(found)
-        sys.stdout.flush()
-    else:
-        print_report(draw_expected(found, {name_of(run): run for run in runs}, ordered))
+    emit(expected_view(found, runs, ordered), Output("json" if as_json else "table"))

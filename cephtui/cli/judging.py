@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -16,12 +15,12 @@ from cephtui.analysis.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.looks import CONFIDENCES, ONE_LOOK, Looks
 from cephtui.analysis.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Question
-from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric
 from cephtui.presets import headline_metric
-from cephtui.reports.verdict import draw_judgement
+from cephtui.reports.views.judgement import judgement_view
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.terminal import say
 
@@ -63,11 +62,7 @@ def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], direc
 
 def print_judgement(judged: Judgement, as_json: bool) -> None:
     """All verdicts and the answer."""
-    if as_json:
-        print_lines([*judged.verdicts, judged.conclusion])
-        sys.stdout.flush()
-    else:
-        print_report(draw_judgement(judged, ascii_only=ascii_only()))
+    emit(judgement_view(judged), Output("json" if as_json else "table"))
 
 
 def keep(judged: Judgement, directory: Path) -> None:

@@ -18,8 +18,8 @@ from typing import Any, Literal
 import click
 
 from cephtui.analysis.noted import NOT_SEEN
+from cephtui.cli.emit import Output, emit, emit_table
 from cephtui.cli.output import JsonOutput, TerminalOutput, print_saved
-from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED, WORST
 from cephtui.models import Notice, Outcome, Plan, Run
@@ -81,19 +81,17 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal)
     if directory is None:
         return 0
     if not front.as_json:
-        print_report(view.measured(study, ended.runs, ascii_only=ascii_only()))
-    if not front.as_json and view.names_session:
-        print_saved(ended.runs)
+        for measured in view.measured(study, ended.runs):
+            emit_table(measured)
+        if view.names_session:
+            print_saved(ended.runs)
     runs, _ = store.read_runs(directory)
     _say_what_is_missing(study, runs, kept(directory, study.saved).id, directory.name)
     if not ended.is_judged or (front.is_ending and study.needs_its_end):
         return 0
     conclusion = study.conclude(runs, store.read_marks(directory), directory, datetime.now(UTC))
-    if front.as_json:
-        print_lines(view.rows(study, conclusion))
-        sys.stdout.flush()
-    else:
-        print_report(view.concluded(study, conclusion, ascii_only=ascii_only()))
+    for concluded in view.concluded(study, conclusion):
+        emit(concluded, Output("json" if front.as_json else "table"))
     try:
         conclusion.keep(directory)
     except OSError as error:

@@ -159,29 +159,6 @@ data_pool_option = click.option(
 )
 
 
-def format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds --format with these choices, the first of them by default, and --json; the command gets a ``form``."""
-
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
-        def wrapped(form: str, as_json: bool, **others: Any) -> Any:
-            if as_json and form != "json":
-                refuse_options(("--format",), f"{form} is not --json: leave one of them out")
-            return command(form="json" if as_json else form, **others)
-
-        chosen = click.option(
-            "--format",
-            "form",
-            type=click.Choice(forms),
-            default=forms[0],
-            show_default=True,
-            help="md is Markdown, for a ticket; csv has base units." if "csv" in forms else "md is Markdown.",
-        )
-        return chosen(click.option("--json", "as_json", is_flag=True, help="The same as --format json.")(wrapped))
-
-    return added
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
 session_option = click.option(
     "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."

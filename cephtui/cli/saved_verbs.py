@@ -12,7 +12,9 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
-from cephtui.cli.options import format_option, json_option, judging_options, metric_option, within
+from cephtui.cli.emit import output_options
+from cephtui.cli.options import json_option, judging_options, metric_option, within
+from cephtui.reports.render import FORMATS
 
 
 def begin_screen(verb: str, instead: str = "") -> None:
@@ -26,11 +28,11 @@ def begin_screen(verb: str, instead: str = "") -> None:
     short_help="List the saved sessions.",
     epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session",
 )
-@json_option
+@output_options
 def sessions(**given: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
 
-    --json lists your own sessions only.
+    json, csv and xlsx have your own sessions only.
     """
     from cephtui.cli.commands.sessions import print_sessions
 
@@ -68,7 +70,7 @@ def studies(**given: Any) -> None:
 )
 @click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
 @metric_option
-@format_option("table", "md", "csv", "json")
+@output_options
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
@@ -90,7 +92,7 @@ def show(**given: Any) -> None:
 @click.argument("left", metavar="[SESSION[/RUN]", required=False, shell_complete=complete_runs)
 @click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
 @metric_option
-@format_option("table", "md", "csv", "json")
+@output_options
 def compare(**given: Any) -> None:
     """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.
 
@@ -115,9 +117,7 @@ Examples:
 """,
 )
 @click.argument("names", nargs=-1, metavar="[SESSION[/RUN] | BEFORE AFTER]", shell_complete=complete_runs)
-@click.option(
-    "--format", "form", type=click.Choice(("md", "html", "csv", "xlsx")), help="Default: as FILE ends, or md."
-)
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="Default: as FILE ends, or md.")
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--anonymous", is_flag=True, help="Replace names of hosts, pools, images and files, addresses and fsids.")

@@ -14,6 +14,7 @@ import click
 from cephtui import __version__
 from cephtui.cli.about_verbs import ABOUT_VERBS
 from cephtui.cli.complete import complete_listed, complete_own_sessions, complete_presets, complete_runs
+from cephtui.cli.emit import output_options
 from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
@@ -252,7 +253,7 @@ def check(**given: Any) -> int:
 )
 @click.argument("presets", nargs=-1, metavar="[PRESET]...", shell_complete=complete_presets)
 @where_options
-@json_option
+@output_options
 def nodes(**given: Any) -> int:
     """Show what nodes have, what is missing, and how to install it.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
-from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, versus
 from cephtui.cli.saved import find_session
-from cephtui.reports.markdown import versus_markdown
-from cephtui.reports.versus import draw_versus, names_of_pairs, verdicts_csv
 from cephtui.sessions import store
 
 
@@ -45,18 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(found: Versus, asked: Asked) -> Judgement:
+def judged_versus(compared: Versus, asked: Asked) -> Judgement:
     """Now."""
-    return conclude_versus(found, asked, datetime.now(UTC))
-
-
-def print_versus(found: Versus, judged: Judgement, form: str, *, answer: bool = False) -> None:
-    """In one of the formats of compare; ``answer`` adds that of a check."""
-    if form == "json":
-        print_lines([*judged.verdicts, judged.conclusion, *(each for each, _ in conditions_apart(found))])
-    elif form == "md":
-        sys.stdout.write(versus_markdown(found, judged))
-    elif form == "csv":
-        sys.stdout.write(verdicts_csv(judged.verdicts, names_of_pairs(found)))
-    else:
-        print_report(draw_versus(found, judged, ascii_only=ascii_only(), answer=answer))
+    return conclude_versus(compared, asked, datetime.now(UTC))

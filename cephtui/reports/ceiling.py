@@ -13,21 +13,23 @@ _ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when t
 _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
 
-def ceiling_lines(found: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
+def ceiling_lines(ceilings: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
     """Of a run, in their order, then what limits it; where none is known, what would show that of a depth."""
-    near = nearest(found)
+    near = nearest(ceilings)
     unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
-    return [*(_line(each) for each in found if not each.is_itself), _conclusion(near) if near else unknown]
+    return [*(_line(each) for each in ceilings if not each.is_itself), _conclusion(near) if near else unknown]
 
 
-def _line(each: Ceiling) -> str:
+def _line(ceiling: Ceiling) -> str:
     """``network 58 %: write 512 MiB/s, at most 882 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)``."""
-    share = f"{each.limit} {100 * each.share:,.0f} %"
-    if not each.is_known:
-        return f"{each.limit}: {each.basis}"
-    value, most = each.metric.as_text(each.measured), each.metric.as_text(each.at_most)
-    what = f"{value} IOPS" if each.metric.unit == "IO/s" else value
-    return f"{share}: {each.direction} {what}, {'about' if each.is_estimate else 'at most'} {most} ({each.basis})"
+    share = f"{ceiling.limit} {100 * ceiling.share:,.0f} %"
+    if not ceiling.is_known:
+        return f"{ceiling.limit}: {ceiling.basis}"
+    value, most = ceiling.metric.as_text(ceiling.measured), ceiling.metric.as_text(ceiling.at_most)
+    what = f"{value} IOPS" if ceiling.metric.unit == "IO/s" else value
+    return (
+        f"{share}: {ceiling.direction} {what}, {'about' if ceiling.is_estimate else 'at most'} {most} ({ceiling.basis})"
+    )
 
 
 def _conclusion(nearest: Ceiling) -> str:

@@ -1,8 +1,8 @@
-"""Expected figures in words: a line, or a row, for each."""
+"""Expected figures in words: a line for each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.expectation import SECOND_REACHES
@@ -10,110 +10,93 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.reports.facts import run_names
+from cephtui.reports.styles import Style
 from cephtui.reports.verdict import left_out_lines
 
-STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
-"""By the word; the others are yellow."""
+STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
+"""By the word; the others are open."""
 BY_BYTES = " (bytes / block size)"
 """How IOPS were counted where the tool has not counted all I/Os."""
 SECONDS = f"seconds >= {100 * SECOND_REACHES:g} %"
 """Those that reached so much of what is promised."""
-COLUMNS = ("step", "runs", "expected", "measured", "95 %", SECONDS, "")
-SIDES = "llrrrrl"
-"""Of the columns: ``l`` for names, ``r`` for figures."""
 
 
-def expected_lines(found: Sequence[Expected]) -> list[tuple[str, str]]:
+def expected_lines(every: Sequence[Expected]) -> list[tuple[str, Style]]:
     """A line for each, and its style."""
     return [
-        (_line(each, name), STYLES.get(each.word, "bold yellow"))
-        for each, name in zip(found, step_names(found), strict=True)
+        (_line(each, name), STYLES.get(each.word, "open")) for each, name in zip(every, _step_names(every), strict=True)
     ]
 
 
-def expected_sentence(found: Sequence[Expected]) -> str:
+def expected_sentence(every: Sequence[Expected]) -> str:
     """``3 of 4 expected figures reached, 1 without a verdict``."""
-    answers = [each.answer for each in found]
-    words: dict[Answer, str] = {"met": f"of {len(found)} expected figures reached", "not met": "not reached",
+    answers = [each.answer for each in every]
+    words: dict[Answer, str] = {"met": f"of {len(every)} expected figures reached", "not met": "not reached",
                                 "undecided": "without a verdict"}  # fmt: skip
     return ", ".join(
         f"{answers.count(answer)} {word}" for answer, word in words.items() if answer in answers or answer == "met"
     )
 
 
-def step_names(found: Sequence[Expected]) -> list[str]:
+def _step_names(every: Sequence[Expected]) -> list[str]:
     """What each is of: with its target where there are several, with its runs where others are called the same."""
-    several = len({each.target for each in found}) > 1
-    names = [f"{each.step} on {each.target}" if several else each.step for each in found]
-    alike = [(name, each.expectation) for name, each in zip(names, found, strict=True)]
+    several = len({each.target for each in every}) > 1
+    names = [f"{each.step} on {each.target}" if several else each.step for each in every]
+    alike = [(name, each.expectation) for name, each in zip(names, every, strict=True)]
     return [
         f"{name} ({run_names(runs_of(each))})" if alike.count((name, each.expectation)) > 1 else name
-        for name, each in zip(names, found, strict=True)
+        for name, each in zip(names, every, strict=True)
     ]
 
 
-def runs_of(found: Expected) -> tuple[str, ...]:
+def runs_of(expected: Expected) -> tuple[str, ...]:
     """The names of those that count, else of those that were left out."""
-    return found.runs or tuple(each.run for each in found.left_out)
+    return expected.runs or tuple(each.run for each in expected.left_out)
 
 
-def expected_row(found: Expected, name: str) -> tuple[str, ...]:
-    """Its cells under the columns; ``name`` is that of the step."""
-    ends = [figure_text(found, end) for end in found.interval or ()]
-    return (
-        name,
-        run_names(runs_of(found)),
-        f"{found.direction or ''} {figure_text(found, found.promised)}".strip(),
-        units.DASH if found.measured is None else figure_text(found, found.measured),
-        " .. ".join(ends) or units.DASH,
-        seconds_text(found).partition(" of")[0] or units.DASH,
-        f"{found.word}{given_text(found)}",
-    )
-
-
-def given_text(found: Expected) -> str:
+def given_text(expected: Expected) -> str:
     """``, given as FAIL before``: where another word was given for the same runs; empty else."""
-    return f", given as {found.given} before" if found.given else ""
+    return f", given as {expected.given} before" if expected.given else ""
 
 
-def _line(found: Expected, name: str) -> str:
+def _line(expected: Expected, name: str) -> str:
     """``PASS write-iops: write 8,006 IOPS, expected 8,000 IOPS, 100 % of seconds >= 90 %``."""
-    where = f"{found.word} {name}: "
-    verb = "promised" if found.of_volume else "expected"
-    wanted = f"{verb} {figure_text(found, found.promised)}"
-    if found.measured is None:
-        reasons = "; ".join(left_out_lines(found.left_out))
-        return f"{where}{wanted}; {reasons}{given_text(found)}"
-    figure = f"{figure_text(found, found.measured)}{BY_BYTES * found.by_bytes}"
+    where = f"{expected.word} {name}: "
+    verb = "promised" if expected.of_volume else "expected"
+    wanted = f"{verb} {figure_text(expected, expected.promised)}"
+    if expected.measured is None:
+        reasons = "; ".join(left_out_lines(expected.left_out))
+        return f"{where}{wanted}; {reasons}{given_text(expected)}"
+    figure = f"{figure_text(expected, expected.measured)}{BY_BYTES * expected.by_bytes}"
     parts = [
-        f"{found.direction or ''} {figure}{_ends(found)}".strip(),
+        f"{expected.direction or ''} {figure}{_ends(expected)}".strip(),
         wanted,
-        *[seconds_text(found)] * (found.seconds is not None),
-        *[f"{100 * found.measured / found.promised:,.0f} % of what is promised: no limit, or a burst"]
-        * (found.word == "NOT CAPPED"),
+        *[_seconds_text(expected)] * (expected.seconds is not None),
+        *[f"{100 * expected.measured / expected.promised:,.0f} % of what is promised: no limit, or a burst"]
+        * (expected.word == "NOT CAPPED"),
     ]
-    left_out = [f"left out: {line}" for line in left_out_lines(found.left_out)]
-    return "; ".join([where + ", ".join(parts), *left_out_lines(found.limited), *left_out]) + given_text(found)
+    left_out = [f"left out: {line}" for line in left_out_lines(expected.left_out)]
+    return "; ".join([where + ", ".join(parts), *left_out_lines(expected.limited), *left_out]) + given_text(expected)
 
 
-def figure_text(found: Expected, value: float) -> str:
+def figure_text(expected: Expected, value: float) -> str:
     """``8,006 IOPS``, ``200 MiB/s``, ``p99 4.81 ms``: IOPS to the last one, as they are promised."""
-    metric = BY_NAME[found.figure]
+    metric = BY_NAME[expected.figure]
     if metric.unit == "IO/s":
         return f"{value:,.0f} IOPS"
     return f"{metric.full_title} {metric.as_text(value)}" if metric.unit == "s" else units.bandwidth(value)
 
 
-def seconds_text(found: Expected) -> str:
+def _seconds_text(expected: Expected) -> str:
     """``100 % of seconds >= 90 %``; empty where none are known. Less than all is never rounded to 100 %."""
-    if not found.seconds or found.seconds_reached is None:
+    if not expected.seconds or expected.seconds_reached is None:
         return ""
-    percent = 100 * found.seconds_reached / found.seconds
+    percent = 100 * expected.seconds_reached / expected.seconds
     return f"{'100' if percent == 100 else f'{min(percent, 99.9):.1f}'} % of {SECONDS}"
 
 
-def _ends(found: Expected) -> str:
-    if found.interval is None:
+def _ends(expected: Expected) -> str:
+    if expected.interval is None:
         return ""
-    low, high = (figure_text(found, end) for end in found.interval)
+    low, high = (figure_text(expected, end) for end in expected.interval)
     return f" (95 %: {low} .. {high})"

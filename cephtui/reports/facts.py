@@ -185,22 +185,22 @@ def _page_caches(run: Run) -> list[bool]:
     return [node.page_cache_dropped for node in run.environment.values() if node.page_cache_dropped is not None]
 
 
-def pool_facts(found: ClusterEnvironment) -> str:
+def pool_facts(cluster: ClusterEnvironment) -> str:
     """``name bench, type replicated, size 3``: what is known of the pool."""
-    return joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
+    return joined((f"{name} {fact}" for name, fact in cluster.pool.items() if fact is not None), "facts")
 
 
-def space_used(found: ClusterEnvironment) -> str:
+def space_used(cluster: ClusterEnvironment) -> str:
     """``4.00 GiB stored take 12.3 GiB raw: 33 %``; empty where that is not known, or nothing is stored."""
-    stored, raw = found.stored_bytes, found.raw_bytes
+    stored, raw = cluster.stored_bytes, cluster.raw_bytes
     if not stored or not raw:
         return ""
     return f"{units.size(stored)} stored take {units.size(raw)} raw: {units.percent(100 * stored / raw)}"
 
 
-def osds(found: ClusterEnvironment) -> str:
+def osds(cluster: ClusterEnvironment) -> str:
     """``3/3 OSDs up, 3 in``; empty where that is not known."""
-    return f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else ""
+    return f"{cluster.osds_up}/{cluster.osds} OSDs up, {cluster.osds_in} in" if cluster.osds is not None else ""
 
 
 def before_the_run(states: Iterable[str]) -> str:

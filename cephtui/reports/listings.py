@@ -1,34 +1,24 @@
-"""Leftovers, presets, sessions and paths, in tables."""
+"""Leftovers, presets and paths, in tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.models.rows import Info, PresetRow, SessionRow
+from cephtui.models.rows import Info, PresetRow
 from cephtui.presets import choice_text, combinations
-from cephtui.printable import one_line, printable
-from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target, whose
+from cephtui.printable import one_line
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import joined
-from cephtui.sessions.names import NO_SESSIONS
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
 
-_SPARED = ("cluster", "best bandwidth", "presets", "runs", "created", "target")
-"""Columns of the sessions that are left out where there is no room, in this order."""
-_PRESETS_WIDTH = 30
-"""What many presets need, which are wrapped."""
-_TARGET_MOST = 28
 _SWEPT_MOST = 3
 """Values of a sweep that are listed."""
 _LEFT_MOST = 200
@@ -96,62 +86,6 @@ def draw_preset(row: PresetRow) -> RenderableType:
     whose = "yours" if row.user else "packaged"
     heading = Text(f"{row.preset}: {row.title}", style="bold")
     return Group(heading, Text(row.description), "", table, "", Text(f"{whose}: {row.path}", style="dim"))
-
-
-def draw_sessions(rows: Sequence[SessionRow]) -> RenderableType:
-    """The saved sessions, the oldest first, and what to do where none is the user's."""
-    none = [] if any(not whose(row) for row in rows) else [Text(NO_SESSIONS)]
-    if not rows:
-        return Group(*none)
-    remarks = [plain(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
-    errors = [plain(f"{row.session}: {row.error}", "red") for row in rows if row.error]
-    return Group(*none, _SessionsTable(rows), *remarks, *errors)
-
-
-@dataclass(frozen=True, slots=True)
-class _SessionsTable:
-    """As many of the columns as have room without a break in a word."""
-
-    rows: Sequence[SessionRow]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        cells = [_session_cells(row) for row in self.rows]
-        needed = {name: _needed(name, [cell[name] for cell in cells]) for name in cells[0]}
-        columns = [name for name, size in needed.items() if size]
-        for name in _SPARED:
-            if name in columns and sum(needed[column] + 1 for column in columns) > options.max_width:
-                columns.remove(name)
-        table = make_table(*columns, right=("runs",), whole=set(columns) - {"presets"})
-        for row, texts in zip(self.rows, cells, strict=True):
-            add_row(table, *(plain(texts[name], "dim" if is_empty(row) else "") for name in columns))
-        yield table
-
-
-def _session_cells(row: SessionRow) -> dict[str, str]:
-    where, outcomes = target(row), joined(outcome_counts(row), "outcomes")
-    return {
-        "session": row.session,
-        "created": date_beside_name(row) if row.created_at else "broken",
-        "target": where if len(where) <= _TARGET_MOST else f"{where[: _TARGET_MOST - 1]}…",
-        **best(row),
-        "cluster": row.cluster or "",
-        "runs": str(row.runs),
-        "presets": joined(row.presets, "presets"),
-        "outcomes": outcomes + (" (being written)" if row.writing else " (imported)" if row.imported else ""),
-    }
-
-
-def _needed(column: str, texts: Iterable[str]) -> int:
-    """The width of the widest text; 0 where all are empty."""
-    widest = max(map(cell_len, map(printable, texts)))
-    return widest and max(min(widest, _PRESETS_WIDTH) if column == "presets" else widest, cell_len(column))
-
-
-def _remarks(row: SessionRow) -> str:
-    """Whose it is, tags, baseline and note."""
-    baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
-    tags = f"tags {joined(row.tags, 'tags')}" if row.tags else ""
-    return "; ".join(part for part in (whose(row), tags, baseline, row.note) if part)
 
 
 def draw_info(value: Info) -> RenderableType:

@@ -15,8 +15,8 @@ from cephtui.models.metrics import LIVE
 from cephtui.reports.bars import bars
 from cephtui.reports.quality import effect_of
 from cephtui.reports.sparks import spark
-from cephtui.reports.tables import add_row, live_columns, make_table
-from cephtui.reports.text import cluster_line, conditions, link_figures, written
+from cephtui.reports.tables import add_row, make_table
+from cephtui.reports.text import cluster_line, conditions, link_figures, live_columns, written
 
 _SPARK_WIDTH = 24
 _LIVE_FINDINGS = 3

@@ -78,9 +78,9 @@ def _row(levels: Sequence[int], low: int, *, ascii_only: bool, dots: bool) -> st
     return "".join(" " if level <= low else glyphs[min(len(glyphs), level - low) - 1] for level in levels)
 
 
-def _marked(row: str, clipped: Sequence[bool], mark: str, each: int) -> str:
+def _marked(row: str, clipped: Sequence[bool], mark: str, per_cell: int) -> str:
     """The top row with a mark in each character that holds a clipped value."""
-    return "".join(mark if any(clipped[at * each : (at + 1) * each]) else cell for at, cell in enumerate(row))
+    return "".join(mark if any(clipped[at * per_cell : (at + 1) * per_cell]) else cell for at, cell in enumerate(row))
 
 
 def _buckets(values: Values, width: int) -> list[float | None]:
@@ -112,11 +112,11 @@ def _levels(values: Values, full: int, *, fitted: bool) -> list[int]:
     ]
 
 
-def _top(known: Sequence[float]) -> float:
+def _top(values: Sequence[float]) -> float:
     """The value of the highest bar: the greatest of these, which are in order, but for outliers."""
-    if not known:
+    if not values:
         return 0.0
-    quartile = known[3 * len(known) // 4]
-    if len(known) >= _LEAST and 0.0 < quartile * _OUTLIER < known[-1]:
-        return max(value for value in known if value <= quartile * _ABOVE)
-    return known[-1]
+    quartile = values[3 * len(values) // 4]
+    if len(values) >= _LEAST and 0.0 < quartile * _OUTLIER < values[-1]:
+        return max(value for value in values if value <= quartile * _ABOVE)
+    return values[-1]

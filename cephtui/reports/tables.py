@@ -11,17 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui.frozen import dataclass
-from cephtui.models.metrics import LIVE
 from cephtui.printable import printable
-from cephtui.reports.text import shorter, title_of
+from cephtui.reports.text import shorter
 
 _UNLIMITED = 1 << 20
 """Columns."""
-
-
-def live_columns(tool: str) -> tuple[str, ...]:
-    """The headings of what is measured each second."""
-    return tuple(title_of(metric, [tool]) for metric in LIVE)
 
 
 def make_table(*columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
@@ -37,12 +31,6 @@ def make_table(*columns: str, right: Iterable[str] = (), whole: Iterable[str] = 
 def add_row(table: Table, *cells: RenderableType) -> None:
     """A row; strings are drawn as they are, never as markup."""
     table.add_row(*(plain(cell) if isinstance(cell, str) else cell for cell in cells))
-
-
-def add_more(table: Table, more: str) -> None:
-    """A row that says how many were left out; none for an empty text."""
-    if more:
-        add_row(table, "", more)
 
 
 def plain(text: str, style: str = "") -> Text:

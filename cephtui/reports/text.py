@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from cephtui.analysis.live import BatchProgress, LiveRun
     from cephtui.nodes.state import NodeState
 
-OUTCOME_STYLES = {
-    "ok": "green",
-    "failed": "bold red",
-    "refused": "bold red",
-    "stopped": "yellow",
-    "lost": "yellow",
-}
 IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 """The figures of a run in a table of runs."""
 PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
@@ -186,6 +179,11 @@ def imported(run: Run) -> str:
 def title_of(metric: Metric, tools: Iterable[str], flows: Iterable[str] = ()) -> str:
     """A column's heading, above these flows of runs of these tools: ``IOPS``, ``clat p99``."""
     return f"{latency_word(tools, flows)} {metric.title}" if metric.unit == "s" else metric.title
+
+
+def live_columns(tool: str) -> tuple[str, ...]:
+    """The headings of what is measured each second."""
+    return tuple(title_of(metric, [tool]) for metric in LIVE)
 
 
 def titles_of(metrics: Sequence[Metric], runs: Collection[Run], *, short: bool = False) -> list[str]:

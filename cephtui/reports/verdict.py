@@ -1,13 +1,9 @@
-"""A verdict in words, and as a bar: the interval of the ratio against what is asked for."""
+"""A verdict in words: the ratio with its interval, against what is asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
@@ -17,8 +13,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.printable import either
 from cephtui.reports.facts import ranges
-from cephtui.reports.tables import plain
-from cephtui.reports.text import cut, metric_of
+from cephtui.reports.text import metric_of
 
 _WORDS: dict[Word, str] = {
     "better": "better by more than {}",
@@ -29,42 +24,7 @@ _WORDS: dict[Word, str] = {
 }
 _SEEN_MOST = 0.99
 """A figure that falls by more is as good as gone."""
-STYLES: dict[bool | None, str] = {True: "bold green", False: "bold red", None: "bold yellow"}
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
-
-
-def draw_judgement(
-    judged: Judgement, *, width: int = 76, ascii_only: bool = False, code: bool = True
-) -> RenderableType:
-    """Each figure with its sentence and its bar, then what is to be known of it, and the answer.
-
-    ``code`` names the exit code.
-    """
-    conclusion = judged.conclusion
-    rows: list[RenderableType] = []
-    for verdict in judged.deciding:
-        rows += draw_verdict(verdict, width=width, ascii_only=ascii_only)
-    rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
-    rows += [plain(line, "bold") for line in conclusion.notes]
-    for word, lines, what in (("noted", conclusion.noted, "marks"), ("differs", conclusion.changed, "differences")):
-        shown, more = cut(lines, what)
-        rows += [plain(f"{word}: {line}") for line in [*shown, *[more] * bool(more)]]
-    rows += [plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)]
-    rows += [plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)]
-    rows.append(plain(answer_text(judged, code=code), "bold"))
-    return Group(*rows)
-
-
-def draw_verdict(
-    verdict: Verdict, *, width: int = 76, ascii_only: bool = False, bar: bool = True
-) -> list[RenderableType]:
-    """The figure with its interval, then in a sentence what that says, as a bar, and what it rests on."""
-    below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
-    if bar and verdict.interval is not None:
-        below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
-    if max(len(verdict.before), len(verdict.after)) > 1:
-        below.append(plain(basis(verdict)))
-    return [headline(verdict), Padding(Group(*below), (0, 0, 0, 2))]
 
 
 def answer_text(judged: Judgement, *, code: bool) -> str:
@@ -74,14 +34,18 @@ def answer_text(judged: Judgement, *, code: bool) -> str:
     return f"{asked}{ANSWERS[judged.conclusion.answer]}{exit_code}"
 
 
-def headline(verdict: Verdict) -> Text:
+def headline(verdict: Verdict) -> str:
     """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
+    return "".join(headline_parts(verdict))
+
+
+def headline_parts(verdict: Verdict) -> tuple[str, str, str]:
+    """The preset, the figures of both sides, and the change where it is known."""
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     left, right = metric.as_text(verdict.left), metric.as_text(verdict.right)
     figures = f"{left} -> {right}" if verdict.in_order else f"A {left}, B {right}"
-    text = Text.assemble((verdict.preset, "bold"), f"  {verdict.direction} {metric.full_title}  ", figures)
     change = change_of(verdict)
-    return text.append(f"  {change}", "bold") if change else text
+    return verdict.preset, f"  {verdict.direction} {metric.full_title}  {figures}", f"  {change}" if change else ""
 
 
 def change_of(verdict: Verdict) -> str:
@@ -97,7 +61,7 @@ def change_of(verdict: Verdict) -> str:
 
 def ratio_of(verdict: Verdict) -> str:
     """``-18.0 %``: from before to after; empty where that is not known."""
-    return "" if verdict.ratio is None else f"{_signed(verdict.ratio)} %"
+    return "" if verdict.ratio is None else signed_percent(verdict.ratio)
 
 
 def interval_of(verdict: Verdict) -> str:
@@ -162,9 +126,9 @@ def required_text(verdict: Verdict) -> str:
     return required_percent(verdict.require_percent)
 
 
-def required_percent(asked: float) -> str:
+def required_percent(percent: float) -> str:
     """What a change must bring, of a number below or above 0."""
-    return f"at least {_percent(asked)} better" if asked > 0 else f"at most {_percent(-asked)} worse"
+    return f"at least {_percent(percent)} better" if percent > 0 else f"at most {_percent(-percent)} worse"
 
 
 def basis(verdict: Verdict) -> str:
@@ -217,44 +181,10 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 
 
-def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> list[Text]:
-    """The interval on a scale of per cent: what is required, no change, and below it the numbers.
-
-    Two lines of ``width`` columns; the scale is logarithmic, as the interval is.
-    """
-    assert verdict.interval
-    assert verdict.ratio
-    low, high = verdict.interval
-    required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
-    same = verdict.same_percent / 100
-    least, most = min(low, required, 1 - same) * 0.97, max(high, required, 1 + same) * 1.03
-    scale = (width - 1) / math.log(most / least)
-
-    def column(ratio: float) -> int:
-        return max(0, min(width - 1, round(math.log(ratio / least) * scale)))
-
-    line, full, point, edge, middle = "-=o:|" if ascii_only else "─━●┊│"
-    cells = list(line * width)
-    for at in range(column(low), column(high) + 1):
-        cells[at] = full
-    cells[column(required)], cells[column(1.0)] = edge, middle
-    cells[column(verdict.ratio)] = point
-    row = Text("".join(cells))
-    row.stylize("dim")
-    row.stylize(f"not dim {STYLES[verdict.met]}", column(low), column(high) + 1)
-    labels = {column(1.0): "0", column(required): f"{_signed(required)} %"}
-    ticks = [" "] * (width + 8)
-    for at, text in labels.items():
-        start = max(0, min(width - len(text), at - len(text) // 2))
-        if all(cell == " " for cell in ticks[max(0, start - 1) : start + len(text) + 1]):
-            ticks[start : start + len(text)] = text
-    return [row, Text("".join(ticks).rstrip(), style="dim")]
-
-
-def left_out_lines(found: Iterable[LeftOut]) -> list[str]:
+def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """``tuning/1-3, 5: why``: runs with the same reason on one line."""
     runs: dict[tuple[str, str], list[int]] = {}
-    for each in found:
+    for each in left_out:
         session, _, number = each.run.rpartition("/")
         runs.setdefault((session, each.why), []).append(int(number))
     return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
@@ -328,6 +258,11 @@ def _spread(value: float | None) -> str:
 def _away(ratio: float) -> float:
     """In per cent, without the direction."""
     return abs(100 * (ratio - 1))
+
+
+def signed_percent(ratio: float) -> str:
+    """``-18.0 %``."""
+    return f"{_signed(ratio)} %"
 
 
 def _signed(ratio: float) -> str:

@@ -25,6 +25,7 @@ from cephtui.tui.terminal.apply import PlainDriver
 if TYPE_CHECKING:
     from cephtui.analysis.conclusion import Judgement
     from cephtui.analysis.sides import Side
+    from cephtui.reports.blocks import View
 
 _TOAST_SECONDS = 5.0
 
@@ -38,35 +39,39 @@ class Handout:
     text: str
 
 
+def handed_out(name: str, view: View) -> Handout:
+    """A view as Markdown; raises StoreError, where it reads what it shows."""
+    from cephtui.reports.render.gfm import markdown_of
+
+    return Handout(name, markdown_of(view.document()))
+
+
 def handout_of_run(directory: Path, run: Run) -> Handout:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
     from cephtui.analysis.batches import group
     from cephtui.analysis.marks import among
     from cephtui.reports.facts import ranges
-    from cephtui.reports.markdown import runs_markdown
+    from cephtui.reports.views.runs import session_view
 
     runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
-    found = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
-    marks = among(found, store.read_marks(directory))
-    return Handout(f"#{ranges(each.run for each in found)}", runs_markdown(found, marks))
+    batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
+    marks = among(batch, store.read_marks(directory))
+    return handed_out(f"#{ranges(each.run for each in batch)}", session_view(batch, marks))
 
 
 def handout_of_details(directory: Path, run: Run) -> Handout:
     """One run with its latencies, its jobs and how busy its nodes were; raises StoreError."""
-    from cephtui.reports.details import run_markdown
-    from cephtui.sessions.histograms import read_histograms
+    from cephtui.reports.views.saved import saved_run_view
 
-    saved = store.read_run(directory, run.run)
-    marks = [mark for mark in store.read_marks(directory) if mark.run == run.run]
-    return Handout(f"#{run.run}", run_markdown(saved, marks, read_histograms(directory, saved)))
+    return handed_out(f"#{run.run}", saved_run_view(directory, run.run))
 
 
 def handout_of_comparison(left: Side, right: Side, judged: Judgement | None) -> Handout:
     """Two sides beside each other, with the verdict where they can be compared."""
-    from cephtui.reports.markdown import comparison_markdown
+    from cephtui.reports.views.comparison import comparison_view
 
-    return Handout("the comparison", comparison_markdown(left, right, judged))
+    return handed_out("the comparison", comparison_view(left, right, judged))
 
 
 COPY = key("y", "copy", "copy", "copy the results as Markdown, for a ticket; y again shows it", "view", shown=True)

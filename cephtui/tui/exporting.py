@@ -12,6 +12,7 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import paths
+from cephtui.printable import either
 from cephtui.sessions.names import opened
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
@@ -36,7 +37,7 @@ class ExportingScreen(Screen[None]):
         directory = self.to_export
         if directory is None:
             return
-        from cephtui.reports.document.export import ExportError
+        from cephtui.reports.writing import ExportError
 
         file = await self._ask_for_file(directory.name)
         if file is None:
@@ -59,10 +60,11 @@ class ExportingScreen(Screen[None]):
 
     async def _ask_for_file(self, session: str) -> Path | None:
         """None where the user does not want one."""
-        from cephtui.reports.document.export import default_name
+        from cephtui.reports.render import FORMATS
+        from cephtui.reports.writing import default_name
 
         proposed = str(_folder() / default_name(session, "html"))
-        hint = ".html, .md, .csv or .xlsx"
+        hint = either([each.suffixes[0] for each in FORMATS.values()])
         typed = await self.app.push_screen_wait(EnterText(f"report of session {session}", proposed, _wrong, hint=hint))
         return _path(typed) if typed else None
 
@@ -87,11 +89,12 @@ def _folder() -> Path:
 
 def _wrong(text: str) -> str | None:
     """Why no report can get this name; None where it can."""
-    from cephtui.reports.document.export import FORMS, ExportError, check_free, form_of
+    from cephtui.reports.render import FORMATS, format_of
+    from cephtui.reports.writing import ExportError, check_free
 
     file = _path(text)
-    if form_of(file) is None:
-        return f"expected a name that ends with .{', .'.join(FORMS)}"
+    if format_of(file) is None:
+        return f"expected a name that ends with .{', .'.join(FORMATS)}"
     try:
         check_free(file, force=True)
     except ExportError as error:
@@ -103,9 +106,11 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     """Raises StoreError and ExportError."""
     from cephtui.analysis.conclusion import Asked
     from cephtui.presets import find_presets, headline_metric
-    from cephtui.reports.document.export import exported, form_of, write
-    from cephtui.reports.document.reading import of_session
+    from cephtui.reports.render import FORMATS, format_of
+    from cephtui.reports.views.report.content import report_view
+    from cephtui.reports.views.report.reading import of_session
+    from cephtui.reports.writing import write
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
     material = of_session(opened(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
-    write(file, exported(material, form_of(file) or "html"), force=force)
+    write(file, FORMATS[format_of(file) or "html"].render(report_view(material)), force=force)

@@ -8,8 +8,8 @@ import signal
 
 import pytest
 
-from cephtui.reports.markdown import runs_markdown
 from cephtui.sessions import demo, store
+from tests.drawings import runs_markdown
 
 from .sandbox import Sandbox, wait_for
 from .test_screens_end import IDLE, LEAVE_ALTERNATE, NewTerminal, Terminal, prepare, terminal

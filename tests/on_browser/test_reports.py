@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.reports.document.html import html_of
+from cephtui.reports.render.html import html_of
 from tests.chromium import Browser
 from tests.documents import document, material, utc
 

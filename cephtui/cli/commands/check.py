@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, finish, keep
 from cephtui.cli.options import JUDGING, Measuring, Question, given_options, refuse_options, refuse_other_options
 from cephtui.cli.saved import find_session, find_two_runs
-from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
+from cephtui.cli.versus import are_sessions, find_versus, judged_versus
+from cephtui.reports.views.versus import versus_view
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.verdicts import with_earlier
@@ -101,6 +103,6 @@ def _check_sessions(before: str, after: str, question: Question, as_json: bool) 
     found = find_versus(before, after)
     directory = find_session(after)
     judged = with_earlier(judged_versus(found, asked_of(question, directory.name)), directory)
-    print_versus(found, judged, "json" if as_json else "table", answer=True)
+    emit(versus_view(found, judged, has_answer=True), Output("json" if as_json else "table"))
     keep(judged, directory)
     return judged.conclusion.exit_code

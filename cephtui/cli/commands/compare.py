@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,54 +10,39 @@ import click
 
 from cephtui.analysis.batches import group
 from cephtui.analysis.conclusion import Asked, judge_sides
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import marks_between
 from cephtui.analysis.noted import with_noted
 from cephtui.analysis.sides import Side, apart, side_of
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.judging import headline_of
-from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_session, find_two_runs
-from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
-from cephtui.reports.comparison import draw_comparison
-from cephtui.reports.markdown import comparison_markdown
-from cephtui.reports.versus import verdicts_csv
+from cephtui.cli.versus import are_sessions, find_versus, judged_versus
+from cephtui.reports.blocks import View
+from cephtui.reports.views.comparison import comparison_view
+from cephtui.reports.views.versus import versus_view
 from cephtui.sessions import store
 
 
-def compare_runs(left: str | None, right: str | None, form: str, metric: str | None) -> None:
-    """Print how two runs and their conditions differ; without names, the last two that are no repeats of each other."""
+def compare_runs(left: str | None, right: str | None, metric: str | None, output: Output) -> None:
+    """How two runs and their conditions differ; without names, the last two that are no repeats of each other."""
     if left is not None and right is None:
         raise click.UsageError("expected two runs or two sessions, or none for the last two runs of the last session")
-    if left and right and are_sessions(left, right):
-        _compare_sessions(left, right, form, metric)
-        return
     try:
-        places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
-        sides = apart(_side(*places[0]), _side(*places[1]))
+        if left and right and are_sessions(left, right):
+            compared = find_versus(left, right)
+            view = versus_view(compared, judged_versus(compared, Asked(headline_of(metric))))
+        else:
+            view = _view_of_runs(left, right, metric)
+        emit(view, output)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _view_of_runs(left: str | None, right: str | None, metric: str | None) -> View:
+    """Raises StoreError and UsageError."""
+    places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
+    sides = apart(_side(*places[0]), _side(*places[1]))
     judged = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
-    judged = judged and with_noted(judged, [sides])
-    if form == "json":
-        marks = [mark for _, mark in marks_between(*sides)]
-        verdicts = [*judged.verdicts, judged.conclusion] if judged else []
-        print_lines([*verdicts, *differences(*sides), *marks, *figures(*sides)])
-    elif form == "csv":
-        sys.stdout.write(verdicts_csv(judged.verdicts if judged else (), {}))
-    elif form == "md":
-        sys.stdout.write(comparison_markdown(*sides, judged))
-    else:
-        print_report(draw_comparison(*sides, judged, ascii_only=ascii_only()))
-
-
-def _compare_sessions(left: str, right: str, form: str, metric: str | None) -> None:
-    """Print how the runs of two sessions differ."""
-    try:
-        found = find_versus(left, right)
-    except store.StoreError as error:
-        raise click.ClickException(str(error)) from None
-    print_versus(found, judged_versus(found, Asked(headline_of(metric))), form)
+    return comparison_view(*sides, judged and with_noted(judged, [sides]))
 
 
 def _side(directory: Path, number: int) -> Side:

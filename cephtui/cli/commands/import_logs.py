@@ -12,14 +12,15 @@ import click
 from rich.text import Text
 
 from cephtui import paths, units
-from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.cli.emit import emit_table
+from cephtui.cli.printing import print_lines, print_report
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.rows import ImportedFile, ImportedPart
 from cephtui.reports.imported import draw_parts
-from cephtui.reports.runs import draw_session
 from cephtui.reports.text import saved_line
+from cephtui.reports.views.runs import session_view
 from cephtui.sessions.imported_parts import parts_of
 from cephtui.sessions.importing import Importer, Numbering, check_new
 from cephtui.sessions.log_files import FILE_MOST_BYTES, FILES_MOST, LogFile, files_of, read_together
@@ -152,6 +153,6 @@ def _numbered(numbering: Numbering, session: str | None, file: LogFile) -> list[
 def _print(runs: Sequence[Run], session: str | None) -> None:
     if not runs:
         return
-    print_report(draw_session(runs, ascii_only=ascii_only(), saved=session is not None))
+    emit_table(session_view(runs, is_saved=session is not None))
     last = saved_line(session, len(runs)) if session else "nothing is saved: leave out --dry-run to keep them"
     print_report(Text(last, style="dim"))

@@ -11,8 +11,8 @@ import click
 from cephtui import paths
 from cephtui.analysis.hardware import with_findings, with_hardware
 from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Where
-from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect, patiently
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node
@@ -20,13 +20,13 @@ from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import diagnosis
 from cephtui.nodes.transport import TransportError
 from cephtui.presets import PresetError, choose, presets_by_tool
-from cephtui.reports.nodes import draw_nodes
+from cephtui.reports.views.nodes import nodes_view
 from cephtui.running.runner import Runner
 
 T = TypeVar("T")
 
 
-def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
+def check_nodes(presets: tuple[str, ...], where: Where, output: Output) -> int:
     """Print what works on the nodes and what is missing; the exit code."""
     catalogue = find_catalogue()
     try:
@@ -35,10 +35,7 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
         raise click.UsageError(str(error)) from None
     with Runner(paths.sessions_dir()) as runner:
         rows = _diagnose(runner, chosen_nodes(where), needed, presets_by_tool(catalogue))
-    if as_json:
-        print_lines(rows)
-    else:
-        print_report(draw_nodes(rows))
+    emit(nodes_view(rows), output)
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 
@@ -57,12 +54,12 @@ def _diagnose(
     return with_findings([_with(with_hardware, row, found, reading) for row, found in zip(rows, hardware, strict=True)])
 
 
-def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, asked: Future[T] | None, text: str) -> NodeRow:
+def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, answer: Future[T] | None, text: str) -> NodeRow:
     """The row with what was asked for; a connection that was lost meanwhile is a problem of the node's."""
-    if asked is None:
+    if answer is None:
         return row
     try:
-        return adds(row, patiently(asked, text))
+        return adds(row, patiently(answer, text))
     except TransportError as error:
         problems = tuple(dict.fromkeys([*row.problems, str(error)]))
         return row.model_copy(update={"ready": False, "problems": problems})

@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from cephtui.cli.emit import TO_STDOUT, Output, check_output, emit, form_for, hand_out
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import JUDGING, Question, refuse_options
 from cephtui.cli.saved import find_run, find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus
-from cephtui.reports.document.export import (
-    FORMS,
-    ExportError,
-    Form,
-    check_free,
-    default_name,
-    exported,
-    form_of,
-    svgs_of,
-    write,
-)
-from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
+from cephtui.reports.render import FORMATS
+from cephtui.reports.render.gfm import markdown_of
+from cephtui.reports.render.svg import svgs_of
+from cephtui.reports.views.report.content import document_of, report_view
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
+from cephtui.reports.writing import ExportError, check_free, default_name, write
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
 from cephtui.sessions.verdicts import is_kept
 from cephtui.terminal import say
 
-_TO_STDOUT = Path("-")
-
 
 def make_report(
     names: tuple[str, ...],
-    form: Form | None,
+    form: str | None,
     file: Path | None,
     force: bool,
     anonymous: bool,
@@ -49,7 +41,27 @@ def make_report(
     question: Question,
 ) -> None:
     """Write it, or print it."""
-    form = form or (form_of(file) if file and file != _TO_STDOUT else None) or _usual(file)
+    form = form_for(form, file, "md")
+    _check_options(form, file, force, seconds, assets)
+    try:
+        material = _material(names, mark, question, title)
+        if anonymous:
+            material = with_stand_ins(material)
+        if file is None and not FORMATS[form].is_printed:
+            file = Path(default_name(material.sessions[-1], form))
+        output = Output(form, None if file == TO_STDOUT else file, force)
+        if assets:
+            _emit_with_charts(material, output, assets)
+        else:
+            emit(report_view(material, seconds=seconds), output)
+    except store.StoreError as error:
+        raise click.ClickException(str(error)) from None
+    except ExportError as error:
+        raise Refused(str(error)) from None
+
+
+def _check_options(form: str, file: Path | None, force: bool, seconds: bool, assets: Path | None) -> None:
+    """Raises UsageError for options that do not go together: none is ignored."""
     if assets and form != "md":
         raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
     if seconds and form not in ("csv", "xlsx"):
@@ -59,26 +71,10 @@ def make_report(
             ("--title", *JUDGING),
             "is not for csv, which has all figures of the runs, and neither a title nor a verdict",
         )
-    if force and not assets and file in (None, _TO_STDOUT) and form in ("md", "csv"):
+    if force and not assets and file in (None, TO_STDOUT) and FORMATS[form].is_printed:
         raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
-    if form == "xlsx" and file == _TO_STDOUT and sys.stdout.isatty():
-        raise click.UsageError("-o - : a workbook is no text for a terminal: name a file")
-    try:
-        material = _material(names, mark, question, title)
-        if anonymous:
-            material = with_stand_ins(material)
-        _hand_out(material, form, file, force, assets, seconds)
-    except store.StoreError as error:
-        raise click.ClickException(str(error)) from None
-    except ExportError as error:
-        raise Refused(str(error)) from None
-
-
-def _usual(file: Path | None) -> Form:
-    """Where no format is named; raises UsageError for a file whose name stands for none."""
-    if file and file != _TO_STDOUT:
-        raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FORMS)}; or give --format")
-    return "md"
+    if file == TO_STDOUT:
+        check_output(Output(form))
 
 
 def _material(names: tuple[str, ...], mark: int | None, question: Question, title: str) -> Material:
@@ -124,13 +120,13 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
 
-def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
+def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
-    asked = asked_of(question, found.directory.name, found.looks)
-    asked = replace(asked, others=found.others, beside=found.beside)
+    asked = asked_of(question, saved.directory.name, saved.looks)
+    asked = replace(asked, others=saved.others, beside=saved.beside)
     if question == Question():
-        asked = as_asked(asked, found)
-    return _kept(of_change(found, asked, now, title), found.directory)
+        asked = as_asked(asked, saved)
+    return _kept(of_change(saved, asked, now, title), saved.directory)
 
 
 def _kept(material: Material, directory: Path) -> Material:
@@ -139,35 +135,18 @@ def _kept(material: Material, directory: Path) -> Material:
     return material
 
 
-def _hand_out(
-    material: Material, form: Form, file: Path | None, force: bool, assets: Path | None, seconds: bool
-) -> None:
-    """Raises ExportError, and StoreError."""
-    if file is None and form in ("html", "xlsx"):
-        file = Path(default_name(material.sessions[-1], form))
-    path = None if file in (None, _TO_STDOUT) else file
-    if path:
-        check_free(path, force=force)
-    if assets:
-        _write_charts(material, assets, force)
-    beside = os.path.relpath(assets, path.parent if path else ".") if assets else ""
-    content = exported(material, form, beside, seconds=seconds)
-    if path:
-        write(path, content, force=force)
-        say(f"report in {path}")
-    else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
-
-
-def _write_charts(material: Material, folder: Path, force: bool) -> None:
-    """Raises ExportError, before anything is written where a file exists."""
+def _emit_with_charts(material: Material, output: Output, folder: Path) -> None:
+    """Markdown with its charts beside it; raises ExportError, before anything is written where a file exists."""
+    check_output(output)
+    content = document_of(material)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ExportError(f"can't make {folder}: {error.strerror}") from None
-    charts = svgs_of(material)
+    charts = svgs_of(content)
     for name in charts:
-        check_free(folder / name, force=force)
+        check_free(folder / name, force=output.force)
     for name, svg in charts.items():
-        write(folder / name, svg, force=force)
+        write(folder / name, svg, force=output.force)
+    assets = os.path.relpath(folder, output.file.parent if output.file else ".")
+    hand_out(markdown_of(content, assets), output)

@@ -2,118 +2,92 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.console import Group
-from rich.text import Text
 
-from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.links import links_of
-from cephtui.analysis.marks import in_order
-from cephtui.cli.expecting import print_saved
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.judging import headline_of
-from cephtui.cli.links import print_links
-from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
-from cephtui.models import Mark, Run
-from cephtui.models.metrics import Metric
-from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve, runs_of
-from cephtui.reports.curve_rows import curves_csv, rows_of_curve
-from cephtui.reports.details import run_markdown
-from cephtui.reports.links import links_markdown
-from cephtui.reports.markdown import matrix_markdown, runs_markdown
-from cephtui.reports.matrix import draw_matrix
-from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
-from cephtui.reports.runs import draw_run, draw_session
+from cephtui.models import Run
+from cephtui.reports.blocks import View, together
+from cephtui.reports.views.curve import curve_of_run, curves_of, curves_view
+from cephtui.reports.views.expected import expected_view
+from cephtui.reports.views.links import links_view
+from cephtui.reports.views.matrix import matrix_view
+from cephtui.reports.views.runs import session_view
+from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
-from cephtui.sessions.histograms import read_histograms
+from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.saved_changes import repeats_of
+from cephtui.sessions.studies import ordered_in, read_studies
 
 
-def show_saved(name: str, form: str, table: bool, curve: bool, metric: str | None = None) -> None:
-    """Print the runs and marks of a session, or one run in full; as a ``table``, the matrix of a session.
+def show_saved(name: str, table: bool, curve: bool, metric: str | None, output: Output) -> None:
+    """The runs and marks of a session, or one run in full; as a ``table``, the matrix of a session.
 
-    With ``curve`` it is what was varied between the runs.
+    With ``curve`` it is what was varied between the runs. A broken run is named, after the others are shown.
     """
     if table and (curve or "/" in name):
         raise click.UsageError("--table is of a whole session: leave out " + ("--curve" if curve else "the run"))
     if metric and not (table or curve):
         raise click.UsageError("--metric belongs to --table and --curve: all figures are shown")
-    if metric and curve and form in ("csv", "json"):
-        raise click.UsageError(f"--metric: the points of a curve have every figure in {form}: leave it out")
+    if metric and curve and output.form in ("csv", "json"):
+        raise click.UsageError(f"--metric: the points of a curve have every figure in {output.form}: leave it out")
+    broken: Sequence[store.StoreError] = ()
     try:
         if table:
-            _show_matrix(find_session(name), form, headline_of(metric))
+            view, broken = _matrix(find_session(name), metric)
         elif curve:
-            _show_curves(name, form, headline_of(metric))
+            view = _curves(name, metric)
         elif "/" in name:
-            _show_run(*find_run(name), form)
+            view = _run(*find_run(name))
         else:
-            _show_session(find_session(name), form)
+            view, broken = _session(find_session(name))
+        emit(view, output)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
-
-
-def _show_session(directory: Path, form: str) -> None:
-    """Raises StoreError for a broken run, with the others shown."""
-    runs, broken = store.read_runs(directory)
-    marks = store.read_marks(directory)
-    if form == "json":
-        print_lines(in_order(runs, marks))
-    elif form == "table":
-        print_report(draw_session(runs, marks, ascii_only=ascii_only()))
-    else:
-        _write(runs, marks, form)
-    if form in ("json", "table"):
-        print_links(runs, directory.name, as_json=form == "json")
-    print_saved(directory, runs, form)
     if broken:
-        raise broken[0]
+        raise click.ClickException(str(broken[0]))
 
 
-def _show_matrix(directory: Path, form: str, headline: Callable[[Run], Metric]) -> None:
-    """Raises StoreError for a broken run, with the others shown."""
-    reader = MatrixReader(directory, headline)
+def _session(directory: Path) -> tuple[View, Sequence[store.StoreError]]:
+    runs, broken = store.read_runs(directory)
+    links = links_of(runs)
+    network = [links_view(links, directory.name)] if links else []
+    view = session_view(runs, store.read_marks(directory))
+    return together(view, *network, *_expected(directory, runs, is_whole=True)), broken
+
+
+def _matrix(directory: Path, metric: str | None) -> tuple[View, Sequence[store.StoreError]]:
+    reader = MatrixReader(directory, headline_of(metric))
     matrix, live = reader.read(), store.is_locked(directory)
-    if form == "json":
-        print_lines(matrix_cells(matrix, directory.name))
-    elif form == "csv":
-        sys.stdout.write(matrix_csv(matrix, directory.name))
-    elif form == "md":
-        sys.stdout.write(matrix_markdown(matrix, reader.runs, live=live))
-    else:
-        print_report(draw_matrix(matrix, reader.runs, live=live, ascii_only=ascii_only()))
-    print_saved(directory, reader.runs, form)
-    if reader.broken:
-        raise reader.broken[0]
+    view = matrix_view(matrix, reader.runs, directory.name, live=live)
+    return together(view, *_expected(directory, reader.runs, is_whole=True)), reader.broken
 
 
-def _show_run(directory: Path, number: int, form: str) -> None:
-    value = store.read_run(directory, number)
-    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
-    if form == "json":
-        print_lines(store.read_samples(directory, number))
-        print_lines(store.read_cluster(directory, number))
-        print_lines([*marks, value])
-    elif form == "csv":
-        sys.stdout.write(runs_csv([value], marks))
-    elif form == "md":
-        sys.stdout.write(run_markdown(value, marks, read_histograms(directory, value)))
-    else:
-        history, histograms = store.read_history(directory, number), read_histograms(directory, value)
-        found = ceilings(value, store.read_runs(directory)[0], kept_links(directory.parent, value))
-        print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
-    print_saved(directory, repeats_of(directory, number), form, whole=False)
+def _run(directory: Path, number: int) -> View:
+    view = saved_run_view(directory, number)
+    return together(view, *_expected(directory, repeats_of(directory, number), is_whole=False))
 
 
-def _show_curves(name: str, form: str, metric: Callable[[Run], Metric]) -> None:
-    """All that a session has, or the one that a run is on."""
+def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[View]:
+    """What became of what was expected of saved runs; nothing for none.
+
+    Only of a whole session volumes have a table: of a run it would lack the others.
+    """
+    expected = judge_expected(directory, runs, datetime.now(UTC))
+    if not expected:
+        return []
+    return [expected_view(expected, *((runs, ordered_in(read_studies(directory))) if is_whole else ((), None)))]
+
+
+def _curves(name: str, metric: str | None) -> View:
+    """All that a session has, or the one that a run is on; raises UsageError where there is none."""
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     chosen = store.read_run(directory, number) if number is not None else None
@@ -124,17 +98,4 @@ def _show_curves(name: str, form: str, metric: Callable[[Run], Metric]) -> None:
         is_imported = any(run.imported_from for run in runs)
         why = "no option and no heading by itself sets its imported runs apart" if is_imported else alike
         raise click.UsageError(f"no curve in {name}: {why}")
-    if form == "json":
-        print_lines(row for curve in curves for row in rows_of_curve(curve))
-    elif form == "table":
-        drawn = [draw_curve(curve, metric(runs_of(curve)[0]), ascii_only=ascii_only()) for curve in curves]
-        print_report(Group(*[part for each in drawn for part in (Text(), each)][1:]))
-    elif form == "md":
-        sys.stdout.write("\n".join(curve_markdown(curve, metric(runs_of(curve)[0])) for curve in curves))
-    else:
-        sys.stdout.write(curves_csv(curves))
-
-
-def _write(runs: list[Run], marks: list[Mark], form: str) -> None:
-    text = runs_markdown(runs, marks) + links_markdown(links_of(runs)) if form == "md" else runs_csv(runs, marks)
-    sys.stdout.write(text)
+    return curves_view(curves, headline_of(metric))

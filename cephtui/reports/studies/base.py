@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
-
-from rich.console import Group, RenderableType
 
 from cephtui import units
 from cephtui.analysis.conclusion import why_invalid
-from cephtui.models import Model, Plan, Run
+from cephtui.models import Plan, Run
+from cephtui.models.rows import ConcludedRow
 from cephtui.models.study import CHECK
+from cephtui.reports.blocks import Text, View, document
+from cephtui.reports.sheets import sheet_of
 from cephtui.studies.base import Conclusion, Extent, Measure, Study
 
 S = TypeVar("S", bound=Study[Any])
@@ -35,21 +36,26 @@ class StudyView(Generic[S, C]):
         """What is known after the newest of these runs."""
         return []
 
-    def measured(self, study: S, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
-        """The runs that were made now."""
-        return Group()
+    def measured(self, study: S, runs: Sequence[Run]) -> list[View]:
+        """The runs that were made now, for people."""
+        return []
 
-    def concluded(self, study: S, conclusion: C, *, ascii_only: bool) -> RenderableType:
+    def concluded(self, study: S, conclusion: C) -> list[View]:
         """What all runs of it show."""
-        return Group()
+        return []
 
     def sentences(self, study: S, conclusion: C) -> list[str]:
         """The same in a line or two, where it is more than the last run has brought."""
         return []
 
-    def rows(self, study: S, conclusion: C) -> list[Model]:
-        """The same as JSON Lines."""
-        return []
+
+def concluded_view(rows: Sequence[ConcludedRow], name: Callable[[ConcludedRow], str]) -> View:
+    """What is concluded of each preset, in a sentence."""
+    return View(
+        document=lambda: document("result", *(Text(f"{name(row)}{row.text}", "strong") for row in rows)),
+        lines=lambda: rows,
+        sheet=lambda: sheet_of(ConcludedRow, rows, "result"),
+    )
 
 
 def name_of(study: Study[Any], batch: str) -> str:

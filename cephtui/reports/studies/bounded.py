@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from cephtui import units
-from cephtui.models import Model, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.rows import ConcludedRow
-from cephtui.reports.curve import curves_of, draw_curve
-from cephtui.reports.studies.base import StudyView, extent_text, name_of, uncounted_line
+from cephtui.reports.blocks import View
+from cephtui.reports.studies.base import StudyView, concluded_view, extent_text, name_of, uncounted_line
+from cephtui.reports.views.curve import curve_view, curves_of
 from cephtui.studies.base import singly
 from cephtui.studies.bounded import CONFIDENCE, CONFIRMING, Bounded, BoundedMeasured, Confirmed, Search
 
@@ -42,16 +40,14 @@ class BoundedView(StudyView[Bounded, BoundedMeasured]):
             return [f"{name}{number}: {_figure(study)} {units.latency(confirmed.points[-1].latency)}"]
         return [f"{name}{confirmed_text(study, search, confirmed)}"]
 
-    def measured(self, study: Bounded, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
-        return Group(*(draw_curve(curve, ascii_only=ascii_only) for curve in curves_of(runs)))
+    def measured(self, study: Bounded, runs: Sequence[Run]) -> list[View]:
+        return [curve_view(curve) for curve in curves_of(runs)]
 
-    def concluded(self, study: Bounded, conclusion: BoundedMeasured, *, ascii_only: bool) -> RenderableType:
-        names = (name_of(study, search.request.batches[0]) for search in conclusion.searches)
-        lines = [f"{name}{answer_text(study, each)}" for name, each in zip(names, conclusion.searches, strict=True)]
-        return Group(*(Text(line, "bold") for line in lines))
-
-    def rows(self, study: Bounded, conclusion: BoundedMeasured) -> list[Model]:
-        return [_row(study, search) for search in conclusion.searches if search.points or search.unknown]
+    def concluded(self, study: Bounded, conclusion: BoundedMeasured) -> list[View]:
+        searches = [search for search in conclusion.searches if search.points or search.unknown]
+        rows = [_row(study, search) for search in searches]
+        names = {id(row): name_of(study, search.request.batches[0]) for row, search in zip(rows, searches, strict=True)}
+        return [concluded_view(rows, lambda row: names[id(row)])]
 
 
 def confirmed_text(study: Bounded, search: Search, confirmed: Confirmed) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from rich.console import Group, RenderableType
-
 from cephtui import units
 from cephtui.analysis.conclusion import conclude, metric_named
 from cephtui.analysis.guided_check import changes_of, looks_of, seen_at_look
-from cephtui.models import Model, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.printable import either
+from cephtui.reports.blocks import View
 from cephtui.reports.studies.base import StudyView
-from cephtui.reports.verdict import draw_judgement, headline, seen_text, verdict_text
+from cephtui.reports.verdict import headline, seen_text, verdict_text
+from cephtui.reports.views.judgement import judgement_view
 from cephtui.studies.base import Measure
 from cephtui.studies.check import Check, Checked
 
@@ -68,17 +68,11 @@ class CheckView(StudyView[Check, Checked]):
         lines = []
         for verdict in judgement.deciding:
             look = f"look {verdict.looks} of {len(at)}, " if len(at) > 1 else ""
-            lines.append(f"{look}{number} runs after: {headline(verdict).plain}: {verdict_text(verdict)}")
+            lines.append(f"{look}{number} runs after: {headline(verdict)}: {verdict_text(verdict)}")
         return lines
 
-    def concluded(self, study: Check, conclusion: Checked, *, ascii_only: bool) -> RenderableType:
-        if conclusion.judgement is None:
-            return Group()
-        return draw_judgement(conclusion.judgement, ascii_only=ascii_only)
-
-    def rows(self, study: Check, conclusion: Checked) -> list[Model]:
-        judgement = conclusion.judgement
-        return [*judgement.verdicts, judgement.conclusion] if judgement else []
+    def concluded(self, study: Check, conclusion: Checked) -> list[View]:
+        return [judgement_view(conclusion.judgement)] if conclusion.judgement else []
 
 
 VIEW = CheckView()

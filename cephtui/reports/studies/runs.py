@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-
 from cephtui import units
-from cephtui.analysis.batches import name_of
-from cephtui.models import Model, Plan, Run, Step
+from cephtui.models import Plan, Run, Step
 from cephtui.models.plan import bound_of_all
-from cephtui.reports.expected import draw_expected
-from cephtui.reports.links import link_lines, link_rows
+from cephtui.reports.blocks import View
 from cephtui.reports.plan import order_line
-from cephtui.reports.runs import draw_session
 from cephtui.reports.studies.base import StudyView
 from cephtui.reports.text import joined
+from cephtui.reports.views.expected import expected_view
+from cephtui.reports.views.links import links_view
+from cephtui.reports.views.runs import session_view
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.studies import ordered_in
 from cephtui.studies.base import Measure
@@ -44,20 +42,14 @@ class RunsView(StudyView[Runs, RunsMeasured]):
         where = f"{plan.steps[0].target} on {nodes}"
         return f"{number} of {len(study.plans)}: {names}, {where}, {_time(plan.steps)}{rest}"
 
-    def measured(self, study: Runs, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
-        return draw_session(runs, ascii_only=ascii_only, saved=not all(map(unsaved, runs))) if runs else Group()
+    def measured(self, study: Runs, runs: Sequence[Run]) -> list[View]:
+        return [session_view(runs, is_saved=not all(map(unsaved, runs)))] if runs else []
 
-    def concluded(self, study: Runs, conclusion: RunsMeasured, *, ascii_only: bool) -> RenderableType:
-        links = conclusion.links
-        lines: list[RenderableType] = ["", *link_lines(links, ascii_only=ascii_only)] if len(links) > 1 else []
-        if not conclusion.expected:
-            return Group(*lines)
-        runs = {name_of(run): run for run in conclusion.runs}
-        return Group(*lines, draw_expected(conclusion.expected, runs, ordered_in([study.saved])))
-
-    def rows(self, study: Runs, conclusion: RunsMeasured) -> list[Model]:
-        links = link_rows(conclusion.links, conclusion.runs[0].session) if conclusion.links else []
-        return [*links, *conclusion.expected]
+    def concluded(self, study: Runs, conclusion: RunsMeasured) -> list[View]:
+        views = [links_view(conclusion.links, conclusion.runs[0].session)] if conclusion.links else []
+        if conclusion.expected:
+            views.append(expected_view(conclusion.expected, conclusion.runs, ordered_in([study.saved])))
+        return views
 
 
 def _time(steps: Sequence[Step]) -> str:

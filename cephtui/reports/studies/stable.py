@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.stable import Goal
-from cephtui.models import Model, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.rows import ConcludedRow
-from cephtui.reports.runs import draw_session
+from cephtui.reports.blocks import Text, View, document
+from cephtui.reports.sheets import sheet_of
 from cephtui.reports.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
+from cephtui.reports.views.runs import session_view
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
 from cephtui.studies.stable import Mean, Stable, StableMeasured
+
+_LOOKS = View(lambda: document("", Text(LOOKS_LINE)), lambda: (), lambda: sheet_of(ConcludedRow, (), "stable"))
 
 
 class StableView(StudyView[Stable, StableMeasured]):
@@ -37,14 +38,13 @@ class StableView(StudyView[Stable, StableMeasured]):
             lines.append(f"{name}{unstable_line(study.goal.most, mean.figures)}")
         return lines
 
-    def measured(self, study: Stable, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
-        if not runs:
-            return Group()
-        looks = [Text(LOOKS_LINE)] if len(runs) > 1 else []
-        return Group(*looks, draw_session(runs, ascii_only=ascii_only, saved=not all(map(unsaved, runs))))
+    def measured(self, study: Stable, runs: Sequence[Run]) -> list[View]:
+        views = [session_view(runs, is_saved=not all(map(unsaved, runs)))] if runs else []
+        return [_LOOKS, *views] if len(runs) > 1 else views
 
-    def rows(self, study: Stable, conclusion: StableMeasured) -> list[Model]:
-        return [_row(study, mean) for mean in conclusion.means if mean.runs]
+    def concluded(self, study: Stable, conclusion: StableMeasured) -> list[View]:
+        rows = [_row(study, mean) for mean in conclusion.means if mean.runs]
+        return [View(lambda: document(""), lambda: rows, lambda: sheet_of(ConcludedRow, rows, "stable"))]
 
 
 def _row(study: Stable, mean: Mean) -> ConcludedRow:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-
-from cephtui.models import Model, Plan, Run
+from cephtui.models import Plan, Run
 from cephtui.models.rows import KneeRow
-from cephtui.reports.curve import curves_of, draw_curve
-from cephtui.reports.curve_rows import rows_of_curve
+from cephtui.reports.blocks import View, document
+from cephtui.reports.sheets import sheet_of
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
 from cephtui.reports.sweep import confirmed_line, dry_sweep_line, point_line
+from cephtui.reports.views.curve import curve_view, curves_of, rows_of_curve
 from cephtui.studies.base import singly
 from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 
@@ -36,14 +35,14 @@ class SweepView(StudyView[Sweep, SweepMeasured]):
             return [f"{name}#{newest.run} completed nothing: the sweep ends here"]
         return [f"{name}{point_line(sweep.measured)}", *_unconfirmed(study, sweep, runs, name)]
 
-    def measured(self, study: Sweep, runs: Sequence[Run], *, ascii_only: bool) -> RenderableType:
+    def measured(self, study: Sweep, runs: Sequence[Run]) -> list[View]:
         """A run that confirms a sweep stands alone, and has had its line."""
-        return Group(*(draw_curve(curve, ascii_only=ascii_only) for curve in curves_of(runs)))
+        return [curve_view(curve) for curve in curves_of(runs)]
 
-    def rows(self, study: Sweep, conclusion: SweepMeasured) -> list[Model]:
+    def concluded(self, study: Sweep, conclusion: SweepMeasured) -> list[View]:
         runs = [run for sweep in conclusion.sweeps for run in sweep.runs]
-        rows = (row for curve in curves_of(runs) for row in rows_of_curve(curve))
-        return [row for row in rows if isinstance(row, KneeRow)]
+        rows = [row for curve in curves_of(runs) for row in rows_of_curve(curve) if isinstance(row, KneeRow)]
+        return [View(lambda: document(""), lambda: rows, lambda: sheet_of(KneeRow, rows, "knees"))]
 
 
 def _unconfirmed(study: Sweep, sweep: Swept, runs: Sequence[Run], name: str) -> list[str]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 
+from cephtui.reports.ticks import SECONDS, round_up, trimmed
 from cephtui.tui.charts.ink import Glyphs
 
 HUGE, TINY = 1e300, 1e-300
 """Outside of these, the arithmetic of the axes would overflow or divide by zero."""
 _MOST_STEPS_Y, _MOST_STEPS_X = 5, 10
-_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
-_SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
-_DAYS = tuple(86400.0 * days for days in (1, 2, 5, 10, 20, 50, 100))
-_ZEROS = re.compile(r"(\.\d*?)0+(?!\d)")
 
 
 def y_axis(peak: float, rows: int, y_format: Callable[[float], str], binary: bool) -> tuple[float, dict[int, str]]:
@@ -34,23 +30,15 @@ def y_axis(peak: float, rows: int, y_format: Callable[[float], str], binary: boo
     return step * steps, labels
 
 
-def trimmed(label: str) -> str:
-    """`label` without the zeros that a format of fixed precision leaves: 5.00k is 5k, 2.50k is 2.5k."""
-    return _ZEROS.sub(lambda match: match[1].rstrip("."), label)
-
-
 def _y_step(peak: float, most: int, binary: bool) -> float:
     """The smallest round step that reaches `peak` in at most `most` steps."""
     least = peak / most
-    if binary:
-        return float(2.0 ** math.ceil(math.log2(least)))
-    power = 10.0 ** math.floor(math.log10(least))
-    return next((power * factor for factor in _ROUND if power * factor >= least), power * 10.0)
+    return float(2.0 ** math.ceil(math.log2(least))) if binary else round_up(least)
 
 
 def _x_ticks(right: float, columns: int) -> list[tuple[int, str]]:
     """Column and label of each tick: as many round times as fit without crowding, at least the zero."""
-    for step in (*_SECONDS, *_DAYS):
+    for step in SECONDS:
         count = math.floor(right / step + 1e-9)
         if not 1 <= count <= _MOST_STEPS_X:
             continue

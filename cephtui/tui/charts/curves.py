@@ -11,7 +11,7 @@ from cephtui.analysis.curve import Curve
 from cephtui.analysis.knee import OF_PEAK, Knee, LoadPoint, knee_of, load_points
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.reports.curve import lines_of, short_place
+from cephtui.reports.views.curve import lines_of, short_place
 from cephtui.tui.charts.axes import HUGE
 from cephtui.tui.charts.colors import flow_color, node_color
 from cephtui.tui.charts.plot import Dot, Joined, Plot

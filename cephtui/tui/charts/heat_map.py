@@ -15,7 +15,8 @@ from textual.widget import Widget
 from cephtui import units
 from cephtui.analysis.history import HeatColumn, row_percentile_seconds, row_seconds
 from cephtui.frozen import dataclass
-from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels, trimmed
+from cephtui.reports.ticks import trimmed
+from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels
 from cephtui.tui.charts.ink import Ink, ground_of
 from cephtui.tui.charts.steps import begun
 from cephtui.tui.terminal.filters import PICTURE

@@ -9,10 +9,10 @@ from typing import TypeAlias
 from rich.cells import cell_len
 
 from cephtui.frozen import dataclass
-from cephtui.tui.charts.axes import TINY, trimmed, y_axis
+from cephtui.reports.ticks import WHOLE_STEPS, on_logarithms, round_down, round_up, trimmed
+from cephtui.tui.charts.axes import TINY, y_axis
 from cephtui.tui.charts.ink import Glyphs
 
-_ROUND = (1.0, 2.0, 5.0)
 _MARGIN = 0.04
 """Of the width, left and right of the places."""
 _MANY_TIMES = 8.0
@@ -49,22 +49,13 @@ def from_zero(peak: float, as_text: Callable[[float], str], binary: bool, rows: 
 def logarithmic(values: Sequence[float], as_text: Callable[[float], str], rows: int) -> Scale:
     """From the round value below the least of these, all above 0, to that above the greatest."""
     most = max(2, rows // 2)
-    low, high = math.log10(_rounded(min(values), up=False)), math.log10(_rounded(max(values), up=True))
+    low, high = math.log10(round_down(min(values))), math.log10(round_up(max(values), WHOLE_STEPS))
     high = max(high, low + math.log10(2))
-    steps = [power + math.log10(factor) for power in range(math.floor(low), math.ceil(high) + 1) for factor in _ROUND]
-    inside = [step for step in steps if low - 1e-9 <= step <= high + 1e-9]
+    inside = on_logarithms(low, high)
     whole = [step for step in inside if abs(step - round(step)) < 1e-9]
     shown = inside if len(inside) <= most else whole if len(whole) > 1 else [inside[0], inside[-1]]
     shown = shown[:: max(1, math.ceil(len(shown) / max(1, most)))]
     return Scale(low, high, tuple((10**step, trimmed(as_text(10**step))) for step in shown), is_log=True)
-
-
-def _rounded(value: float, *, up: bool) -> float:
-    power = 10.0 ** math.floor(math.log10(value))
-    steps = [power * factor for factor in (*_ROUND, 10.0)]
-    if up:
-        return next(step for step in steps if step >= value * (1 - 1e-9))
-    return next(step for step in reversed(steps) if step <= value * (1 + 1e-9))
 
 
 def of_places(numbers: Sequence[float | None], labels: Sequence[str]) -> tuple[Scale, list[float]]:

@@ -12,7 +12,8 @@ from cephtui.analysis.hardware import with_findings, with_hardware
 from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.nodes import draw_nodes
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.nodes import nodes_blocks
 from cephtui.running.node_requests import NodeRequests
 
 
@@ -29,7 +30,7 @@ async def drawn_hardware(
     chosen = [row for row in with_findings(rows) if row.node in names]
     missing = [name for name in names if name not in {row.node for row in chosen}]
     texts = [Text(f"{name} is not connected: mark it and press enter first") for name in missing]
-    return Group(*[draw_nodes(chosen)] * bool(chosen), *texts)
+    return Group(draw([*nodes_blocks(chosen)]) if chosen else Text(), *texts)
 
 
 async def _row(state: NodeState, requests: NodeRequests, tool: str, presets: Mapping[str, Sequence[str]]) -> NodeRow:

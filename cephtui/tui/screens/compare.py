@@ -18,9 +18,10 @@ from cephtui.analysis.sides import Side
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.mask import Names, names_in
+from cephtui.reports.render.rich import draw
 from cephtui.reports.text import metric_of
+from cephtui.reports.views.comparison import comparison_document
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
@@ -57,9 +58,8 @@ class Comparison(Scrolled):
         verdicts = judged.deciding if judged else []
         rows = sum(_VERDICT_ROWS + _INTERVAL_ROWS * (verdict.interval is not None) for verdict in verdicts)
         room = self.content_size.height - _ROWS_BESIDE - rows
-        ascii_only = profile_of(self).ascii_only
-        shown = draw_comparison(left, right, judged, ascii_only=ascii_only, most_differences=room)
-        self.update(shown)
+        shown = comparison_document(left, right, judged, most_differences=room)
+        self.update(draw(shown, ascii_only=profile_of(self).ascii_only))
 
 
 class CompareScreen(CopyingScreen):

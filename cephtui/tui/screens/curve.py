@@ -16,11 +16,12 @@ from cephtui.models import Mark, Run
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.curve import draw_points, title_of_curve, words
 from cephtui.reports.mask import Names, names_in
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.curve import curve_view, knee_words, points_blocks, title_of_curve
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.plot import Plot, PlotChart
-from cephtui.tui.copying import COPY, CopyingScreen, Handout
+from cephtui.tui.copying import COPY, CopyingScreen, Handout, handed_out
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 
@@ -77,12 +78,7 @@ class CurveScreen(CopyingScreen):
     def handout(self) -> Callable[[], Handout]:
         curve, metric = self._curve(), self._throughput()
 
-        def make() -> Handout:
-            from cephtui.reports.curve import curve_markdown
-
-            return Handout("the curve", curve_markdown(curve, metric))
-
-        return make
+        return partial(handed_out, "the curve", curve_view(curve, metric))
 
     def _look(self) -> None:
         """Draw again where a run has begun or ended, or a mark was set."""
@@ -110,7 +106,7 @@ class CurveScreen(CopyingScreen):
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._run.session}   {title_of_curve(curve)}")
         self.query_one("#bar", Static).update(bar)
         self.query_one("#words", Static).update(_said(curve, self._throughput()))
-        drawn = draw_points(curve, metric, ascii_only=profile_of(self).ascii_only)
+        drawn = draw([*points_blocks(curve, metric)], ascii_only=profile_of(self).ascii_only)
         self.query_one("#points Static", Static).update(drawn)
 
     def _chosen(self, curve: Curve) -> tuple[str, Plot | None, Metric]:
@@ -139,7 +135,7 @@ class CurveScreen(CopyingScreen):
 
 def _said(curve: Curve, metric: Metric) -> Text:
     """What a load curve shows; of several series a line each."""
-    found = words(curve, metric)
+    found = knee_words(curve, metric)
     if len(found) == 1:
         first, *notes = found[0][1]
         return Text("\n").join([Text(first, "bold"), *map(Text, notes)])

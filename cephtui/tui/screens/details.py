@@ -13,13 +13,10 @@ from textual import work
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from cephtui.analysis.ceiling import ceilings
 from cephtui.models import Run
 from cephtui.reports.mask import Names, names_in
-from cephtui.reports.runs import draw_run
-from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
-from cephtui.sessions.histograms import read_histograms
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import flow_color
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_details
@@ -82,9 +79,4 @@ class DetailsScreen(CopyingScreen):
 
 def _drawn(directory: Path, number: int, ascii_only: bool) -> RenderableType:
     """As the run is saved now; raises StoreError."""
-    run = store.read_run(directory, number)
-    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
-    history, histograms = store.read_history(directory, number), read_histograms(directory, run)
-    colors = {name: flow_color(name) for name in histograms}
-    found = ceilings(run, store.read_runs(directory)[0], kept_links(directory.parent, run))
-    return draw_run(run, history, marks, found, histograms=histograms, colors=colors, ascii_only=ascii_only)
+    return draw(saved_run_view(directory, number).document(), ascii_only=ascii_only, color_of=flow_color)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -17,13 +18,24 @@ from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import CellSummary, Matrix
 from cephtui.models import Run
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.links import link_lines, links_markdown
+from cephtui.reports.blocks import Block, Items, together
+from cephtui.reports.blocks import Text as TextBlock
 from cephtui.reports.mask import Names, names_in, names_of_hosts, names_of_target
-from cephtui.reports.matrix import NO_RUNS, cell_lines, column_titles, progress_text, remarks, row_titles
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.links import links_blocks, links_view
+from cephtui.reports.views.matrix import (
+    NO_RUNS,
+    cell_lines,
+    column_titles,
+    matrix_view,
+    progress_text,
+    remarks,
+    row_titles,
+)
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.store import StoreError
-from cephtui.tui.copying import COPY, CopyingScreen, Handout
+from cephtui.tui.copying import COPY, CopyingScreen, Handout, handed_out
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.matrix_table import MatrixTable
@@ -97,10 +109,9 @@ class MatrixScreen(CopyingScreen):
         if found.rows:
             table.show(found)
             self._show_cell(*table.chosen)
-            plain_only = profile_of(self).ascii_only
-            links = link_lines(links_of(self._reader.runs if self._reader else ()), ascii_only=plain_only)
-            lines = [*links, *[Text()] * bool(links), *remarks(found, ascii_only=plain_only)]
-            self.query_one("#remarks", Static).update(Text("\n").join(lines))
+            network = list(links_blocks(links_of(self._reader.runs if self._reader else ())))[1:]
+            network += [TextBlock("")] if network else []
+            self.query_one("#remarks", Static).update(self._drawn(*network, Items(tuple(remarks(found)))))
 
     def _report(self, problem: str) -> None:
         """Once: what can't be read fails again each time."""
@@ -114,27 +125,33 @@ class MatrixScreen(CopyingScreen):
 
     def _show_cell(self, row: int, column: int) -> None:
         if self._shown:
-            self.query_one("#cell", Static).update(Text("\n").join(cell_lines(self._shown[0], row, column)))
+            lines = cell_lines(self._shown[0], row, column)
+            self.query_one("#cell", Static).update(self._drawn(Items(tuple(lines))))
+
+    def _drawn(self, *blocks: Block) -> RenderableType:
+        return draw(blocks, ascii_only=profile_of(self).ascii_only)
 
     @on(MatrixTable.Opened)
     def _open(self, message: MatrixTable.Opened) -> None:
         """The runs of a cell."""
         if self._shown is None:
             return
-        from cephtui.reports.runs import draw_runs
+        from cephtui.reports.views.runs import runs_blocks
         from cephtui.tui.dialogs import Details
 
         matrix, row, column = self._shown[0], message.row, message.column
         title = f"{row_titles(matrix)[row]}, {column_titles(matrix)[column]}"
         if runs := _runs_of(matrix.rows[row].cells[column]):
-            self.app.push_screen(Details(title, draw_runs(runs, ascii_only=profile_of(self).ascii_only)))
+            self.app.push_screen(Details(title, self._drawn(*runs_blocks(runs))))
         else:
             self.notify(f"{title}: no run yet")
 
     def handout(self) -> Callable[[], Handout] | None:
         if self._shown is None or self._reader is None:
             return None
-        return partial(_handout, *self._shown, self._reader.runs)
+        (matrix, live), runs, session = self._shown, self._reader.runs, self._directory.name
+        view = together(matrix_view(matrix, runs, session, live=live), links_view(links_of(runs), session))
+        return partial(handed_out, "the matrix", view)
 
     def names_to_hide(self) -> Names:
         """Of all runs, and of the targets and nodes that are ordered."""
@@ -153,9 +170,3 @@ def _reader(directory: Path) -> MatrixReader:
 
 def _runs_of(cell: CellSummary | None) -> Sequence[Run]:
     return cell.runs if cell else ()
-
-
-def _handout(matrix: Matrix, live: bool, runs: Sequence[Run]) -> Handout:
-    from cephtui.reports.markdown import matrix_markdown
-
-    return Handout("the matrix", matrix_markdown(matrix, runs, live=live) + links_markdown(links_of(runs)))

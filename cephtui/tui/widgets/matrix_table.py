@@ -10,8 +10,17 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from cephtui.analysis.matrix import Matrix
-from cephtui.reports.matrix import ROOMS, Room, cell_text, column_titles, figure_title, place_text, row_titles
+from cephtui.reports.render.rich import styled
 from cephtui.reports.tables import plain
+from cephtui.reports.views.matrix import (
+    ROOMS,
+    Room,
+    cell_words,
+    column_titles,
+    figure_title,
+    place_text,
+    row_titles,
+)
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
@@ -101,7 +110,7 @@ class MatrixTable(DataTable[Text]):
         titles = [plain(title) for title in (*columns, *column_titles(matrix))]
         heads = zip(*columns.values(), strict=True)
         return titles, [
-            [*map(plain, head), *(cell_text(row, cell, room, ascii_only=plain_only) for cell in row.cells)]
+            [*map(plain, head), *(styled(cell_words(row, cell, room), ascii_only=plain_only) for cell in row.cells)]
             for head, row in zip(heads, matrix.rows, strict=True)
         ]
 

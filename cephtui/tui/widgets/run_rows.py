@@ -21,8 +21,8 @@ from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
 from cephtui.reports.quality import is_marked, outcome_word
+from cephtui.reports.styles import OUTCOME_STYLES
 from cephtui.reports.text import (
-    OUTCOME_STYLES,
     PHASES,
     counted,
     link_ends,

@@ -15,8 +15,18 @@ from textual.widgets import DataTable
 
 from cephtui.models.rows import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, outcome_counts, target, whose
-from cephtui.reports.text import OUTCOME_STYLES, joined
+from cephtui.reports.session_words import (
+    BEST,
+    best,
+    date,
+    date_beside_name,
+    is_empty,
+    outcome_counts,
+    target,
+    whose,
+)
+from cephtui.reports.styles import OUTCOME_STYLES
+from cephtui.reports.text import joined
 from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "target", *BEST, "cluster", "nodes", "runs", "outcomes", "tags", "note")

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from cephtui.models.verdict import Verdict
-from cephtui.reports.verdict import interval_bar, short_text
+from cephtui.reports.verdict import short_text
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 
@@ -45,4 +45,11 @@ class VerdictInLarge(Vertical):
         bar.display = verdict.interval is not None
         if verdict.interval is not None:
             width = max(20, self.app.size.width - 4)
-            bar.update(Text("\n").join(interval_bar(verdict, width, ascii_only=profile_of(self).ascii_only)))
+            bar.update(Text("\n").join(_bar(verdict, width, ascii_only=profile_of(self).ascii_only)))
+
+
+def _bar(verdict: Verdict, width: int, *, ascii_only: bool) -> list[Text]:
+    from cephtui.reports.render.interval import interval_bar
+    from cephtui.reports.views.judgement import interval_of_verdict
+
+    return interval_bar(interval_of_verdict(verdict), width, ascii_only=ascii_only)

@@ -1,0 +1,138 @@
+"""Charts as static SVG: no script, nothing that is loaded, colours for a light and a dark page."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pygal
+from pygal.style import Style
+
+from cephtui.printable import printable
+from cephtui.reports.blocks import Chart, Color, Document, Series, Stroke
+
+# pygal's finder of maps, which are not used here, has no find_spec: Python warns of that at each import after it
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
+_WIDTH = 720
+_COLORS: dict[Color, str] = {
+    "before": "#3f7fc4",
+    "after": "#cf6a1e",
+    "limit": "#c23b4b",
+    "ink": "#808894",
+    "s1": "#3f7fc4",
+    "s2": "#cf6a1e",
+    "s3": "#2f9461",
+    "s4": "#9b62c9",
+    "s5": "#b98a12",
+    "s6": "#1c9aa8",
+    "s7": "#c23b4b",
+    "s8": "#808894",
+}
+"""Each is legible on white and on black; a page may have others in ``--chart-NAME``."""
+_STROKES: dict[Stroke, str] = {
+    "line": "stroke-width: 1.4",
+    "thick": "stroke-width: 7; stroke-linecap: round; stroke-opacity: 0.45",
+    "dashed": "stroke-width: 1.6; stroke-dasharray: 5 4",
+    "dots": "",
+}
+"""In the style of each path: pygal's own style sheet has the same width for all."""
+_LEFT_OUT = ("script", "desc", "title")
+"""Elements: of a tooltip that only a script shows, and what they are named by."""
+
+
+def svgs_of(content: Document) -> dict[str, str]:
+    """The charts of a document, by the names of their files."""
+    blocks = (block for section in content.sections for block in section.blocks)
+    return {f"{block.name}.svg": draw(block) for block in blocks if isinstance(block, Chart)}
+
+
+def draw(chart: Chart) -> str:
+    """The SVG element; the same for the same chart."""
+    drawn = pygal.XY(
+        style=_style(chart),
+        js=[],
+        width=_WIDTH,
+        height=chart.height,
+        show_legend=any(series.name for series in chart.series),
+        legend_at_bottom=True,
+        legend_at_bottom_columns=4,
+        legend_box_size=9,
+        truncate_legend=-1,
+        margin=8,
+        margin_right=22,
+        spacing=6,
+        x_title=chart.x_title or None,
+        show_x_guides=True,
+        dots_size=4.5,
+        print_labels=any(series.labels for series in chart.series),
+        include_x_axis=False,
+        x_labels=[{"value": at, "label": printable(text)} for at, text in chart.x],
+        y_labels=[{"value": at, "label": printable(text)} for at, text in chart.y],
+        xrange=chart.x_range,
+        range=chart.y_range,
+        disable_xml_declaration=True,
+        pretty_print=False,
+    )
+    drawn.uuid = chart.name
+    drawn.add_xml_filter(lambda root: _plain(root, chart))
+    for series in chart.series:
+        is_line = series.stroke != "dots"
+        drawn.add(printable(series.name) or None, _values(series), stroke=is_line, show_dots=not is_line)
+    return str(drawn.render())
+
+
+def _values(series: Series) -> list[Any]:
+    if not series.labels:
+        return list(series.points)
+    pairs = zip(series.points, series.labels, strict=True)
+    return [{"value": point, "label": printable(label)} for point, label in pairs]
+
+
+def _style(chart: Chart) -> Style:
+    ink, line = "var(--chart-text, #808894)", "var(--chart-line, #80889455)"
+    return Style(
+        background="transparent",
+        plot_background="transparent",
+        foreground=ink,
+        foreground_strong=ink,
+        foreground_subtle=ink,
+        guide_stroke_color=line,
+        major_guide_stroke_color=line,
+        guide_stroke_dasharray="1,0",
+        major_guide_stroke_dasharray="1,0",
+        colors=tuple(_color(series) for series in chart.series),
+        value_colors=tuple(ink for _ in chart.series),
+        value_label_font_size=10,
+        opacity="1",
+        stroke_opacity="1",
+        transition="0s",
+        font_family="system-ui, sans-serif",
+        label_font_size=11,
+        major_label_font_size=11,
+        legend_font_size=11,
+        title_font_size=11,
+    )
+
+
+def _color(series: Series) -> str:
+    return f"var(--chart-{series.color}, {_COLORS[series.color]})"
+
+
+def _plain(root: Any, chart: Chart) -> Any:
+    """Without scripts and tooltips; named by the chart's title for those who hear the page."""
+    for parent in root.iter():
+        for child in list(parent):
+            name = child.tag.rpartition("}")[2] if isinstance(child.tag, str) else "script"
+            if name in _LEFT_OUT or child.get("class") == "plot tooltip-overlay":
+                parent.remove(child)
+    for number, series in enumerate(chart.series):
+        for path in _paths(root, number):
+            path.set("style", _STROKES[series.stroke])
+    root.set("role", "img")
+    root.set("aria-label", printable(chart.title))
+    return root
+
+
+def _paths(root: Any, number: int) -> list[Any]:
+    groups = [each for each in root.iter() if f"serie-{number}" in str(each.get("class")).split()]
+    return [each for group in groups for each in group.iter() if str(each.tag).endswith("path")]

@@ -1,0 +1,267 @@
+"""Two runs, with their repeats, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+
+from cephtui import units
+from cephtui.analysis.change import between
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.conditions import differences, unlike
+from cephtui.analysis.figures import figures
+from cephtui.analysis.marks import marks_between
+from cephtui.analysis.sides import Side, findings_with_runs
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME
+from cephtui.models.rows import Difference, Figure
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    Document,
+    Facts,
+    Items,
+    NextStep,
+    Table,
+    Text,
+    View,
+    columns,
+    cut_items,
+    cut_rows,
+    document,
+    naming_runs,
+    words,
+)
+from cephtui.reports.facts import facts, period
+from cephtui.reports.quality import finding_line
+from cephtui.reports.styles import Style
+from cephtui.reports.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
+from cephtui.reports.verdict import left_out_lines
+from cephtui.reports.views.judgement import verdict_blocks, verdicts_sheet
+from cephtui.reports.views.runs import mark_words
+
+NO_RESULTS = "neither run has results"
+_OPTIONS_MOST = 4
+"""That differ and stand in the line of each side too."""
+
+
+def comparison_view(left: Side, right: Side, judged: Judgement | None = None) -> View:
+    """Two runs beside each other, with the verdict where they can be compared."""
+    conclusion = [*judged.verdicts, judged.conclusion] if judged else []
+    return View(
+        document=lambda: comparison_document(left, right, judged),
+        lines=lambda: [
+            *conclusion,
+            *differences(left, right),
+            *(mark for _, mark in marks_between(left, right)),
+            *figures(left, right),
+        ],
+        sheet=lambda: verdicts_sheet(judged.verdicts if judged else ()),
+    )
+
+
+def comparison_document(
+    left: Side, right: Side, judged: Judgement | None = None, *, most_differences: int | None = None
+) -> Document:
+    """The verdict, differences in their conditions, the figures and their findings.
+
+    Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
+    """
+    return document(f"{left.name} against {right.name}", *_blocks(left, right, judged, most_differences))
+
+
+def _blocks(left: Side, right: Side, judged: Judgement | None, most: int | None) -> Iterator[Block]:
+    every = differences(left, right)
+    runs = (*left.runs, *right.runs)
+    marks = _marks(left, right)
+    most = len(every) if most is None else max(1, most - len(marks))
+    shown = every if len(every) <= most + 1 else every[:most]  # a line that counts one more takes a row too
+    rest = every[len(shown) :]
+    yield Items(tuple(_sides(left, right, every)))
+    yield Facts(_facts(left, right), times_of(left, right))
+    for verdict in judged.deciding if judged else ():
+        yield from verdict_blocks(verdict)
+    if notes := _notes(left, right, judged):
+        yield Items(notes)
+    yield differences_block(shown, runs)
+    if rest:
+        yield Text(f"and {len(rest)} more differences, at the end", "strong")
+    if marks:
+        yield Items(marks)
+    yield Text("")
+    yield _changes(left, right)
+    if findings := tuple(_findings(left, right)):
+        yield Items(findings)
+    if rest:
+        yield Text("")
+        yield differences_block(rest, runs)
+    yield NextStep("details", f"cephtui compare {left.name} {right.name}", is_aside=True)
+
+
+def _notes(left: Side, right: Side, judged: Judgement | None) -> tuple[Cell, ...]:
+    """Which runs were left out, and what is to be known of the figures."""
+    left_out = left_out_lines(judged.conclusion.left_out) if judged else ()
+    notes = judged.conclusion.notes if judged else ()
+    return (
+        *(words(f"left out: {line}", style="limited") for line in left_out),
+        *(words(line, style="strong") for line in (*notes, *about(left, right))),
+    )
+
+
+def _marks(left: Side, right: Side) -> tuple[Cell, ...]:
+    """The marks in the runs and between them, with their session where there are two."""
+    both = left.run.session != right.run.session
+    marks = (
+        words("mark: ", *([f"{session}: "] if both else []), mark_words(mark))
+        for session, mark in marks_between(left, right)
+    )
+    return cut_items(marks, "marks")
+
+
+def times_of(left: Side, right: Side) -> str:
+    """``A 2026-11-22 01:28 UTC, B 2026-11-22 01:34 to 01:36 UTC``: when both were measured."""
+    return ", ".join(f"{name} {period(side.runs)}" for name, side in _named(left, right))
+
+
+def _facts(left: Side, right: Side) -> tuple[tuple[str, Cell], ...]:
+    """When, where, with what and on what both were measured: what is alike once."""
+    before, after = facts(left.runs), facts(right.runs)
+    sides = (("A", before, after), ("B", after, before))
+    apart = [
+        (f"{name} {fact}", text) for name, own, other in sides for fact, text in own.items() if other.get(fact) != text
+    ]
+    return (*apart, *((fact, text) for fact, text in before.items() if after.get(fact) == text))
+
+
+def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    return ("A", left), ("B", right)
+
+
+def _sides(left: Side, right: Side, told: Iterable[Difference]) -> Iterator[Cell]:
+    """Which runs these are, and why one has no results; many options that differ stand among the differences alone."""
+    differing = {each.name for each in told if each.topic == "option"}
+    options = differing if len(differing) > _OPTIONS_MOST else ()
+    for name, side in _named(left, right):
+        text = f" {side.name} {side.run.preset}: {conditions(side.run, options)}"
+        text += f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
+        text += f", {imported(side.run)}" if side.run.imported_from else ""
+        yield words((name, "strong"), text)
+        if side.problem:
+            yield words(f"  {side.problem}", style="open")
+
+
+def none_differed(runs: Iterable[Run]) -> str:
+    """That runs were alike in all that is known of them; a cluster that was not asked may have differed."""
+    every = list(runs)
+    if any(run.imported_from for run in every):
+        return "nothing differed in what is known of these runs: imported logs do not say all"
+    if all(run.cluster for run in every):
+        return "nothing differed in parameters, nodes, versions and cluster"
+    which = "in some of the runs no cluster was asked" if any(run.cluster for run in every) else "no cluster was asked"
+    return f"nothing differed in parameters, nodes and versions; {which}"
+
+
+def differences_block(
+    differing: Sequence[Difference], runs: Iterable[Run], sides: tuple[str, str] = ("A", "B")
+) -> Table | Text:
+    """A row for each difference between these runs; where there is none, it is said."""
+    if not differing:
+        return Text(none_differed(runs), "strong")
+    rows = ((each.topic, each.name, *short_sides(each.left, each.right)) for each in differing)
+    return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences", 4))
+
+
+def short_sides(left: str, right: str) -> tuple[str, str]:
+    """Versions without what is the same in both."""
+    short = short_version(left), short_version(right)
+    return short if short[0] != short[1] else (left, right)
+
+
+def _changes(left: Side, right: Side) -> Table | Text:
+    """The figures in rows; the range only where there are several runs.
+
+    What can't be compared is grey, and has no change where other operations were measured.
+    """
+    compared = figures(left, right)
+    if not compared:
+        return Text(NO_RESULTS)
+    other = unlike(left, right)
+    is_grey = bool(other) or len(left.runs) == len(right.runs) == 1
+    shown = {
+        compared[0].direction: True,
+        "A": True,
+        "B": True,
+        "change" if between(left, right).is_in_order else "B vs A": not other,
+        "range of A": any(figure.left_spread for figure in compared),
+        "range of B": any(figure.right_spread for figure in compared),
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for before, figure in zip((compared[0], *compared), compared, strict=False):
+        if figure.direction != before.direction:
+            rows.append((words(figure.direction, style="strong"), *[""] * (sum(shown.values()) - 1)))
+        rows.append(tuple(compress(_cells(figure, is_grey), shown.values())))
+    titles = [title for title, is_shown in shown.items() if is_shown]
+    sides = "".join("r" if title in ("A", "B") else "l" for title in titles)
+    return Table(columns(titles, sides, is_whole=True), tuple(rows))
+
+
+def _cells(figure: Figure, is_grey: bool) -> tuple[Cell, ...]:
+    """The title of a figure, both values, limited ones marked, the change, and both ranges."""
+    limits = (figure.left_findings, figure.right_findings)
+    values = (
+        words(value_text(figure, value) + ("!" if limit else ""), style="dim" if is_grey else "")
+        for value, limit in zip((figure.left, figure.right), limits, strict=True)
+    )
+    return (
+        title_of(BY_NAME[figure.name], [figure.tool], [figure.direction]),
+        *values,
+        words(change_text(figure), style="dim"),
+        *(range_text(figure, spread) for spread in (figure.left_spread, figure.right_spread)),
+    )
+
+
+def _findings(left: Side, right: Side) -> Iterator[Cell]:
+    for name, side in _named(left, right):
+        why, more = cut(findings_with_runs(side), f"findings of {name}")
+        for finding, where in why:
+            before, _, after = finding_line(finding, "\0").partition("\0")
+            style: Style = "dim" if finding.level == "note" else "limited"
+            yield words(f"{name}: {before}", naming_runs(where), after, style=style)
+        if more:
+            yield more
+
+
+def value_text(figure: Figure, value: float | None) -> str:
+    """With its unit."""
+    return metric_of(figure.name, figure.tool).as_text(value)
+
+
+def range_text(figure: Figure, spread: tuple[float, float] | None) -> str:
+    """``39.9..41.8 ms``: the unit once, where it is the same."""
+    return units.DASH if spread is None else value_range(metric_of(figure.name, figure.tool), *spread)
+
+
+def change_text(figure: Figure) -> str:
+    """By how much it differs, and an arrow for the direction of the number where the runs show that it does.
+
+    No word says what that means.
+    """
+    if figure.change_fraction is None or not figure.same_load:
+        return units.DASH
+    arrow = {"more": "▲ ", "less": "▼ ", None: ""}[figure.shown]
+    return f"{arrow}{_signed(figure.change_fraction)}"
+
+
+def _signed(fraction: float) -> str:
+    """``+12.3 %``, and ``0.0 %`` without a sign."""
+    text = units.percent(abs(100 * fraction))
+    sign = "+" if fraction > 0 else "-"
+    return text if text == units.percent(0.0) else f"{sign}{text}"
+
+
+def about(left: Side, right: Side) -> list[str]:
+    """Why the figures can't be compared, a line each; none where they can."""
+    missing = [name for name, side in _named(left, right) if side.problem]
+    other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
+    none = [f"no results of {' and '.join(missing)}"] if missing else []
+    return [*none, *[f"not comparable: {other}"] * bool(other)]

@@ -1,0 +1,292 @@
+"""Curves: what was measured over what was varied, its points with bars, the knee in words, and rows of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from cephtui.analysis.batches import Estimate
+from cephtui.analysis.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
+from cephtui.analysis.knee import Knee, in_flight_of, knee_of, load_points
+from cephtui.analysis.sweep import measured_of
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
+from cephtui.models.rows import CurvePointRow, Estimated, KneeRow
+from cephtui.reports.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Items,
+    NextStep,
+    Table,
+    Text,
+    View,
+    naming_runs,
+    words,
+)
+from cephtui.reports.facts import ranges
+from cephtui.reports.knee import IOPS, knee_lines
+from cephtui.reports.sheets import Sheet
+from cephtui.reports.sweep import again_line
+from cephtui.reports.text import margin_of, short_target, title_of, tools_of
+
+_MEAN = BY_NAME["latency_mean_seconds"]
+_BAR, _LATENCY_BAR = 14, 8
+"""Columns of the bars of the figure, and of the latency under load."""
+_PLACE_MOST = 28
+
+
+@dataclass(frozen=True, slots=True)
+class CurveLine:
+    """One series and flow of a curve: what is a line in a chart, and a block in a table."""
+
+    curve: Curve
+    series: Series
+    flow: str
+
+    @property
+    def name(self) -> str:
+        return self.curve.name_of(self.series, self.flow)
+
+
+def lines_of(curve: Curve, metric: Metric | None = None) -> list[CurveLine]:
+    """Every series with each of its flows; one without any figure has an empty flow.
+
+    Of a ``metric`` only those that it is of: a commit's latency, and not also that of its write and of its flush.
+    """
+    return [
+        CurveLine(curve, series, flow)
+        for series in curve.series
+        for flow in (metric.names_of_whole(series.flows) if metric else series.flows) or [""]
+    ]
+
+
+def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
+    """The curve of each family of these runs, over its first axis; those of single points are left out."""
+    found, seen = list[Curve](), set[int]()
+    for run in runs:
+        if run.run not in seen:
+            same = family(run, runs)
+            seen |= {each.run for each in same}
+            found += [curve_of(same, axis, marks) for axis in axes(same, marks)[:1]]
+    return found
+
+
+def curve_of_run(run: Run, runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Curve | None:
+    """That of a run's family; a single point stands on the axis of the depth. None where there is no such axis."""
+    same = family(run, runs)
+    return next((curve_of(same, axis, marks) for axis in axes_or_depth(same, marks)), None)
+
+
+def title_of_curve(curve: Curve) -> str:
+    """``write-iops over the depth: #1-9``."""
+    runs = runs_of(curve)
+    presets = dict.fromkeys(run.preset for run in runs)
+    return f"{', '.join(presets)} over {_over(curve.axis)}: #{ranges(sorted(run.run for run in runs))}"
+
+
+def _over(axis: Axis) -> str:
+    return axis.name if axis.kind == "option" and not axis.load else f"the {axis.title}"
+
+
+def runs_of(curve: Curve) -> list[Run]:
+    """Of all its points."""
+    return [run for series in curve.series for point in series.points for run in point.summary.point.repeats]
+
+
+def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
+    """What a load curve shows, by the name of each series; nothing of others."""
+    if not curve.axis.load:
+        return []
+    found = [(series, knee_of(load_points(series))) for series in curve.series]
+    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in found if knee]
+
+
+def _again(series: Series) -> list[str]:
+    """Where the same loads gave other figures the second time."""
+    runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
+    found = [measured_of(run, in_flight_of(run) or 0) for run in runs]
+    return list(filter(None, [again_line([each for each in found if each])]))
+
+
+# ------------------------------------------------------------------ as a view
+
+
+def curves_view(curves: Sequence[Curve], metric_of_run: Callable[[Run], Metric]) -> View:
+    """The curves of a session, each with the figure that its runs are about first."""
+    return View(
+        document=lambda: _document(curves, metric_of_run),
+        lines=lambda: (row for curve in curves for row in rows_of_curve(curve)),
+        sheet=lambda: curves_sheet(curves),
+    )
+
+
+def curve_view(curve: Curve, metric: Metric = IOPS) -> View:
+    """One curve."""
+    return curves_view([curve], lambda run: metric)
+
+
+def _document(curves: Sequence[Curve], metric_of_run: Callable[[Run], Metric]) -> Document:
+    blocks: list[Block] = []
+    for curve in curves:
+        blocks += [Text("")] if blocks else []
+        blocks += curve_blocks(curve, metric_of_run(runs_of(curve)[0]))
+    first = runs_of(curves[0])[0]
+    more = NextStep("details", f"cephtui show {first.session} --curve", is_aside=True)
+    return Document(title_of_curve(curves[0]), "", (*blocks, more))
+
+
+def curve_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
+    """What it is, its points, and the knees of a load."""
+    yield Text(naming_runs(title_of_curve(curve), "strong"))
+    yield from points_blocks(curve, metric)
+    said = [
+        words(f"{name}: {text}" if name else text, style="" if number else "strong")
+        for name, lines in knee_words(curve, metric)
+        for number, text in enumerate(lines)
+    ]
+    if said:
+        yield Items(tuple(said))
+
+
+def points_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
+    """A table for each line, its figure as bars, under load its latency too."""
+    lines = lines_of(curve)
+    for line in lines:
+        if len(lines) > 1:
+            yield Text(line.name, "strong")
+        yield _table(line, [*_columns(line, metric, lines)])
+
+
+_Column = tuple[str, Callable[[CurvePoint], Cell | Bar]]
+
+
+def _table(line: CurveLine, shown: Sequence[_Column]) -> Table:
+    """One point in each row, with the codes of what limits its figures."""
+    heads = [
+        Column(title, "l" if not title or (number == 0 and not line.curve.is_numeric) else "r", is_whole=True)
+        for number, (title, _) in enumerate(shown)
+    ]
+    rows = (
+        (*(cell(point) for _, cell in shown), words(" ".join(point.summary.findings), style="limited"))
+        for point in line.series.points
+    )
+    return Table((*heads, Column()), tuple(rows))
+
+
+def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine]) -> Iterator[_Column]:
+    """Bars are as long as in the other tables; they have no title."""
+    flow, load = line.flow, line.curve.axis.load
+    yield line.curve.axis.title, lambda point: short_place(line.curve.axis, point.place)
+    yield "runs", lambda point: ranges(run.run for run in point.summary.point.repeats)
+    for each in (metric, *(other for other in LIVE if other != metric)):
+        yield title_of(each, tools_of(runs_of(line.curve)), [flow]), partial(_figure, flow, each)
+        if each == metric and any(len(point.summary.counted) > 1 for point in line.series.points):
+            yield "95 %", lambda point: margin_of(point.estimate(flow, metric))
+        if each == metric or (each == _MEAN and load):
+            width = _BAR if each == metric else _LATENCY_BAR
+            yield "", partial(_bar, flow, each, _most(lines, each), width)
+
+
+def short_place(axis: Axis, place: Place) -> str:
+    """For a column: of a long target its end, of a long mark its beginning."""
+    if axis.kind == "target" or len(place.label) <= _PLACE_MOST:
+        return short_target(place.label)
+    return f"{place.label[: _PLACE_MOST - 1]}…"
+
+
+def _figure(flow: str, metric: Metric, point: CurvePoint) -> str:
+    estimate = point.estimate(flow, metric)
+    return metric.as_text(estimate.value if estimate else None)
+
+
+def _most(lines: Iterable[CurveLine], metric: Metric) -> float:
+    found = [point.estimate(line.flow, metric) for line in lines for point in line.series.points]
+    return max((each.value for each in found if each), default=0.0)
+
+
+def _bar(flow: str, metric: Metric, most: float, width: int, point: CurvePoint) -> Bar:
+    estimate = point.estimate(flow, metric)
+    return Bar(estimate.value / most if estimate and most else 0.0, width)
+
+
+# ------------------------------------------------------------------ as data
+
+
+def rows_of_curve(curve: Curve) -> Iterator[CurvePointRow | KneeRow]:
+    """Every point in each direction, then the knees of a load."""
+    first = runs_of(curve)[0]
+    common = {"session": first.session, "preset": first.preset, "axis": curve.axis.name or curve.axis.kind}
+    for line in lines_of(curve):
+        for point in line.series.points:
+            yield _point_row(line, point, common)
+    for series in curve.series if curve.axis.load else ():
+        if knee := knee_of(load_points(series)):
+            yield _knee_row(knee, series, curve.axis, common)
+
+
+def _point_row(line: CurveLine, point: CurvePoint, common: Mapping[str, str]) -> CurvePointRow:
+    return CurvePointRow(
+        **common,
+        place=point.place.label,
+        place_number=point.place.number,
+        series=line.series.name,
+        direction=line.flow,
+        runs=tuple(run.run for run in point.summary.point.repeats),
+        in_flight=in_flight_of(point.summary.last),
+        figures={
+            metric.name: _estimated(estimate) for metric in METRICS if (estimate := point.estimate(line.flow, metric))
+        },
+        findings=point.summary.findings,
+    )
+
+
+def _estimated(estimate: Estimate) -> Estimated:
+    low, high = estimate.interval or (None, None)
+    return Estimated(value=estimate.value, low=low, high=high, runs=estimate.runs)
+
+
+def _knee_row(knee: Knee, series: Series, axis: Axis, common: Mapping[str, str]) -> KneeRow:
+    low, high = (
+        [knee.whole(end) * knee.step for end in knee.interval] if knee.is_known and knee.interval else (None, None)
+    )
+    working = knee.at_most_of_peak if knee.is_known else None
+    gap = knee.gap if knee.is_known else None
+    return KneeRow(
+        **common,
+        series=series.name,
+        known=knee.is_known,
+        in_flight=knee.located if knee.is_known else None,
+        between=(gap[0].in_flight, gap[1].in_flight) if gap else None,
+        low=low,
+        high=high,
+        peak_iops=knee.peak,
+        working_iops=working.rate if working else None,
+        working_latency_seconds=working.latency if working else None,
+        working_latency_p99_seconds=working.p99 if working else None,
+        text=knee_lines(knee, axis)[0],
+    )
+
+
+def curves_sheet(curves: Iterable[Curve]) -> Sheet:
+    """A row for each point in each direction; a figure that is not known is empty."""
+    every = (row for curve in curves for row in rows_of_curve(curve))
+    return Sheet("points", _COLUMNS, (_cells(row) for row in every if isinstance(row, CurvePointRow)))
+
+
+def _cells(row: CurvePointRow) -> dict[str, object]:
+    ends = {name: (each.value, each.low, each.high) for name, each in row.figures.items()}
+    figures = {f"{name}{end}": value for name, found in ends.items() for end, value in zip(_ENDS, found, strict=True)}
+    texts = {"runs": " ".join(map(str, row.runs)), "findings": " ".join(row.findings)}
+    return {**row.model_dump(include=set(_COLUMNS)), **texts, **figures}
+
+
+_ENDS = ("", "_low", "_high")
+_COLUMNS = (
+    *("session", "preset", "axis", "place", "place_number", "series", "direction", "runs", "in_flight"),
+    *(f"{metric.name}{end}" for metric in METRICS for end in _ENDS),
+    "findings",
+)

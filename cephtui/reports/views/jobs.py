@@ -1,0 +1,153 @@
+"""The jobs of a run that were measured apart, and what their sum is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from cephtui import units
+from cephtui.analysis.jobs import JobFigure, slower, under
+from cephtui.analysis.jobs import job_figures as job_figures_of
+from cephtui.frozen import dataclass
+from cephtui.models import Run, Total
+from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.reports.blocks import Bar, Block, Cell, Column, Table, Text, columns, cut_rows, words
+from cephtui.reports.text import title_of
+
+_IOPS = BY_NAME["iops"]
+_BAR_COLUMNS = 24
+_MARKS = {"most": "▲ most", "least": "▼ least", "": ""}
+
+
+def figure_titles(run: Run) -> tuple[str, ...]:
+    """The titles of a job's figures."""
+    return (*(title_of(metric, [run.tool], run.summary.flows) for metric in LIVE), "run time", "share")
+
+
+_APART = 0.001
+"""The sum of the jobs' rates is shown where it is so much more than the rate of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """One job in one direction."""
+
+    node: str
+    job: str
+    image: str
+    direction: str
+    total: Total
+    share: float | None
+    """Of all I/Os in this direction."""
+    word: str = ""
+    """``least`` or ``most`` IOPS of all jobs; empty for the others, and where all are alike."""
+
+
+def job_rows(run: Run) -> list[JobRow]:
+    """Reads and writes apart, by node and job; none where jobs were not measured apart."""
+    found = [
+        (node.node, job.job, job.image or "", direction, total)
+        for node in run.nodes
+        for job in node.jobs
+        for direction, total in job.summary.flows.items()
+    ]
+    directions = dict.fromkeys(direction for *_, direction, _ in found)
+    return [row for direction in directions for row in _rows([each for each in found if each[3] == direction])]
+
+
+def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
+    """Of one direction."""
+    rates = [total.iops or 0.0 for *_, total in jobs]
+    ios = sum(total.ios or 0 for *_, total in jobs)
+    words = {rates.index(max(rates)): "most", rates.index(min(rates)): "least"} if min(rates) < max(rates) else {}
+    return [
+        JobRow(*each, share=(each[-1].ios or 0) / ios if ios else None, word=words.get(number, ""))
+        for number, each in enumerate(jobs)
+    ]
+
+
+def _job_figures(total: Total, share: float | None) -> list[str]:
+    """In the order of ``figure_titles``."""
+    lasted = f"{total.runtime_seconds:.1f} s"
+    return [*(metric.text_of(total) for metric in LIVE), lasted, units.percent(share and 100 * share)]
+
+
+def sum_note(run: Run, rows: Sequence[JobRow]) -> str:
+    """Why the rate of all is not the sum of the jobs' own; empty where it is."""
+    more = []
+    flows = run.summary.flows
+    for direction in _IOPS.names_of_whole(flows):
+        total = flows[direction]
+        added = sum(row.total.iops or 0.0 for row in rows if row.direction == direction)
+        if total.iops and added > total.iops * (1 + _APART):
+            more.append(f"{direction} {units.iops(added)} (+{units.percent(100 * (added / total.iops - 1))})")
+    if not more:
+        return ""
+    return (
+        f"all: the I/Os of all jobs over the longest run time. The jobs' own IOPS add up to more, {', '.join(more)}: "
+        "a job that ended earlier counts there as if it had run to the end."
+    )
+
+
+def job_blocks(run: Run) -> Iterator[Block]:
+    """A row for each job, those with the most and the least IOPS marked, and the row of all; nothing without jobs.
+
+    Jobs that are compared within groups, such as OSDs, have a bar each instead.
+    """
+    if figures := job_figures_of(run.nodes):
+        yield compared_jobs({"": figures})
+    elif rows := job_rows(run):
+        yield _table(run, rows)
+        if note := sum_note(run, rows):
+            yield Text(note, "dim")
+
+
+def _table(run: Run, rows: Sequence[JobRow]) -> Table:
+    of_nodes, on_images = len(run.nodes) > 1, any(row.image for row in rows)
+    heads = (
+        *[Column("node", is_whole=True)] * of_nodes,
+        Column("job", is_whole=True),
+        *[Column("image", is_whole=True, rank=1)] * on_images,
+        Column("", is_whole=True),
+        *(Column(title, "r") for title in figure_titles(run)),
+        Column(" ", is_whole=True),
+    )
+    shown = [
+        (
+            *[row.node] * of_nodes,
+            row.job,
+            *[row.image] * on_images,
+            row.direction,
+            *_job_figures(row.total, row.share),
+            _MARKS[row.word],
+        )
+        for row in rows
+    ]
+    every = [
+        ("all", *[""] * (of_nodes + on_images), direction, *_job_figures(total, 1.0), "")
+        for direction, total in run.summary.flows.items()
+    ]
+    cells = (*cut_rows(shown, "jobs", len(heads)), *every)
+    return Table(heads, cells, frozenset(range(len(cells) - len(every), len(cells))))
+
+
+def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
+    """Jobs that are compared with each other: a bar from zero for each, and how far the slow ones are under the others.
+
+    Each run's jobs are compared among themselves; an empty name is that of the only one.
+    """
+    several = len({each.direction for figures in runs.values() for each in figures}) > 1
+    named = any(runs)
+    rows: list[tuple[Cell | Bar, ...]] = []
+    strong = set()
+    for name, figures in runs.items():
+        marked = slower(figures)
+        most = max((each.bandwidth_bytes for each in figures), default=0.0) or 1.0
+        for each in figures:
+            slow = words(f"▼ {under(each, marked[each])}", style="limited") if each in marked else ""
+            strong |= {len(rows)} if slow else set()
+            where = (*[name] * named, each.job, *[each.direction] * several, each.group, each.place)
+            bar = Bar(each.bandwidth_bytes / most, _BAR_COLUMNS)
+            rows.append((*where, bar, units.bandwidth(each.bandwidth_bytes), units.iops(each.iops), slow))
+    titles = (*["run"] * named, "job", *["direction"] * several, "group", "where", "", "bandwidth", "IOPS", " ")
+    heads = columns(titles, "l" * (len(titles) - 3) + "rrl")
+    return Table(heads, cut_rows(rows, "jobs", len(titles)), frozenset(strong))

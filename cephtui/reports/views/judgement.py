@@ -1,0 +1,135 @@
+"""A judgement: each figure that decides with its sentence and its interval, what is to be known, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui import units
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.ratio import required_ratio
+from cephtui.models.metrics import BY_NAME
+from cephtui.models.verdict import Conclusion, Verdict
+from cephtui.reports.blocks import Block, Cell, Document, Interval, Items, Text, View, cut_items, document, words
+from cephtui.reports.sheets import Sheet
+from cephtui.reports.styles import Style
+from cephtui.reports.text import metric_of
+from cephtui.reports.verdict import (
+    also_measured,
+    answer_text,
+    basis,
+    headline_parts,
+    interval_of,
+    left_out_lines,
+    ratio_of,
+    signed_percent,
+    verdict_text,
+)
+
+_ANSWERS: Mapping[bool | None, Style] = {True: "good", False: "bad", None: "open"}
+_COLUMNS = (
+    *("preset", "direction", "figure", "left", "right", "ratio", "ratio_low", "ratio_high", "confidence"),
+    *("runs_left", "runs_right", "verdict", "differs", "p_same", "p_same_together"),
+)
+_INDENT = 2
+
+
+def judgement_view(judged: Judgement, *, has_code: bool = True) -> View:
+    """All verdicts and the answer, with its exit code where there is one."""
+    return View(
+        document=lambda: _document(judged, has_code=has_code),
+        lines=lambda: [*judged.verdicts, judged.conclusion],
+        sheet=lambda: verdicts_sheet(judged.verdicts),
+    )
+
+
+def _document(judged: Judgement, *, has_code: bool) -> Document:
+    conclusion = judged.conclusion
+    answer = answer_text(judged, code=has_code)
+    items: tuple[Cell, ...] = (
+        *(words(line, style="dim") for line in also_measured(judged.verdicts)),
+        *(words(line, style="strong") for line in conclusion.notes),
+        *(f"noted: {line}" for line in _texts(conclusion.noted, "marks")),
+        *(f"differs: {line}" for line in _texts(conclusion.changed, "differences")),
+        *limits_of(conclusion),
+    )
+    verdicts = [block for verdict in judged.deciding for block in verdict_blocks(verdict)]
+    listed = [Items(items)] if items else []
+    return document(answer, *verdicts, *listed, Text(answer, "strong"))
+
+
+def _texts(lines: Sequence[str], what: str) -> list[Cell]:
+    return list(cut_items(lines, what))
+
+
+def limits_of(conclusion: Conclusion) -> list[Cell]:
+    """Which runs were left out, and what limits those that count."""
+    left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
+    limited = [f"! {line}" for line in left_out_lines(conclusion.limited)]
+    return [words(line, style="limited") for line in (*left_out, *limited)]
+
+
+def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
+    """The figure with its interval, then in a sentence what that says, as a bar, and what it rests on."""
+    preset, figures, change = headline_parts(verdict)
+    yield Text(words((preset, "strong"), figures, (change, "strong")))
+    yield Text(verdict_text(verdict), _ANSWERS[verdict.met], _INDENT)
+    if verdict.interval is not None:
+        yield interval_of_verdict(verdict)
+    if max(len(verdict.before), len(verdict.after)) > 1:
+        yield Text(basis(verdict), indent=_INDENT)
+
+
+def interval_of_verdict(verdict: Verdict) -> Interval:
+    """Where the change lies; only of a verdict that has an interval."""
+    assert verdict.interval
+    assert verdict.ratio
+    required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
+    text, same = signed_percent(required), verdict.same_percent / 100
+    return Interval(*_ends(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
+
+
+def _ends(verdict: Verdict) -> tuple[float, float, float]:
+    assert verdict.interval
+    assert verdict.ratio
+    return verdict.interval[0], verdict.ratio, verdict.interval[1]
+
+
+def figure_cells(verdict: Verdict) -> tuple[str, ...]:
+    """Which figure it is, that of both sides, the change, its interval, and the runs of both sides."""
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
+    return (
+        f"{verdict.direction} {metric.full_title}",
+        metric.as_text(verdict.left),
+        metric.as_text(verdict.right),
+        ratio_of(verdict) or units.DASH,
+        f"{interval_of(verdict)} %" if verdict.interval else units.DASH,
+        f"{len(verdict.before)} / {len(verdict.after)}",
+    )
+
+
+def style_of(verdict: Verdict) -> Style:
+    """Of its word."""
+    return _ANSWERS[verdict.met] if verdict.is_judged else "dim"
+
+
+def verdicts_sheet(verdicts: Iterable[Verdict], names: Mapping[str, str] | None = None) -> Sheet:
+    """A row for each figure; ``names`` are those of pairs by their runs, else each is called by its preset."""
+    return Sheet("verdicts", _COLUMNS, (_row(verdict, name_of_verdict(verdict, names or {})) for verdict in verdicts))
+
+
+def name_of_verdict(verdict: Verdict, names: Mapping[str, str]) -> str:
+    """What its runs are called, by their ``names``: the preset, and what sets them apart from others of it."""
+    return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
+
+
+def _row(verdict: Verdict, name: str) -> Mapping[str, object]:
+    low, high = verdict.interval or (None, None)
+    return {
+        **{each: getattr(verdict, each, None) for each in _COLUMNS},
+        "preset": name,
+        "ratio_low": low,
+        "ratio_high": high,
+        "runs_left": len(verdict.before),
+        "runs_right": len(verdict.after),
+        "verdict": verdict.word,
+    }

@@ -1,0 +1,344 @@
+"""A matrix: steps over targets and nodes, its cells in words, and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from cephtui import units
+from cephtui.analysis.batches import node_names
+from cephtui.analysis.matrix import CellSummary, Matrix, Row, pool_of
+from cephtui.analysis.matrix import Column as MatrixColumn
+from cephtui.analysis.slowest import Slowest
+from cephtui.models import Run
+from cephtui.models.metrics import HEADLINES, Metric
+from cephtui.models.rows import MatrixCell
+from cephtui.presets import choice_text
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Table,
+    Text,
+    View,
+    Words,
+    cut_items,
+    document,
+    joined_words,
+    words,
+)
+from cephtui.reports.facts import by_run, facts, period, ranges, tool_version
+from cephtui.reports.sheets import sheet_of
+from cephtui.reports.styles import OUTCOMES, Style
+from cephtui.reports.text import spread_of, written
+from cephtui.reports.views.runs import finding_items
+from cephtui.targets import kind_of
+from cephtui.tools import TOOLS
+
+Room: TypeAlias = Literal["wide", "medium", "narrow"]
+"""How much a cell says: all, without what is as it should be, or only the figure with its marks and its state."""
+ROOMS: Sequence[Room] = ("wide", "medium", "narrow")
+_STYLES: Mapping[str, Style] = {**OUTCOMES, "ok": "", "waiting": "dim", "running": "strong"}
+_SLOWEST = "▼"
+_KIND_WORDS = {"node": "node", "osd": "OSD"}
+LEGEND = "geometric mean of the runs, their spread (coefficient of variation), how many runs"
+_STEP_NARROW = 20
+"""Columns of the terminal for a step where there is little room: it may take several lines."""
+NO_RUNS = "no runs in this session"
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def column_titles(matrix: Matrix) -> list[str]:
+    """Of each column its target, its nodes, or both; ``result`` where it is the only one."""
+    every = {name for column in matrix.columns for name in column.nodes}
+    return [_column_title(column, _nodes_title(column.nodes, every)) or "result" for column in matrix.columns]
+
+
+def _column_title(column: MatrixColumn, nodes: str) -> str:
+    if len(column.targets) == 1 and (kind := kind_of(column.targets[0])):
+        return kind.measured_by(column.targets[0].partition(":")[2], nodes)
+    return f"{_target_title(column)} {nodes}".strip()
+
+
+def _target_title(column: MatrixColumn) -> str:
+    """The target, or the pool that several are in."""
+    return column.targets[0] if len(column.targets) == 1 else "".join({*map(pool_of, column.targets)})
+
+
+def _nodes_title(nodes: Sequence[str], every: set[str]) -> str:
+    return f"all {len(nodes)} nodes" if len(nodes) > 1 and every == {*nodes} else "+".join(nodes)
+
+
+def row_titles(matrix: Matrix) -> list[str]:
+    """``4k writes iodepth=16``; with ``read`` or ``write`` where a step has both, ``(2)`` where it was run again."""
+    flows: dict[str, set[str]] = {}
+    for row in matrix.rows:
+        flows.setdefault(row.step, set()).add(row.flow)
+    return [_row_title(row, has_flows=len(flows[row.step]) > 1) for row in matrix.rows]
+
+
+def _row_title(row: Row, *, has_flows: bool) -> str:
+    tools = {run.tool for cell in row.cells if cell for run in cell.runs if run.tool in TOOLS}
+    shown_anyway = {TOOLS[tool].direction_option for tool in tools if row.flow}
+    point = [f"{name}={choice_text(value)}" for name, value in row.point if name not in shown_anyway]
+    turn = [f"({row.turn})"] if row.turn > 1 else []
+    return " ".join([row.step, *point, *[row.flow] * (has_flows and bool(row.flow)), *turn])
+
+
+def place_text(row: Row) -> str:
+    """The target and the nodes of a row, where they are not its columns and other rows have others."""
+    return " ".join(filter(None, (row.target, "+".join(row.nodes))))
+
+
+def figure_title(metric: Metric | None) -> str:
+    """``IOPS``, ``bandwidth``, ``latency``: what the preset is about; or another that is asked for, ``latency p99``."""
+    title = metric.full_title if metric else ""
+    return next((headline.title for headline in HEADLINES if headline.metric == metric), title)
+
+
+# ---------------------------------------------------------------------------------------------- cells
+
+
+def cell_words(row: Row, cell: CellSummary | None, room: Room = "wide") -> Words:
+    """``16.7k 3.1 % 3 of 3``, ``9.8k ! running 2 of 3``, ``waiting``; empty where nothing was ordered."""
+    if cell is None:
+        return words()
+    style = _STYLES.get(cell.state, "")
+    metric = _metric(row, cell)
+    parts = [words((metric.as_text(cell.estimate.value), style))] if metric and cell.estimate else []
+    if cell.findings:
+        parts.append(words(("!", "limited")))
+    if room != "narrow" and (text := spread_of(cell.estimate)):
+        parts.append(words((text, "dim")))
+    if state := state_text(cell, room):
+        parts.append(words((state, style or "dim")))
+    return joined_words([*parts, *_slowest_marks(cell, room)], " ")
+
+
+def state_text(cell: CellSummary, room: Room = "wide") -> str:
+    """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
+    done, wanted, of = cell.done, cell.wanted, " of " if room == "wide" else "/"
+    if cell.state == "running":
+        return f"running {min(done + 1, wanted)}{of}{wanted}" if wanted else "running"
+    if cell.state == "waiting":
+        return f"{done}{of}{wanted}" if done else "waiting"
+    if cell.state != "ok":
+        return f"{cell.state} {done}{of}{wanted}" if done and wanted else cell.state
+    if room != "wide":
+        return ""
+    return f"{done}{of}{wanted}" if wanted > 1 else f"n={done}" if done > 1 else ""
+
+
+def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
+    """Of nodes only: an OSD is the slowest whatever loads it, and is named below."""
+    names = ["slowest"] * bool(cell.slower) + [each.name for each in cell.within if each.kind == "node"]
+    texts = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
+    return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
+
+
+def slowest_text(slowest: Slowest) -> str:
+    """``pve2, 38 % below the median``, ``osd.3, commit latency 62 % above the median``."""
+    what = "commit latency " if slowest.kind == "osd" else ""
+    side = "below" if slowest.better == "more" else "above"
+    return f"{slowest.name}, {what}{100 * slowest.fraction:.0f} % {side} the median"
+
+
+# ---------------------------------------------------------------------------------------------- lines
+
+
+def progress_text(matrix: Matrix, *, live: bool) -> str:
+    """``12 of 27 runs, about 8:10 min left, slowest: pve2, 38 % below the median (4k writes)``.
+
+    What is left takes time only where the session is ``live``: being written.
+    """
+    missing = matrix.missing
+    most = matrix.done + missing
+    runs = f"{matrix.done} of {most}" if missing or matrix.done == matrix.wanted > 0 else str(matrix.done)
+    parts = [f"{runs} run{'s' * (most != 1)}"]
+    if missing > 0 and not live:
+        parts.append(f"{missing} missing")
+    elif missing > 0 and matrix.left_seconds:
+        parts.append(f"about {units.duration(matrix.left_seconds)} left")
+    if matrix.slowest:
+        row, found = matrix.slowest
+        parts.append(f"slowest: {slowest_text(found)} ({row.step})")
+    return ", ".join(parts)
+
+
+def remarks(matrix: Matrix) -> list[Cell]:
+    """What the marks in the cells mean: what is slowest by how much, why runs failed, and findings."""
+    failed: list[Cell] = []
+    runs: dict[int, Run] = {}
+    for name, cell in _named_cells(matrix):
+        failed += [words(f"{name}: ", why) for why in _failed(cell)]
+        runs |= {run.run: run for run in cell.runs}
+    shown = cut_items(dict.fromkeys(failed), "failed runs")
+    return [*slowest_remarks(matrix), *shown, *finding_items([runs[number] for number in sorted(runs)])]
+
+
+def slowest_remarks(matrix: Matrix) -> list[Cell]:
+    """What is slowest by how much: nodes, then OSDs."""
+    slowest: dict[str, list[tuple[Slowest, str]]] = {}
+    for name, cell in _named_cells(matrix):
+        for each in filter(None, (cell.slower, *cell.within)):
+            slowest.setdefault(each.name, []).append((each, name))
+    return [words((f"{_SLOWEST} {_standing_out(found)}", "open")) for found in _nodes_first(slowest)]
+
+
+def _nodes_first(slowest: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
+    return sorted(slowest.values(), key=lambda same: same[0][0].kind != "node")
+
+
+def _standing_out(same: Sequence[tuple[Slowest, str]]) -> str:
+    """Of one node or OSD: where it is slowest, and in how many cells beside that."""
+    worst, where = max(same, key=lambda each: each[0].fraction)
+    more = f", and in {len(same) - 1} more" if len(same) > 1 else ""
+    return f"slowest {_KIND_WORDS[worst.kind]}: {slowest_text(worst)} ({where}{more})"
+
+
+def _named_cells(matrix: Matrix) -> Iterator[tuple[str, CellSummary]]:
+    """Each cell as ``4k writes, pve1``; without its column where there is one only."""
+    titles = column_titles(matrix)
+    for name, row in zip(row_titles(matrix), matrix.rows, strict=True):
+        for title, cell in zip(titles, row.cells, strict=True):
+            if cell:
+                yield f"{name}, {title}" if len(titles) > 1 else name, cell
+
+
+def _failed(cell: CellSummary) -> list[Words]:
+    """Why its runs are missing."""
+    if cell.state in ("ok", "waiting", "running"):
+        return []
+    last = next(run for run in reversed(cell.runs) if run.outcome == cell.state)
+    why = f": {last.error}" if last.error else ""
+    return [words((f"#{last.run}", "runs"), f" {cell.state}{why}", style=_STYLES[cell.state])]
+
+
+def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
+    """One cell in full: what and where, the figure with its interval and its runs, then what its marks mean."""
+    titles, found = column_titles(matrix), matrix.rows[row]
+    cell = found.cells[column]
+    if cell is None:
+        return [words((f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim"))]
+    names = node_names(cell.runs[-1]) if cell.runs else cell.nodes
+    where = f"  {cell.target} on {', '.join(names)}"
+    slowest = (words((f"slowest: {slowest_text(each)}", "open")) for each in (cell.slower, *cell.within) if each)
+    title = words((row_titles(matrix)[row], "strong"), where)
+    return [title, _figure_line(found, cell), *slowest, *_failed(cell), *finding_items(cell.runs)]
+
+
+def _metric(row: Row, cell: CellSummary) -> Metric | None:
+    """In the units in which its tool's figures are written."""
+    return next(iter(written(cell.runs[0].tool, [row.metric])), None) if row.metric and cell.runs else row.metric
+
+
+def _figure_line(row: Row, cell: CellSummary) -> Words:
+    numbers = f"#{ranges(sorted(run.run for run in cell.runs))}" if cell.runs else ""
+    parts = [state_text(cell) or cell.state, numbers]
+    metric = _metric(row, cell)
+    if metric and (estimate := cell.estimate):
+        low, high = map(metric.as_text, estimate.interval or (None, None))
+        more = [f"95 % {low} to {high}", f"spread {spread_of(estimate)}"] if estimate.interval else []
+        parts = [f"{figure_title(row.metric)} {metric.as_text(estimate.value)}", *more, *parts]
+    return words(", ".join(filter(None, parts)), style=_STYLES.get(cell.state, ""))
+
+
+# ---------------------------------------------------------------------------------------------- the whole
+
+
+def matrix_view(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool = False) -> View:
+    """Steps over targets and nodes, with what is missing and what is slowest; the ``runs`` are those in it."""
+    return View(
+        document=lambda: _document(matrix, runs, session, live=live),
+        lines=lambda: matrix_cells(matrix, session),
+        sheet=lambda: sheet_of(MatrixCell, matrix_cells(matrix, session), "matrix"),
+    )
+
+
+def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) -> Document:
+    heading = matrix.title or session
+    if not matrix.rows:
+        return document(heading, Text(NO_RUNS))
+    in_columns = {"nodes"} if any(column.nodes for column in matrix.columns) else set()
+    known = tuple((name, text) for name, text in facts(runs).items() if name not in in_columns)
+    parts = [matrix.title, period(runs), by_run(runs, tool_version), by_run(runs, lambda run: run.target)]
+    remarked = remarks(matrix)
+    return document(
+        heading,
+        Facts(known, words(" · ".join(filter(None, parts)), style="strong")),
+        Text(progress_text(matrix, live=live)),
+        matrix_table(matrix),
+        Text(f"cells: {LEGEND}", "dim"),
+        *([Items(tuple(remarked))] if remarked else []),
+    )
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """As wide as there is room, else with shorter cells, else on a terminal a line for each cell."""
+    narrower: tuple[Block, ...] = tuple(_list(matrix))
+    for room in reversed(ROOMS):
+        table = _table(matrix, room, narrower)
+        narrower = (table,)
+    return table
+
+
+def _table(matrix: Matrix, room: Room, narrower: tuple[Block, ...]) -> Table:
+    places = [place_text(row) for row in matrix.rows] if room == "wide" else []
+    fixed = ("step", *(["where"] if any(places) else []), *(["figure"] if room == "wide" else []))
+    step = Column("step", is_whole=room != "narrow", enough=_STEP_NARROW if room == "narrow" else 0)
+    heads = (step, *(Column(title, is_whole=True) for title in (*fixed[1:], *column_titles(matrix))))
+    rows: list[tuple[Cell, ...]] = []
+    for number, (title, row) in enumerate(zip(row_titles(matrix), matrix.rows, strict=True)):
+        where = [places[number]] if any(places) else []
+        figure = [figure_title(row.metric)] if room == "wide" else []
+        rows.append((title, *where, *figure, *(cell_words(row, cell, room) for cell in row.cells)))
+    return Table(heads, tuple(rows), narrower=narrower)
+
+
+def _list(matrix: Matrix) -> Iterator[Block]:
+    """The matrix turned: below each step a line for each of its columns."""
+    titles = column_titles(matrix)
+    width = max(map(len, titles), default=0)
+    for name, row in zip(row_titles(matrix), matrix.rows, strict=True):
+        yield Text(words((name, "strong"), " ", figure_title(row.metric)))
+        cells = zip(titles, row.cells, strict=True)
+        rows = tuple((f"  {title.ljust(width)}", cell_words(row, cell)) for title, cell in cells if cell)
+        yield Table((Column(is_whole=True), Column()), rows)
+
+
+# ---------------------------------------------------------------------------------------------- as data
+
+
+def matrix_cells(matrix: Matrix, session: str) -> list[MatrixCell]:
+    """Row by row; what was neither ordered nor run has none."""
+    return [_cell(row, cell, session) for row in matrix.rows for cell in row.cells if cell]
+
+
+def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
+    estimate = cell.estimate
+    return MatrixCell(
+        session=session,
+        step=row.step,
+        options=dict(row.point),
+        turn=row.turn,
+        target=cell.target,
+        nodes=cell.nodes,
+        direction=row.flow,
+        name=row.metric.name if row.metric else "",
+        value=estimate.value if estimate else None,
+        least=estimate.least if estimate else None,
+        greatest=estimate.greatest if estimate else None,
+        spread_fraction=estimate.spread if estimate else None,
+        done=cell.done,
+        wanted=cell.wanted or None,
+        state=cell.state,
+        runs=tuple(run.run for run in cell.runs),
+        findings=cell.findings,
+        slower_fraction=cell.slower.fraction if cell.slower else None,
+        slowest_within={each.name: each.fraction for each in cell.within},
+    )

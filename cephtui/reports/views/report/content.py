@@ -1,0 +1,328 @@
+"""A document's content: the verdict first, then what it rests on, in the order in which it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui import __version__
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.expectation import answer_to
+from cephtui.analysis.links import links_of
+from cephtui.analysis.marks import among, marks_between
+from cephtui.analysis.noted import UNSEEN
+from cephtui.analysis.sides import Side
+from cephtui.models import Mark, Run
+from cephtui.models.verdict import Verdict
+from cephtui.printable import listed
+from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
+from cephtui.reports.ceiling import ceiling_lines
+from cephtui.reports.expectation import expected_sentence
+from cephtui.reports.facts import period, run_names
+from cephtui.reports.styles import Style
+from cephtui.reports.text import cut, joined, moment
+from cephtui.reports.verdict import (
+    ANSWERS,
+    basis,
+    change_of,
+    headline,
+    left_out_lines,
+    required_text,
+    verdict_text,
+)
+from cephtui.reports.views.expected import expected_blocks
+from cephtui.reports.views.judgement import name_of_verdict
+from cephtui.reports.views.links import links_blocks
+from cephtui.reports.views.report.conditions import conditions_of
+from cephtui.reports.views.report.curves import curves
+from cephtui.reports.views.report.figures import (
+    figures_table,
+    jobs_table,
+    matrix_tables,
+    points_table,
+    runs_table,
+)
+from cephtui.reports.views.report.findings import findings_of
+from cephtui.reports.views.report.material import Line, Material
+from cephtui.reports.views.report.pictures import colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
+from cephtui.reports.views.versus import names_of_changes
+
+_TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
+_TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}
+_OF_ONE = (
+    "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other, "
+    "else there is no verdict."
+)
+_OF_SEVERAL = (
+    "It is met if the whole interval of each of the {0} figures is on the good side of what is required, not met if "
+    "one is on the other by more than chance makes of the worst of {0} (Holm), else there is no verdict."
+)
+_CHARTS_MOST = 4
+"""Of one kind."""
+_SENTENCES_MOST, _INTERVALS_MOST = 6, 20
+"""Figures with a sentence of their own above all, and with an interval in the chart: the table has all of them."""
+_CHANGES_MOST = 3
+"""In the title, where the user has noted none."""
+_EQUAL_LINES_MOST = 8
+"""In one chart, where each has a colour of its own."""
+_IN_SHEETS = ("What was expected", "Figures", "Each run")
+"""Sections that a workbook has as sheets."""
+
+
+def report_view(material: Material, *, seconds: bool = False) -> View:
+    """A report, with ``seconds`` in its data those of every run."""
+    return View(
+        document=lambda: document_of(material),
+        lines=lambda: (),
+        sheet=lambda: figures_sheet(material, seconds=seconds),
+        sheets=lambda: sheets_of_report(material, document_of(material), seconds=seconds),
+    )
+
+
+def document_of(material: Material) -> Document:
+    """All of it."""
+    is_change = bool(material.changes) and not material.is_versus
+    sections = (
+        ("What was changed" if is_change else "What was measured", _changed(material)),
+        ("What was expected", _expected(material)),
+        ("Figures", _figures(material)),
+        ("Ceilings", _ceilings(material)),
+        ("Conditions", conditions_of(material)),
+        ("Findings", findings_of(material.runs)),
+        ("Each run", _runs(material)),
+        ("Commands", _commands(material.runs)),
+        ("Method", _method(material)),
+        ("Origin", _origin(material)),
+    )
+    heading = material.title or _heading(material)
+    return Document(
+        title=heading if material.title else f"{heading}: {_answer(material)}",
+        heading=heading,
+        lead=tuple(_lead(material)),
+        sections=tuple(Section(title, blocks, title in _IN_SHEETS) for title, blocks in sections if blocks),
+        made=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
+        made_at=material.made_at,
+    )
+
+
+def _answer(material: Material) -> str:
+    """Of the change; of a study that of what was expected of it."""
+    if material.judged:
+        return ANSWERS[material.judged.conclusion.answer]
+    return ANSWERS[answer_to(material.expected)] if material.expected else "no verdict asked for"
+
+
+def _heading(material: Material) -> str:
+    """Session and change."""
+    sessions = " and ".join(material.sessions)
+    if material.is_versus:
+        return " against ".join(material.sides)
+    if not material.changes:
+        presets = dict.fromkeys(run.preset for run in material.runs)
+        return f"{sessions}: {', '.join(presets)}"
+    marks = _marks(material)
+    said = material.judged.conclusion if material.judged else None
+    unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
+    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed if said else ())
+    more = len(changed) - _CHANGES_MOST
+    shown = f"{', '.join(changed[:_CHANGES_MOST])}{f' and {more} more' * (more > 0)}"
+    return f"{sessions}: {shown or ' and '.join(material.sides)}"
+
+
+def _marks(material: Material) -> list[Mark]:
+    """What the user did from the first run of each change to its last; in a study, from its first run to its last."""
+    if not material.changes:
+        return among(material.runs, material.marks) if material.runs else []
+    sides = [(Side(change.before, material.marks), Side(change.after, material.marks)) for change in material.changes]
+    found = {mark: None for left, right in sides for _, mark in marks_between(left, right)}
+    return sorted(found, key=lambda mark: mark.at)
+
+
+def _lead(material: Material) -> Iterator[Block]:
+    """The verdict in a sentence with its exit code, and each figure that it rests on."""
+    if material.judged is None:
+        number = len(material.runs)
+        runs = f"{number} run{'s' * (number != 1)}"
+        if material.expected:
+            tone = _TONES[answer_to(material.expected)]
+            yield Text(f"{runs}: {expected_sentence(material.expected)}", style=tone)
+        else:
+            yield Text(f"{runs}, without a verdict", style="open")
+        yield from [Items(material.notes)] * bool(material.notes)
+        return
+    conclusion, deciding = material.judged.conclusion, material.judged.deciding
+    required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
+    answer = ANSWERS[conclusion.answer]
+    yield Text(f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", style=_TONES[conclusion.answer])
+    names = names_of_changes(material.changes)
+    for verdict in deciding[:_SENTENCES_MOST] if not material.is_versus else ():
+        yield Text(f"{_sentence(verdict, name_of_verdict(verdict, names))}. {basis(verdict)}")
+    if notes := (*material.notes, *conclusion.notes):
+        yield Items(notes)
+
+
+def _sentence(verdict: Verdict, label: str) -> str:
+    """``write-iops, write IOPS: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9): worse by more than 10 %``."""
+    figures = headline(verdict).removesuffix(change_of(verdict)).strip()
+    name, _, values = figures.partition("  ")[2].rpartition("  ")
+    change = " ".join(change_of(verdict).split())
+    return f"{label}, {name}: {values}{f', {change}' if change else ''}: {verdict_text(verdict)}"
+
+
+def _changed(material: Material) -> tuple[Block, ...]:
+    marks, more = cut(_marks(material), "marks")
+    is_noted = "noted: " * bool(material.changes)
+    items = [f"{is_noted}{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
+    if material.is_versus:
+        items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
+    elif material.changes:
+        items = [*(items or ["noted: nothing, there is no mark"]), *_seen(material)]
+    return (Items((*items, f"measured: {period(material.runs)}{_by(material)}")),)
+
+
+def _by(material: Material) -> str:
+    """Who has measured it, where that is known of all but imported runs."""
+    users = dict.fromkeys(run.user for run in material.runs if run.imported_from is None)
+    names = [name for name in users if name]
+    if not names or len(names) < len(users):
+        return ""
+    imported = any(run.imported_from is not None for run in material.runs)
+    return f", by {listed(names)}{' (but for imported runs)' if imported else ''}"
+
+
+def _seen(material: Material) -> list[str]:
+    """What was seen to differ between the sides, whatever was noted."""
+    seen, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
+    lines = [f"seen to differ: {text}" for text in seen] + [more] * bool(more)
+    return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
+
+
+def _expected(material: Material) -> tuple[Block, ...]:
+    return tuple(expected_blocks(material.expected, material.runs, material.ordered))
+
+
+def _figures(material: Material) -> tuple[Block, ...]:
+    judged = material.judged
+    if judged is None or not judged.verdicts:
+        links = links_blocks(links_of(material.runs))
+        return (*links, *matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
+    runs = {name_of(run): run for run in material.runs}
+    names = names_of_changes(material.changes)
+    labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judged.deciding]
+    charts: list[Chart | None] = [interval_chart(labelled[:_INTERVALS_MOST])]
+    for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
+        charts.append(dots_chart(verdict, label, runs, material.sides, number))
+    return (*figures_table(material, judged), *filter(None, charts))
+
+
+def _ceilings(material: Material) -> tuple[Block, ...]:
+    """Of the runs for which any is known; without any, what would show one."""
+    rows = [
+        (
+            name,
+            each.limit,
+            f"{100 * each.share:,.0f} %",
+            f"{each.direction} {each.metric.title}",
+            each.metric.as_text(each.measured),
+            f"{'about' if each.is_estimate else 'at most'} {each.metric.as_text(each.at_most)}",
+            each.basis,
+        )
+        for name, found in material.ceilings.items()
+        for each in found
+    ]
+    if not rows:
+        return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
+    shown, more = cut(rows, "ceilings")
+    titles = ("run", "limit", "reached", "", "measured", "can be", "from")
+    nearest = (f"{name}: {ceiling_lines(found)[-1]}" for name, found in material.ceilings.items())
+    return (Table(columns(titles, "llrlrrl"), tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
+
+
+def _runs(material: Material) -> tuple[Block, ...]:
+    """A row for each, and how it went over time."""
+    charts = _over_time(material)
+    return (runs_table(material), *jobs_table(material.runs), *charts[:_CHARTS_MOST])
+
+
+def _over_time(material: Material) -> list[Chart]:
+    """One chart for each preset: the sides of a change in two colours, runs of a study in one each."""
+    found = []
+    for number, preset in enumerate(dict.fromkeys(run.preset for run in material.runs), 1):
+        runs = [run for run in material.runs if run.preset == preset and name_of(run) in material.lines]
+        lines = {name_of(run): material.lines[name_of(run)] for run in runs}
+        if chart := time_chart(preset, f"time-{number}", list(_colored(material, runs, lines))):
+            found.append(chart)
+    return found
+
+
+def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Iterator[tuple[str, Color, Line]]:
+    if material.changes:
+        colors: dict[str, Color] = dict(zip(material.sides, ("before", "after"), strict=True))
+        for run in runs:
+            yield material.side_of(run), colors[material.side_of(run)], lines[name_of(run)]
+        return
+    names = [name_of(run) for run in runs[:_EQUAL_LINES_MOST]]
+    yield from ((run_names([name]), color, lines[name]) for name, color in colors_of(names).items())
+
+
+def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:
+    """Each once, with the runs and the nodes that it was for; of those that differ in the node's name the first."""
+    found: dict[str, dict[str, tuple[str, list[str]]]] = {}
+    for run in runs:
+        for node, command in [(each.node, each.command) for each in run.nodes] or [("", run.command)]:
+            alike = found.setdefault(command.replace(node, "\0") if node else command, {})
+            alike.setdefault(node, (command, []))[1].append(name_of(run))
+    shown, more = cut(found.values(), "commands")
+    return (*map(_command, shown), *[Text(more)] * bool(more))
+
+
+def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
+    (first, (command, names)), *others = nodes.items()
+    rest = joined((node for node, _ in others), "nodes")
+    same = f"; on {rest} with that name in the place of {first}" if others else ""
+    return Code(f"{run_names(names)}{f' on {first}' if first else ''}{same}", command)
+
+
+def _method(material: Material) -> tuple[Block, ...]:
+    """In two sentences; then the runs that were left out."""
+    judged = material.judged
+    deciding = judged.deciding if judged else []
+    left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
+    texts = _of_verdicts(deciding, material.sides) if deciding else _of_study()
+    return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
+
+
+def _of_study() -> tuple[str, ...]:
+    return (
+        "A run counts as one figure, its ramp left out. Repeats stand as their geometric mean with the 95 % interval "
+        "of that mean; runs that did not end well, or read from a cache or a thin image, are not counted.",
+    )
+
+
+def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[str, ...]:
+    """How the figures that decide were judged, and what they say together."""
+    first, several = deciding[0], len(deciding) > 1
+    looks = f"look {first.looks} of at most {first.looks_most}" if first.looks_most > 1 else "one look"
+    tests = " or ".join(dict.fromkeys(_TESTS[verdict.method] for verdict in deciding))
+    runs = dict.fromkeys(f"{len(each.after)} runs {sides[1]} and {len(each.before)} {sides[0]}" for each in deciding)
+    of = next(iter(runs)) if len(runs) == 1 else f"the runs {sides[1]} and those {sides[0]}, as many as the table says"
+    return (
+        "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
+        f"means of {of}, and its interval{' by itself' * several} holds with {100 * first.confidence:g} % confidence "
+        f"({tests}, on logarithms; {looks}).",
+        _OF_SEVERAL.format(len(deciding)) if several else _OF_ONE,
+    )
+
+
+def _origin(material: Material) -> tuple[Block, ...]:
+    others = run_names(material.others)
+    imported = dict.fromkeys(f"{name_of(run)} from {run.imported_from}" for run in material.runs if run.imported_from)
+    items = [
+        f"session{'s' * (len(material.sessions) > 1)}: {', '.join(material.sessions)}",
+        f"runs in this report: {run_names(map(name_of, material.runs))}",
+        *[f"runs that are not: {others}"] * bool(others),
+        *(f"imported, not measured by cephtui: {text}" for text in imported),
+    ]
+    digests = "\n".join(f"{digest}  {path}" for path, digest in material.files)
+    code = [Code("SHA-256 of what this report was made from: sha256sum -c in the directory of the sessions", digests)]
+    return (Items(tuple(items)), *(code if digests else []))

@@ -1,0 +1,182 @@
+"""The tables of figures: of a verdict, of the points of a study, of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from cephtui import units
+from cephtui.analysis.batches import (
+    Point,
+    flow_names,
+    group,
+    measured,
+    metric_of_flow,
+    name_of,
+    node_names,
+    summarize,
+    under,
+)
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.jobs import job_figures
+from cephtui.analysis.matrix import matrix_of
+from cephtui.models import Run
+from cephtui.models.findings import limiting
+from cephtui.models.metrics import BY_NAME, LIVE, Metric
+from cephtui.models.verdict import Verdict
+from cephtui.reports.blocks import Block, Cell, Items, Table, columns, cut_rows
+from cephtui.reports.facts import run_names
+from cephtui.reports.quality import LEVELS, QUALITY, quality_of
+from cephtui.reports.text import (
+    cut,
+    margin_of,
+    short_conditions,
+    spread_of,
+    title_of,
+    titles_of,
+    tools_of,
+    written,
+)
+from cephtui.reports.verdict import short_text
+from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.views.judgement import figure_cells, name_of_verdict
+from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
+from cephtui.reports.views.report.findings import status_of
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.versus import names_of_changes
+
+_WHOLE_MOST = 3
+"""Changes of which the figures are shown too that decide nothing."""
+_P99 = BY_NAME["latency_p99_seconds"]
+
+
+def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
+    """A row for each figure, those that decide first."""
+    runs = {name_of(run): run for run in material.runs}
+    names = names_of_changes(material.changes)
+    shown = judged.verdicts if len(material.changes) <= _WHOLE_MOST else judged.deciding
+    labels = [name_of_verdict(verdict, names) for verdict in shown]
+    rows: list[tuple[Cell, ...]] = []
+    for label, verdict in zip(labels, shown, strict=True):
+        figure, *cells = figure_cells(verdict)
+        title = f"{label} {figure}" if len({*labels}) > 1 else figure
+        rows.append((title, *cells, _quality(material, verdict, runs), _word(verdict)))
+    strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
+    confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
+    titles = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
+    return (Table(columns(titles, "lrrrrrll"), tuple(rows), strong),)
+
+
+def _word(verdict: Verdict) -> str:
+    return short_text(verdict) if verdict.decides else "also measured"
+
+
+def _quality(material: Material, verdict: Verdict, runs: dict[str, Run]) -> str:
+    """Valid, or how many of the runs that count have a finding that limits this figure; and which side has no run."""
+    names = (*verdict.before, *verdict.after)
+    if not names:
+        return QUALITY["INVALID"]
+    lacking = [side for side, own in zip(material.sides, (verdict.before, verdict.after), strict=True) if not own]
+    codes = {name: [finding.code for finding in runs[name].findings] for name in names}
+    limited = [name for name in names if limiting(codes[name], verdict.figure, verdict.direction)]
+    found = f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
+    return ", ".join([found, *(f"none of {side}" for side in lacking)])
+
+
+def runs_table(material: Material) -> Table:
+    """Each run with the figures that matter here."""
+    wanted = _wanted(material)
+    p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
+    shown_figures = [*wanted, *((flow, _P99) for flow in p99)]
+    several = len({run.preset for run in material.runs}) > 1 or not material.changes
+    flows, metrics = [flow for flow, _ in shown_figures], [metric for _, metric in shown_figures]
+    shown, more = cut(material.runs, "runs")
+    rows = [
+        (
+            name_of(run),
+            *[material.side_of(run)] * bool(material.changes),
+            *[_measured(run)] * several,
+            f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH,
+            *(
+                metric.text_of(run.summary.flows.get(flow))
+                for flow, metric in zip(flows, written(run.tool, metrics), strict=True)
+            ),
+            status_of(run),
+        )
+        for run in shown
+    ]
+    heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
+    names = (
+        *heads,
+        *(f"{flow} {title_of(metric, tools_of(shown), [flow])}" for flow, metric in shown_figures),
+        "quality",
+    )
+    rows += [(more, *[""] * (len(names) - 1))] * bool(more)
+    return Table(columns(names, "l" * len(heads) + "r" * len(shown_figures) + "l"), tuple(rows))
+
+
+def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
+    """The jobs that are compared with each other, such as OSDs, the slow ones strong; none without such."""
+    compared = {name_of(run): figures for run in runs if (figures := job_figures(run.nodes))}
+    return (compared_jobs(compared),) if compared else ()
+
+
+def _wanted(material: Material) -> list[tuple[str, Metric]]:
+    """The figures that decide; in a study those that its presets are about."""
+    if material.judged is not None:
+        found = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judged.deciding]
+    else:
+        found = [
+            (flow, metric_of_flow(material.headline(run), [run], flow))
+            for run in material.runs
+            for flow in flow_names([run])
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
+    return bool(measured(runs, flow, metric))
+
+
+def matrix_tables(material: Material) -> tuple[Block, ...]:
+    """Steps over targets and nodes, where a study has several of these or was ordered as a suite."""
+    matrix = matrix_of(material.runs, material.headline, material.ordered, material.osds)
+    if len(matrix.columns) < 2 and material.ordered is None:
+        return ()
+    return (matrix_table(matrix), Items((f"cells: {LEGEND}", *slowest_remarks(matrix))))
+
+
+def points_table(material: Material) -> Table:
+    """A row for each direction of what was set up alike: the mean of its repeats, with its interval."""
+    points = [point for batch in group(material.runs) for point in batch.points]
+    places = {name: of for name, of in _PLACES.items() if len({of(run) for run in material.runs}) > 1}
+    every = [row for point in points for row in _point_rows(point, material, places.values())]
+    figures = titles_of(LIVE, material.runs)
+    titles = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
+    rows = cut_rows(every, "rows", len(titles))
+    return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), rows)
+
+
+_PLACES: Mapping[str, Callable[[Run], str]] = {
+    "target": lambda run: run.target,
+    "nodes": lambda run: ", ".join(node_names(run)),
+}
+"""Columns of what is not the same for all points."""
+
+
+def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
+    summary, run = summarize(point), point.repeats[-1]
+    head = (run_names(map(name_of, point.repeats)), _measured(run), *(of(run) for of in places))
+    if not summary.estimates:
+        return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
+    found = []
+    for flow, estimates in summary.estimates.items():
+        known = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
+        means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in known]
+        main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
+        found.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
+        head = ("",) * len(head)
+    return found
+
+
+def _measured(run: Run) -> str:
+    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under(run)]))

@@ -1,0 +1,198 @@
+"""The charts of a document as data: which points, which axes, which labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from cephtui import units
+from cephtui.analysis.batches import in_time_order, measured, name_of
+from cephtui.analysis.ratio import required_ratio
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models.verdict import Verdict
+from cephtui.reports.blocks import Chart, Color, Point, Series, Tick
+from cephtui.reports.text import metric_of
+from cephtui.reports.ticks import SECONDS, multiples, round_up, trimmed
+from cephtui.reports.views.report.material import Line
+
+_PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
+             1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)  # fmt: skip
+_TICKS_MOST = 9
+_ROW_PIXELS, _FRAME_PIXELS = 34, 64
+_EQUALS: tuple[Color, ...] = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
+_RATIO_LEAST, _RATIO_MOST = 1e-3, 1e3
+"""Beyond these an interval is cut off: it is as wide as that with two runs that are far apart."""
+
+
+def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> Chart | None:
+    """A row for each verdict that has an interval: where the change lies, against what is required of it.
+
+    Each has the name of its runs, which stands where there are several.
+    """
+    known = [(verdict, label) for verdict, label in labelled if verdict.interval and verdict.ratio]
+    if not known:
+        return None
+    ratios = [1.0]
+    series: list[Series] = []
+    for number, (verdict, _) in enumerate(known):
+        assert verdict.interval
+        assert verdict.ratio
+        low, mean, high = (min(max(end, _RATIO_LEAST), _RATIO_MOST) for end in _ends(verdict))
+        required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
+        row, first = float(len(known) - number), number == 0
+        ratios += [low, high, required]
+        ends = ((math.log(low), row), (math.log(high), row))
+        edge = math.log(required)
+        series += [
+            Series("change and its interval" * first, ends, "after", "thick"),
+            Series("", ((math.log(mean), row),), "after", "dots"),
+            Series("required" * first, ((edge, row - 0.45), (edge, row + 0.45)), "limit", "dashed"),
+        ]
+    series.insert(0, Series("no change", ((0.0, 0.4), (0.0, len(known) + 0.6)), "ink", "line"))
+    pad = 0.04 * (math.log(max(ratios)) - math.log(min(ratios))) or 0.1
+    ends_of_x = math.log(min(ratios)) - pad, math.log(max(ratios)) + pad
+    return Chart(
+        "interval",
+        f"Change with its interval ({100 * known[0][0].confidence:g} %), against what is required",
+        tuple(series),
+        _percent_ticks(*ends_of_x),
+        tuple((float(len(known) - number), _title(*each, known)) for number, each in enumerate(known)),
+        ends_of_x,
+        (0.4, len(known) + 0.6),
+        "change in %, logarithmic",
+        _FRAME_PIXELS + _ROW_PIXELS * (1 + len(known)),
+    )
+
+
+def _ends(verdict: Verdict) -> tuple[float, float, float]:
+    assert verdict.interval
+    assert verdict.ratio
+    return verdict.interval[0], verdict.ratio, verdict.interval[1]
+
+
+def _title(verdict: Verdict, label: str, all_: Sequence[tuple[Verdict, str]]) -> str:
+    """``write IOPS``, with the name of its runs where there are several."""
+    title = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool, verdict.direction).full_title}"
+    return title if len({each for _, each in all_}) == 1 else f"{label} {title}"
+
+
+def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
+    """Round per cent on a scale of logarithms of ratios; nothing is always among them."""
+    found = [percent for percent in _PERCENTS if low <= math.log(1 + percent / 100) <= high]
+    least = 0.055 * (high - low)  # as near as labels may stand
+    ticks: list[Tick] = [(0.0, "0")]
+    for percent in sorted(found, key=abs):
+        at = math.log(1 + percent / 100)
+        if all(abs(at - other) > least for other, _ in ticks):
+            ticks.append((at, f"{percent:+d}"))
+    return tuple(sorted(ticks))
+
+
+def dots_chart(
+    verdict: Verdict, label: str, runs: Mapping[str, Run], sides: tuple[str, str], number: int
+) -> Chart | None:
+    """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
+    metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
+    ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
+    places = {name: float(at) for at, name in enumerate(ordered, 1)}
+    series: list[Series] = []
+    values: list[float] = []
+    colored: tuple[tuple[str, Color, Sequence[str], float | None], ...] = (
+        (sides[0], "before", verdict.before, verdict.left),
+        (sides[1], "after", verdict.after, verdict.right),
+    )
+    for word, color, names, mean in colored:
+        points = [
+            (places[name], value) for name in names for value in measured([runs[name]], verdict.direction, metric)
+        ]
+        if points and mean is not None:
+            values += [mean, *(value for _, value in points)]
+            ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
+            series += [
+                Series(word, tuple(points), color, "dots"),
+                Series("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
+            ]
+    if not values:
+        return None
+    if verdict.left and verdict.after:
+        edge = verdict.left * required_ratio(verdict.require_percent, metric.better)
+        values.append(edge)
+        series.append(Series("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
+    y_range = _padded(min(values), max(values))
+    return Chart(
+        f"runs-{number}",
+        f"{label}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
+        tuple(series),
+        thinned([(place, _number(name)) for name, place in places.items()]),
+        round_ticks(*y_range, metric),
+        (0.4, len(ordered) + 0.6),
+        y_range,
+        "run",
+        190,
+    )
+
+
+def _number(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
+    """So few that their labels have room."""
+    each = -(-len(ticks) // most)
+    return tuple(ticks[::each])
+
+
+def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) -> Chart | None:
+    """Runs over time in one picture; ``lines`` have their names in the legend, each name once."""
+    if not lines:
+        return None
+    metric = lines[0][2].metric
+    chosen = [each for each in lines if each[2].metric == metric]
+    right = max(line.points[-1][0] for _, _, line in chosen)
+    top = 1.08 * max(value for _, _, line in chosen for _, value in line.points) or 1.0
+    names: set[str] = set()
+    series = []
+    for word, color, line in chosen:
+        series.append(Series("" if word in names else word, line.points, color))
+        names.add(word)
+    return Chart(
+        name,
+        f"{title}: {metric.title} in each second, the ramp left out",
+        tuple(series),
+        _time_ticks(right),
+        round_ticks(0.0, top, metric),
+        (0.0, right),
+        (0.0, top),
+        "time",
+        210,
+    )
+
+
+def colors_of(names: Sequence[str]) -> dict[str, Color]:
+    """One for each, for lines that are equals."""
+    return {name: _EQUALS[at % len(_EQUALS)] for at, name in enumerate(names)}
+
+
+def _padded(low: float, high: float) -> Point:
+    """So that no point lies on the frame; zero where the least is near to it."""
+    pad = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
+    return (0.0 if low - pad < 0.3 * high else low - pad), high + pad
+
+
+def round_ticks(low: float, high: float, metric: Metric, most: int = 5) -> tuple[Tick, ...]:
+    """At most so many round values between two ends, with their units."""
+    unit = _unit(high, metric)
+    step = round_up((high - low) / unit / most) * unit
+    return tuple((value, trimmed(metric.as_text(value)) if value else "0") for value in multiples(step, low, high))
+
+
+def _unit(high: float, metric: Metric) -> float:
+    """Bytes are round in powers of 1024."""
+    return 1024.0 ** math.floor(math.log(high, 1024)) if metric.binary and high >= 1024 else 1.0
+
+
+def _time_ticks(right: float) -> tuple[Tick, ...]:
+    step = next((step for step in SECONDS if right / step <= _TICKS_MOST), right / _TICKS_MOST)
+    texts: Callable[[float], str] = (lambda value: f"{value:g} s") if right < 120 else units.clock
+    return tuple((value, texts(value)) for value in multiples(step, 0.0, right))

@@ -1,0 +1,270 @@
+"""One run in full: figures, latencies, jobs, ceilings, conditions, marks and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from cephtui import units
+from cephtui.analysis.ceiling import Ceiling
+from cephtui.analysis.conditions import image_limits, seconds_of
+from cephtui.analysis.history import History
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Model, NodeEnvironment, Run, Sample, Seconds, Total
+from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Table,
+    Text,
+    View,
+    cut_rows,
+    document,
+    naming_runs,
+    words,
+)
+from cephtui.reports.ceiling import ceiling_lines
+from cephtui.reports.client import client_facts
+from cephtui.reports.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
+from cephtui.reports.sparks import spark
+from cephtui.reports.styles import OUTCOMES
+from cephtui.reports.text import (
+    IN_TABLE,
+    began,
+    conditions,
+    cut,
+    imported,
+    joined,
+    latency_word,
+    link_figures,
+    live_columns,
+    written,
+)
+from cephtui.reports.views.jobs import job_blocks
+from cephtui.reports.views.latency import latency_blocks
+from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
+from cephtui.stats import Buckets
+from cephtui.tools import TOOLS
+
+_IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
+_IN_JSON = "listed with --json"
+_IN_FULL = tuple(metric for metric in METRICS if metric not in IN_TABLE)
+"""Only in the full view of a run, with the minimum latency and the standard deviation."""
+_TABLED = {metric.percent for metric in IN_TABLE}
+_SPARK_COLUMNS = 60
+_SAID_BELOW = ("date", "target", "cluster", "pool", "imported")
+"""Facts that the conditions of the run have in full."""
+Named = Iterator[tuple[str, Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """What is known of a run beside its own file."""
+
+    marks: Sequence[Mark] = ()
+    ceilings: Sequence[Ceiling] | None = None
+    """None where they were not looked for."""
+    history: History | None = None
+    histograms: Mapping[str, Buckets] | None = None
+    """Those of the whole run by flow."""
+
+
+def run_view(
+    run: Run, marks: Sequence[Mark], details: Callable[[], RunDetails], lines: Callable[[], Iterable[Model | Sample]]
+) -> View:
+    """A run with its ``details``, which are read when they are shown; ``lines`` are those of JSON before it."""
+    return View(
+        document=lambda: run_document(run, details()),
+        lines=lambda: chain(lines(), [run]),
+        sheet=lambda: runs_sheet([run], marks),
+    )
+
+
+def run_document(run: Run, details: RunDetails) -> Document:
+    """One run in full, for people."""
+    return document(title_of_runs([run]), *_blocks(run, details))
+
+
+def _blocks(run: Run, details: RunDetails) -> Iterator[Block]:
+    above = {name: text for name, text in facts([run]).items() if name not in _SAID_BELOW}
+    yield Facts(tuple(above.items()), words(head_line([run]), style="strong"))
+    yield from runs_blocks([run])
+    yield Text("")
+    for part in (latency_blocks(run, details.histograms or {}), job_blocks(run)):
+        if blocks := list(part):
+            yield from [*blocks, Text("")]
+    if len(run.nodes) > 1:
+        yield _nodes(run)
+    yield Facts((*_figures(run, details), *_conditions(run, details.marks), *_environment(run)))
+    yield from _commands(run)
+    yield Facts(tuple(_course(run, details.history)))
+
+
+def _figures(run: Run, details: RunDetails) -> Named:
+    """Latencies of what has no histogram, how the seconds are spread, and the ceilings."""
+    for direction, total in run.summary.flows.items():
+        if of_link := link_figures(total):
+            yield f"{direction} link", of_link
+        elif direction not in (details.histograms or {}) and _has_more(total):
+            yield f"{direction} {latency_word([run.tool], [direction])}", _latencies(total)
+    if seconds := seconds_of(run):
+        yield "seconds", _spread_of(seconds, run.tool)
+    ceilings = details.ceilings
+    timed = any(map(_is_timed, run.summary.flows.values()))
+    if run.summary.flows and ceilings is not None and not TOOLS[run.tool].measures_network and (ceilings or timed):
+        yield from _continued("ceilings", map(naming_runs, ceiling_lines(ceilings, [run])))
+
+
+def _continued(name: str, lines: Iterable[Cell]) -> Named:
+    """Several lines under one name."""
+    for number, line in enumerate(lines):
+        yield "" if number else name, line
+
+
+def _conditions(run: Run, marks: Sequence[Mark]) -> Named:
+    """What was asked of which target, the cluster, and the marks made meanwhile."""
+    yield "target", run.target
+    yield "options", conditions(run)
+    if run.cluster:
+        yield "cluster", _cluster(run)
+    shown, more = cut((mark for mark in marks if mark.run == run.run), "marks")
+    yield from (("mark", mark_words(mark)) for mark in shown)
+    if more:
+        yield "", more
+
+
+def _environment(run: Run) -> Named:
+    """The hardware and software of each node."""
+    environments, more = cut(run.environment.items(), "nodes")
+    for node, found in environments:
+        known = (
+            found.os,
+            f"kernel {found.kernel}" if found.kernel else "",
+            found.cpu,
+            *_nics(found),
+            found.tools.get(run.tool),
+            found.filesystem,
+            found.device,
+            f"kernel settings: {len(found.settings)} ({_IN_JSON})" if found.settings else "",
+        )
+        yield node, ", ".join(fact for fact in known if fact)
+    if more:
+        yield "", more
+
+
+def _is_timed(total: Total) -> bool:
+    """Whether it has any latency."""
+    return any(metric.of(total) is not None for metric in METRICS if metric.unit == "s")
+
+
+def _has_more(total: Total) -> bool:
+    """Whether it has a latency that is not in the table."""
+    found = (total.latency_min_seconds, total.latency_stddev_seconds, *(metric.of(total) for metric in _IN_FULL))
+    return any(seconds is not None for seconds in found)
+
+
+def _latencies(total: Total) -> str:
+    named = {f"p{percent:g}": seconds for percent, seconds in total.percentiles().items() if percent not in _TABLED}
+    whole = {**{metric.title: metric.of(total) for metric in _IN_FULL if metric.percent}, **named}
+    figures = {
+        "min": total.latency_min_seconds,
+        **dict(sorted(whole.items(), key=lambda each: float(each[0][1:]))),
+        "max": total.latency_max_seconds,
+        "stddev": total.latency_stddev_seconds,
+    }
+    return ", ".join(f"{title} {units.latency(seconds)}" for title, seconds in figures.items())
+
+
+def _spread_of(seconds: Seconds, tool: str) -> str:
+    (metric,) = written(tool, [BY_NAME[seconds.metric]])
+    least, greatest, stddev = map(metric.as_text, (seconds.least, seconds.greatest, seconds.stddev))
+    share = f" ({units.percent(100 * seconds.stddev / seconds.mean)})" if seconds.mean else ""
+    return f"least {least}, greatest {greatest}, standard deviation {stddev}{share}"
+
+
+def _nics(environment: NodeEnvironment) -> list[str]:
+    """``eth0 10.0 Gbit/s MTU 9000``."""
+    speeds = {name: f" {units.bit_rate(speed)}" for name, speed in environment.nic_bits_per_second.items()}
+    mtus = {name: f" MTU {size}" for name, size in environment.nic_mtu.items()}
+    names, more = cut(speeds | mtus, "NICs")
+    return [*(f"{name}{speeds.get(name, '')}{mtus.get(name, '')}" for name in names), more]
+
+
+def _commands(run: Run) -> Iterator[Block]:
+    """Each node's command, and how busy the node was with it."""
+    results, more = cut(run.nodes, "nodes")
+    for result in results:
+        yield Code(result.node if len(run.nodes) > 1 else "", result.command, is_command=True)
+        if busy := tuple(client_facts(run, result).items()):
+            yield Facts(busy)
+    if more:
+        yield Text(more)
+    elif not run.nodes and run.command:
+        yield Code("", run.command, is_command=True)
+
+
+def _nodes(run: Run) -> Table:
+    """Each node's figures, and where there is room when it started and ended."""
+    figures = live_columns(run.tool)
+    heads = (
+        Column("node", is_whole=True),
+        Column(""),
+        *(Column(title, "r") for title in figures),
+        Column("began", "r", rank=1),
+        Column("ended", "r", rank=1),
+        Column("outcome"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for result in run.nodes:
+        totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
+        moments = began(result.started_seconds), units.latency(result.ended_seconds)
+        outcome = words(result.outcome or "", style=OUTCOMES.get(result.outcome or "", ""))
+        for direction, total in totals.items():
+            texts = [metric.text_of(total) for metric in written(run.tool, LIVE)]
+            rows.append((result.node, direction, *texts, *moments, outcome))
+    return Table(heads, cut_rows(rows, "nodes", len(heads)))
+
+
+def _course(run: Run, history: History | None) -> Named:
+    """When it was measured, and how it went over time."""
+    yield "started", f"{start_of(run)}, {units.duration(run.duration_seconds)}"
+    if run.imported_from:
+        yield "imported", imported(run).removeprefix("imported ")
+    for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():
+        assert history
+        values = history.total(metric.name).values()
+        if any(each is not None for each in values):
+            yield metric.title, words(spark(values, _SPARK_COLUMNS), style="ok")
+            return
+
+
+def _cluster(value: Run) -> str:
+    found = value.cluster
+    assert found is not None
+    options = len(found.config or ()) + found.config_more
+    kept = [f"options in ceph config: {options:,}"] * bool(options)
+    kept += [f"pool settings: {len(found.pool_settings)}"] * bool(found.pool_settings)
+    states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
+    parts = [
+        f"ceph {found.ceph_version}" if found.ceph_version else "",
+        before_the_run([found.health or "", osds(found), f"PGs: {states}" if states else ""]),
+        joined((f"{number} {name}" for name, number in found.osds_by_class.items()), "classes"),
+        f"pool: {pool_facts(found)}" if found.pool else "",
+        space_used(found),
+        f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
+        f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
+        f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
+        f"image limits: {image_limits(found)}" if found.image_limits else "",
+        f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
+        *map(_denied, cut(found.no_permission, "commands")[0]),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _denied(command: str) -> str:
+    needs = ", needs mon 'allow r'" if command.startswith("ceph config ") else ""
+    return f"{command}: denied by the cephx caps{needs}"

@@ -1,0 +1,86 @@
+"""The saved sessions: one line each, and what the user has noted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cephtui.models.rows import SessionRow
+from cephtui.reports.blocks import Block, Column, Document, Items, Table, Text, View, words
+from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target, whose
+from cephtui.reports.sheets import sheet_of
+from cephtui.reports.text import joined
+from cephtui.sessions.names import NO_SESSIONS
+
+_SPARED = ("target", "created", "runs", "presets", "best bandwidth", "cluster")
+"""Columns that are left out where there is no room, the last one first."""
+_PRESETS_ENOUGH = 30
+"""What many presets need, which are wrapped."""
+_TARGET_MOST = 28
+
+
+def sessions_view(shown: Callable[[], Sequence[SessionRow]], own: Callable[[], Sequence[SessionRow]]) -> View:
+    """For people all that are ``shown``, for programs the user's ``own``; the oldest first."""
+    return View(
+        document=lambda: Document("sessions", "", tuple(sessions_blocks(shown()))),
+        lines=own,
+        sheet=lambda: sheet_of(SessionRow, own(), "sessions"),
+    )
+
+
+def sessions_blocks(rows: Sequence[SessionRow]) -> Iterator[Block]:
+    """A table, what was noted, and what to do where none is the user's."""
+    if all(whose(row) for row in rows):
+        yield Text(NO_SESSIONS)
+    if not rows:
+        return
+    yield _table(rows)
+    remarks = [words(f"{row.session}: {text}", style="dim") for row in rows if (text := _remarks(row))]
+    errors = [words(f"{row.session}: {row.error}", style="bad") for row in rows if row.error]
+    if remarks or errors:
+        yield Items((*remarks, *errors))
+
+
+def _table(rows: Sequence[SessionRow]) -> Table:
+    """The columns in which any session has something."""
+    cells = [_cells(row) for row in rows]
+    names = [name for name in cells[0] if any(cell[name] for cell in cells)]
+    return Table(
+        tuple(map(_column, names)),
+        tuple(
+            tuple(words(cell[name], style="dim" if is_empty(row) else "") for name in names)
+            for row, cell in zip(rows, cells, strict=True)
+        ),
+    )
+
+
+def _column(name: str) -> Column:
+    rank = _SPARED.index(name) + 1 if name in _SPARED else 0
+    is_wrapped = name == "presets"
+    return Column(
+        name,
+        "r" if name == "runs" else "l",
+        is_whole=not is_wrapped,
+        rank=rank,
+        enough=_PRESETS_ENOUGH if is_wrapped else 0,
+    )
+
+
+def _cells(row: SessionRow) -> dict[str, str]:
+    where, outcomes = target(row), joined(outcome_counts(row), "outcomes")
+    return {
+        "session": row.session,
+        "created": date_beside_name(row) if row.created_at else "broken",
+        "target": where if len(where) <= _TARGET_MOST else f"{where[: _TARGET_MOST - 1]}…",
+        **best(row),
+        "cluster": row.cluster or "",
+        "runs": str(row.runs),
+        "presets": joined(row.presets, "presets"),
+        "outcomes": outcomes + (" (being written)" if row.writing else " (imported)" if row.imported else ""),
+    }
+
+
+def _remarks(row: SessionRow) -> str:
+    """Whose it is, tags, baseline and note."""
+    baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
+    tags = f"tags {joined(row.tags, 'tags')}" if row.tags else ""
+    return "; ".join(part for part in (whose(row), tags, baseline, row.note) if part)

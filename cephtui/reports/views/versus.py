@@ -1,0 +1,158 @@
+"""Two whole sessions beside each other: a row for each figure of each pair, then what all of them show together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from cephtui.analysis.batches import name_of, node_names
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.versus import Versus, conditions_apart
+from cephtui.models import Run
+from cephtui.models.rows import Difference
+from cephtui.models.verdict import Verdict
+from cephtui.reports.blocks import Cell, Column, Document, Items, NextStep, Table, Text, View, columns, document, words
+from cephtui.reports.differing import what_differs
+from cephtui.reports.facts import head_line
+from cephtui.reports.verdict import answer_text, short_text
+from cephtui.reports.views.comparison import differences_block
+from cephtui.reports.views.judgement import figure_cells, limits_of, name_of_verdict, style_of, verdicts_sheet
+from cephtui.tools import TOOLS
+
+
+def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False) -> View:
+    """Two whole sessions: which they are, the pairs, what they show together, and in what the sessions differ.
+
+    ``has_answer`` adds that of a check, with its exit code.
+    """
+    return View(
+        document=lambda: _document(compared, judged, has_answer=has_answer),
+        lines=lambda: [*judged.verdicts, judged.conclusion, *(each for each, _ in conditions_apart(compared))],
+        sheet=lambda: verdicts_sheet(judged.verdicts, names_of_pairs(compared)),
+    )
+
+
+def _document(compared: Versus, judged: Judgement, *, has_answer: bool) -> Document:
+    names = compared.left.name, compared.right.name
+    limits = limits_of(judged.conclusion)
+    return document(
+        " against ".join(names),
+        Items(tuple(words(f"{letter}  {text}", style="strong") for letter, text in heads(compared).items())),
+        Text(""),
+        *([_table(compared, judged)] if judged.deciding else []),
+        *(Text(line, "dim") for line in legend(judged)),
+        Text(""),
+        *(Text(line, "strong") for line in judged.conclusion.notes),
+        differences_block(differing(compared), runs_of(compared)),
+        *([Items(tuple(limits))] if limits else []),
+        *([Text(answer_text(judged, code=True), "strong")] if has_answer else []),
+        NextStep("details", f"cephtui compare {' '.join(names)}", is_aside=True),
+    )
+
+
+def runs_of(compared: Versus) -> list[Run]:
+    """Of all pairs."""
+    return [run for pair in compared.pairs for run in pair.runs]
+
+
+def heads(compared: Versus) -> dict[str, str]:
+    """By the letter of each session its name, and when, where and on what it was measured."""
+    sessions = (("A", compared.left), ("B", compared.right))
+    return {letter: f"{session.name}  {head_line(session.runs)}" for letter, session in sessions}
+
+
+def _table(compared: Versus, judged: Judgement) -> Table:
+    """Where there is little room, preset and figure are one column, and the numbers of runs are left out."""
+    wide: list[tuple[Cell, ...]] = []
+    narrow: list[tuple[Cell, ...]] = []
+    for verdict, (preset, figure, left, right, change, interval, runs, word) in rows(compared, judged):
+        cells = (left, right, change, interval)
+        shown = words(word, style=style_of(verdict))
+        wide.append((preset, figure, *cells, runs, shown))
+        narrow.append((f"{preset} {figure}", *cells, shown))
+    heads_of = columns(titles(judged), "llrrrrrl", is_whole=True)
+    heads_of_narrow = (Column(" ".join(titles(judged)[:2])), *heads_of[2:6], Column("verdict"))
+    return Table(heads_of, tuple(wide), narrower=(Table(heads_of_narrow, tuple(narrow)),))
+
+
+def titles(judged: Judgement) -> tuple[str, ...]:
+    """The headings of the cells of a row."""
+    confidence = next((verdict.confidence for verdict in judged.deciding), 0.95)
+    return ("preset", "figure", "A", "B", "B vs A", f"{100 * confidence:g} %", "runs", "verdict")
+
+
+def rows(compared: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
+    """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
+    named = names_of_pairs(compared)
+    return [
+        (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), short_text(verdict, brief=True)))
+        for verdict in judged.deciding
+    ]
+
+
+def legend(judged: Judgement) -> list[str]:
+    """What the words of the verdicts mean, in a line; none without a verdict.
+
+    Where several are judged a word may say less than the interval beside it, which holds by itself.
+    """
+    found = [verdict for verdict in judged.deciding if verdict.is_judged]
+    if not found:
+        return []
+    percent = f"{found[0].same_percent:g} %"
+    apart = "; intervals are of each by itself, better, worse, faster and slower hold for all together"
+    return [f"better, worse: by more than {percent}; same: within {percent}{apart * (len(found) > 1)}"]
+
+
+def differing(compared: Versus) -> list[Difference]:
+    """In what the sessions were not alike; what differs in some of the pairs only says in how many."""
+    pairs = len(compared.pairs)
+    return [
+        each if number == pairs else each.model_copy(update={"name": f"{each.name} ({number} of {pairs} pairs)"})
+        for each, number in conditions_apart(compared)
+    ]
+
+
+def names_of_pairs(compared: Versus) -> dict[str, str]:
+    """By the name of each run what its pair is called: the preset, and what sets it apart from its other pairs."""
+    return names_of_changes(compared.pairs)
+
+
+def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:
+    """The same of any changes, each with runs on both sides."""
+    names: dict[str, str] = {}
+    for pair in pairs:
+        others = [each for each in pairs if each.before[0].preset == pair.before[0].preset]
+        names |= dict.fromkeys(map(name_of, pair.runs), _name_of_pair(pair, others))
+    return names
+
+
+def _name_of_pair(pair: Change, alike: Sequence[Change]) -> str:
+    """Options first; names of targets and nodes only where pairs have the same options."""
+    run = pair.before[0]
+    direction = TOOLS[run.tool].direction_option if run.tool in TOOLS else None
+    varied = [name for name in run.options if name != direction and _vary(alike, partial(_option, name))]
+    same = [each for each in alike if each.before[0].options == run.options]
+    places = [_both(pair, of) for of in (_target, _nodes) if _vary(same, of)]
+    return " ".join(filter(None, (run.preset, what_differs(run, None, varied), *places)))
+
+
+def _vary(pairs: Sequence[Change], of: Callable[[Run], object]) -> bool:
+    return len({of(pair.before[0]) for pair in pairs}) > 1
+
+
+def _both(pair: Change, of: Callable[[Run], str]) -> str:
+    first, second = of(pair.before[0]), of(pair.after[0])
+    return first if first == second else f"{first} / {second}"
+
+
+def _option(name: str, run: Run) -> object:
+    return run.options.get(name)
+
+
+def _target(run: Run) -> str:
+    return run.target
+
+
+def _nodes(run: Run) -> str:
+    return ",".join(node_names(run))
