@@ -27,8 +27,8 @@ from cephtui.models.rows import PresetRow
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.presets import choice_text, find_presets
 from cephtui.presets import rows as preset_rows
-from cephtui.reports.quality import LEVELS, QUALITY, limited_figures
-from cephtui.reports.suites import size_of
+from cephtui.reports.drawn.suites import size_of
+from cephtui.reports.words.quality import LEVELS, QUALITY, limited_figures
 from cephtui.sessions.jsonlines import schema
 from cephtui.suites import find_suites
 from cephtui.suites import rows as suite_rows

@@ -21,7 +21,7 @@ from cephtui.nodes.replay import ReplayConnection
 from cephtui.nodes.transport import Connection, Question
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Catalogue, find_presets
-from cephtui.reports.quality import outcome_word
+from cephtui.reports.words.quality import outcome_word
 from cephtui.running.connections import Connect
 from cephtui.running.runner import Runner
 from cephtui.sessions import store

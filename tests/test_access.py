@@ -14,7 +14,7 @@ from cephtui.models import Node
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
 from cephtui.paths import packaged_text
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plan
 from cephtui.targets import TargetError, kind_of, parse_target
 from cephtui.targets.access import AccessKind
 from tests.fakes import FakeNode

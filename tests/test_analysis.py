@@ -10,7 +10,7 @@ from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Pl
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets
-from cephtui.reports.text import time_left
+from cephtui.reports.words.text import time_left
 from cephtui.sessions import store
 from cephtui.targets import parse_target
 from tests.golden import Golden

@@ -21,8 +21,8 @@ from cephtui.models.findings.data import CACHES
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.nodes.vault import Vault
-from cephtui.reports.facts import facts, head_line
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.words.facts import facts, head_line
 from cephtui.running import caches, node_run
 from cephtui.running.caches import drop_osd_caches, drop_page_cache
 from tests.golden import Golden

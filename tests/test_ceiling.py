@@ -14,8 +14,8 @@ from cephtui.analysis.bounds import Layout, internal_bytes, network_rate, placed
 from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
-from cephtui.reports.ceiling import ceiling_lines
-from cephtui.reports.client import client_facts
+from cephtui.reports.words.ceiling import ceiling_lines
+from cephtui.reports.words.client import client_facts
 from cephtui.sessions import demo
 from tests.golden import Golden
 from tests.measured import run

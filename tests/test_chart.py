@@ -25,7 +25,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import App, ComposeResult
 
-from cephtui.reports.sparks import extent, spark, spark_rows
+from cephtui.reports.drawn.sparks import extent, spark, spark_rows
 from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw
 from cephtui.tui.charts.colors import FLOW_COLORS, node_color
 from cephtui.tui.charts.ink import Ink

@@ -14,7 +14,7 @@ from cephtui.analysis.conclusion import Asked, conclude
 from cephtui.analysis.noted import NOT_SEEN, UNSEEN
 from cephtui.models import Run, Summary
 from cephtui.models.study import CheckGoal
-from cephtui.reports.verdict import short_text
+from cephtui.reports.words.verdict import short_text
 from cephtui.sessions import store
 from cephtui.sessions.studies import check_goal, read_studies
 from cephtui.tui.console.app import ConsoleApp

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from cephtui.models import Node, Place, Plan
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plan
 from cephtui.running import companions
 from cephtui.running.follow import CONNECTION_LOST
 from cephtui.running.survey import refusals

@@ -19,7 +19,7 @@ from textual.widgets import Input
 
 from cephtui.analysis.sides import Side
 from cephtui.models import Finding, Run, Summary
-from cephtui.reports.quality import outcome_word
+from cephtui.reports.words.quality import outcome_word
 from cephtui.sessions import store
 from cephtui.sessions.archive import annotate
 from cephtui.sessions.saved_runs import candidates

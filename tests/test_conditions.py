@@ -16,7 +16,7 @@ from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carrie
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports.text import conditions, latency_word, metric_of, short_conditions, title_of
+from cephtui.reports.words.text import conditions, latency_word, metric_of, short_conditions, title_of
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target

@@ -12,10 +12,10 @@ from rich.console import Console, RenderableType
 
 from cephtui import stats
 from cephtui.models import DiskUse, JobResult, NodeResult, Run
-from cephtui.reports.client import client_facts, depth_text
 from cephtui.reports.render.rich import draw
-from cephtui.reports.text import began, spread
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
+from cephtui.reports.words.client import client_facts, depth_text
+from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.drawings import draw_run
 from tests.golden import Golden

@@ -20,7 +20,7 @@ from cephtui.cluster import facts
 from cephtui.models import Node, NodeEnvironment
 from cephtui.models.host import HostRow
 from cephtui.nodes.transport import Completed
-from cephtui.reports.host import draw_host
+from cephtui.reports.drawn.host import draw_host
 from cephtui.targets.surroundings import offered
 from tests.clusters import RecordedShell
 from tests.known import known

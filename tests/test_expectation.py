@@ -28,8 +28,8 @@ from cephtui.models import Finding, Interval, MeasuredVolume, Promise, Run, Samp
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
-from cephtui.reports.expectation import expected_lines
 from cephtui.reports.views.volumes import Row
+from cephtui.reports.words.expectation import expected_lines
 from cephtui.sessions.jsonlines import line, schema
 from tests.drawings import draw_provisioned
 from tests.golden import Golden

@@ -18,7 +18,7 @@ from cephtui.models.findings.examples import examples
 from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
 from cephtui.models.metrics import METRICS
-from cephtui.reports.quality import effect_of, finding_line, limited_figures, outcome_word, quality_of
+from cephtui.reports.words.quality import effect_of, finding_line, limited_figures, outcome_word, quality_of
 from tests.golden import Golden
 from tests.measured import run
 

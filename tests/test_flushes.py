@@ -22,9 +22,9 @@ from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
 from cephtui.models.results import Latency
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric, load_preset
-from cephtui.reports.quality import LEVELS
-from cephtui.reports.text import latency_word, metric_of, title_of
 from cephtui.reports.views.latency import latency_parts, part_words
+from cephtui.reports.words.quality import LEVELS
+from cephtui.reports.words.text import latency_word, metric_of, title_of
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.stats import summarise
 from cephtui.tools.base import Reading

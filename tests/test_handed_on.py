@@ -24,8 +24,8 @@ from cephtui.analysis.sides import Side
 from cephtui.cli import verbs
 from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.facts import facts, head_line, period, ranges
-from cephtui.reports.tables import Noted, add_row, make_table
+from cephtui.reports.render.tables import Noted, add_row, make_table
+from cephtui.reports.words.facts import facts, head_line, period, ranges
 from cephtui.sessions import demo, store
 from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError

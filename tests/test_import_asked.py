@@ -14,8 +14,8 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import Run
 from cephtui.models.rows import Difference
-from cephtui.reports.differing import what_differs
-from cephtui.reports.text import conditions
+from cephtui.reports.words.differing import what_differs
+from cephtui.reports.words.text import conditions
 from cephtui.sessions.importing import Numbering
 from cephtui.sessions.log_files import LogFile
 from cephtui.tools.fio.saved import find_runs

@@ -21,8 +21,8 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Mark, Run
 from cephtui.presets import headline_metric
 from cephtui.reports.blocks import Items, plain_text
-from cephtui.reports.facts import facts, head_line, period
 from cephtui.reports.views.report.content import document_of
+from cephtui.reports.words.facts import facts, head_line, period
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import Content

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cephtui.models import LatencyShare, NodeResult, RateSamples, Summary, Total
-from cephtui.reports.client import client_facts, shares_text
+from cephtui.reports.words.client import client_facts, shares_text
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from tests import measured

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from cephtui.cli.verbs import cli
 from cephtui.models.rows import ImportedPart
-from cephtui.reports.imported import draw_parts
+from cephtui.reports.drawn.imported import draw_parts
 from cephtui.sessions import log_files
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import read_log

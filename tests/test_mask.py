@@ -18,7 +18,7 @@ from textual.color import Color
 from textual.pilot import Pilot
 
 from cephtui.models import JobResult, NameKind, Node, NodeResult, Run, Summary
-from cephtui.reports.mask import WORDS, Mask, masked, names_in
+from cephtui.reports.masking.mask import WORDS, Mask, masked, names_in
 from cephtui.sessions import demo, store
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
@@ -104,7 +104,7 @@ def test_names_have_a_shape_or_words_around_them(text: str, expected: str) -> No
         "Connection reset by peer, getaddrinfo: Name or service not known",
         "https://docs.ceph.com/en, https://tracker.ceph.com, quay.io/ceph/ceph:v19, http://localhost:7480",
         "run.json samples.jsonl.gz ceph.conf rc.py cephtui.log",
-        "cephtui.reports.mask asyncssh.misc.DisconnectError concurrent.futures.TimeoutError net.core.somaxconn",
+        "cephtui.reports.masking.mask asyncssh.misc.DisconnectError concurrent.futures.TimeoutError net.core.somaxconn",
         "client.rgw, client.admin, osd.3, mon.a, 6.8.12-4-pve, 19.2.1, fio-3.33, 5.14.0-427.el9.x86_64",
         "osd_op_num_shards 5 -> 8, 10.1k -> 8.25k",
         "host:NODE@ADDRESS, s3:ENDPOINT/BUCKET, krbd:POOL",

@@ -25,8 +25,8 @@ from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow
 from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
-from cephtui.reports.anonymous import anonymous
-from cephtui.reports.mask import Mask, names_in
+from cephtui.reports.masking.anonymous import anonymous
+from cephtui.reports.masking.mask import Mask, names_in
 from cephtui.reports.render import FORMATS
 from cephtui.reports.render.svg import svgs_of
 from cephtui.reports.views.report.content import document_of, report_view

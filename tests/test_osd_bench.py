@@ -27,9 +27,9 @@ from cephtui.nodes.transport import Completed
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports.bars import bars
 from cephtui.reports.blocks import Table
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.bars import bars
+from cephtui.reports.drawn.plan import draw_plan
 from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.report.figures import jobs_table
 from cephtui.sessions.jsonlines import parse_sample, sample_line

@@ -54,7 +54,7 @@ from cephtui.models import (
 from cephtui.models.base import Model
 from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
-from cephtui.reports.listings import draw_left_behind
+from cephtui.reports.drawn.listings import draw_left_behind
 from cephtui.sessions import archive, playback, store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.listing import list_sessions

@@ -21,8 +21,8 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
-from cephtui.reports.quality import outcome_word
-from cephtui.reports.text import cluster_line, tool_command
+from cephtui.reports.words.quality import outcome_word
+from cephtui.reports.words.text import cluster_line, tool_command
 from cephtui.sessions import demo, store
 from cephtui.sessions.playback import Playback, lasted_seconds
 from cephtui.sessions.writer import take_lock

@@ -36,11 +36,11 @@ from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports import text
-from cephtui.reports.facts import facts, head_line
-from cephtui.reports.listings import draw_info, draw_left_behind, draw_preset, draw_presets
-from cephtui.reports.live import draw_live
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.listings import draw_info, draw_left_behind, draw_preset, draw_presets
+from cephtui.reports.drawn.live import draw_live
+from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.words import text
+from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target

@@ -31,7 +31,7 @@ from cephtui.nodes.transport import Completed, Connection, Question, TransportEr
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports.text import node_states
+from cephtui.reports.words.text import node_states
 from cephtui.running import cleanup, follow
 from cephtui.running.bench import Bench, Prefilled
 from cephtui.running.inbox import Inbox

@@ -17,8 +17,8 @@ from cephtui.models import Run, SessionNotes
 from cephtui.models.metrics import Metric
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.quality import outcome_word
-from cephtui.reports.text import conditions
+from cephtui.reports.words.quality import outcome_word
+from cephtui.reports.words.text import conditions
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.importing import Importer
 from cephtui.sessions.log_files import read_log_file

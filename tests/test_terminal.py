@@ -20,7 +20,7 @@ import pytest
 from textual.app import App
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
-from cephtui.reports.quality import outcome_word
+from cephtui.reports.words.quality import outcome_word
 from cephtui.sessions import store
 from cephtui.terminal import handling
 from cephtui.tui.textual_private import TerminalDriver

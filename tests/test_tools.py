@@ -31,8 +31,8 @@ from cephtui.nodes.shell import NodeShell, Shell
 from cephtui.nodes.transport import Command
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
-from cephtui.reports.live import draw_live
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.drawn.live import draw_live
+from cephtui.reports.drawn.plan import draw_plan
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute

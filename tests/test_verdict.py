@@ -37,7 +37,8 @@ from cephtui.models.findings import KINDS
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
 from cephtui.reports.render.interval import interval_bar
-from cephtui.reports.verdict import (
+from cephtui.reports.views.judgement import interval_of_verdict
+from cephtui.reports.words.verdict import (
     also_measured,
     answer_text,
     basis,
@@ -47,7 +48,6 @@ from cephtui.reports.verdict import (
     short_text,
     verdict_text,
 )
-from cephtui.reports.views.judgement import interval_of_verdict
 from cephtui.sessions.jsonlines import line, schema
 from tests.documents import differing
 from tests.drawings import draw_judgement

@@ -20,8 +20,8 @@ from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, condi
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.verdict import verdict_text
 from cephtui.reports.views.versus import legend, names_of_pairs, rows, titles
+from cephtui.reports.words.verdict import verdict_text
 from tests.drawings import draw_versus, versus_markdown
 from tests.golden import Golden
 from tests.known import known

@@ -6,7 +6,7 @@ import pytest
 
 from cephtui.models.findings import KINDS
 from cephtui.models.findings.examples import examples
-from cephtui.reports.quality import finding_line
+from cephtui.reports.words.quality import finding_line
 from tests.golden import Golden
 
 

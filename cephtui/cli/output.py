@@ -15,8 +15,8 @@ from cephtui.analysis.live import Live
 from cephtui.cli.printing import print_report
 from cephtui.models import Event, Notice, Run
 from cephtui.paths import sessions_dir
-from cephtui.reports.live import draw_live
-from cephtui.reports.text import saved_line
+from cephtui.reports.drawn.live import draw_live
+from cephtui.reports.words.text import saved_line
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import count_runs

@@ -29,7 +29,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.ordering import by_kind, once, plan_of, plans_of, requests_of
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, choose, parse_overrides
-from cephtui.reports.plan import draw_plan, draw_plans
+from cephtui.reports.drawn.plan import draw_plan, draw_plans
 from cephtui.reports.studies import view_of
 from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner

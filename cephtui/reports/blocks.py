@@ -15,7 +15,7 @@ from cephtui import __version__
 from cephtui.frozen import dataclass
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
-from cephtui.reports.text import cut
+from cephtui.reports.words.text import cut
 from cephtui.stats import Buckets
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.printable import one_line
-from cephtui.reports.mask import Names
+from cephtui.reports.masking.mask import Names
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, commands, help_table, key

@@ -50,8 +50,8 @@ def handout_of_run(directory: Path, run: Run) -> Handout:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
     from cephtui.analysis.batches import group
     from cephtui.analysis.marks import among
-    from cephtui.reports.facts import ranges
     from cephtui.reports.views.runs import session_view
+    from cephtui.reports.words.facts import ranges
 
     runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet

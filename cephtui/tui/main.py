@@ -18,7 +18,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.keys import vault
 from cephtui.presets import Catalogue
 from cephtui.reading import TOML_MOST_BYTES, read_bytes
-from cephtui.reports.text import saved_line
+from cephtui.reports.words.text import saved_line
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import count_runs
 from cephtui.sessions.writer import write_whole

@@ -20,7 +20,7 @@ import pytest
 
 import cephtui
 from cephtui.models import Mark
-from cephtui.reports.facts import ranges
+from cephtui.reports.words.facts import ranges
 from cephtui.sessions.changes import Ran, not_undone
 from cephtui.sessions.writer import append_lines
 

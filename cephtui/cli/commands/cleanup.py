@@ -24,7 +24,7 @@ from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState
 from cephtui.printable import one_line, printable
-from cephtui.reports.listings import draw_left_behind
+from cephtui.reports.drawn.listings import draw_left_behind
 from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit

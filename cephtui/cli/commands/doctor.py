@@ -20,7 +20,7 @@ from cephtui.cli.prompts import connect, patiently
 from cephtui.exit_codes import EXIT_FAILED
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.host import draw_host
+from cephtui.reports.drawn.host import draw_host
 from cephtui.running.runner import Runner
 from cephtui.targets.surroundings import offered
 from cephtui.terminal import unbroken

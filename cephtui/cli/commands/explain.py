@@ -9,7 +9,7 @@ from cephtui.models.findings import KINDS, FindingKind
 from cephtui.models.findings.examples import examples
 from cephtui.models.rows import FindingKindRow
 from cephtui.printable import meant
-from cephtui.reports.findings import draw_kind, draw_kinds
+from cephtui.reports.drawn.findings import draw_kind, draw_kinds
 
 
 def explain_findings(code: str | None, as_json: bool) -> None:

@@ -18,9 +18,9 @@ from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.rows import ImportedFile, ImportedPart
-from cephtui.reports.imported import draw_parts
-from cephtui.reports.text import saved_line
+from cephtui.reports.drawn.imported import draw_parts
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.text import saved_line
 from cephtui.sessions.imported_parts import parts_of
 from cephtui.sessions.importing import Importer, Numbering, check_new
 from cephtui.sessions.log_files import FILE_MOST_BYTES, FILES_MOST, LogFile, files_of, read_together

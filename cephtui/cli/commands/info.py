@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cephtui import __version__, paths
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.models.rows import Info
-from cephtui.reports.listings import draw_info
+from cephtui.reports.drawn.listings import draw_info
 from cephtui.terminal import unbroken
 from cephtui.tools import TOOLS
 

@@ -8,8 +8,8 @@ from cephtui import presets, suites
 from cephtui.cli.choice import find_all_suites, find_catalogue
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.presets import PresetError
-from cephtui.reports.listings import draw_preset, draw_presets
-from cephtui.reports.suites import draw_suite, draw_suites
+from cephtui.reports.drawn.listings import draw_preset, draw_presets
+from cephtui.reports.drawn.suites import draw_suite, draw_suites
 from cephtui.suites import choose_suite
 
 

@@ -26,7 +26,7 @@ from cephtui.reports.blocks import (
     Words,
 )
 from cephtui.reports.styles import Style
-from cephtui.reports.text import shorter
+from cephtui.reports.words.text import shorter
 
 _BEGINS = re.compile(r"^(\s*\d*)([#+=.)-])")
 _SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")

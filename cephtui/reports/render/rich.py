@@ -29,9 +29,9 @@ from cephtui.reports.blocks import (
 )
 from cephtui.reports.render.histogram import color_of_flow, draw_histograms
 from cephtui.reports.render.interval import interval_bar
+from cephtui.reports.render.tables import Noted, plain
 from cephtui.reports.styles import STYLES, Style
-from cephtui.reports.tables import Noted, plain
-from cephtui.reports.text import shorter
+from cephtui.reports.words.text import shorter
 
 _ASCII = str.maketrans(
     dict(zip("▲▼·→┊│─━●█▉▊▋▌▁▂▃▄▅▆▇", "^v|>:|-=o#####_.:-=+*", strict=True))

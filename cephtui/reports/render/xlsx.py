@@ -26,7 +26,7 @@ from cephtui.reports.blocks import (
     sheets_of,
 )
 from cephtui.reports.sheets import Sheet, SheetChart
-from cephtui.reports.text import shorter
+from cephtui.reports.words.text import shorter
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _ROWS_MOST = 1_048_576

@@ -13,8 +13,8 @@ from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.printable import either
 from cephtui.reports.blocks import View
 from cephtui.reports.studies.base import StudyView
-from cephtui.reports.verdict import headline, seen_text, verdict_text
 from cephtui.reports.views.judgement import judgement_view
+from cephtui.reports.words.verdict import headline, seen_text, verdict_text
 from cephtui.studies.base import Measure
 from cephtui.studies.check import Check, Checked
 

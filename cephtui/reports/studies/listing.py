@@ -9,8 +9,8 @@ from rich.text import Text
 
 from cephtui.models.rows import StudyRow
 from cephtui.models.study import CHECK
-from cephtui.reports.tables import add_row, make_table
-from cephtui.reports.text import joined, short_target
+from cephtui.reports.render.tables import add_row, make_table
+from cephtui.reports.words.text import joined, short_target
 from cephtui.studies import KINDS
 
 

@@ -8,12 +8,12 @@ from cephtui import units
 from cephtui.models import Plan, Run, Step
 from cephtui.models.plan import bound_of_all
 from cephtui.reports.blocks import View
-from cephtui.reports.plan import order_line
+from cephtui.reports.drawn.plan import order_line
 from cephtui.reports.studies.base import StudyView
-from cephtui.reports.text import joined
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.text import joined
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.studies import ordered_in
 from cephtui.studies.base import Measure

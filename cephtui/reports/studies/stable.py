@@ -10,9 +10,9 @@ from cephtui.models import Plan, Run
 from cephtui.models.rows import ConcludedRow
 from cephtui.reports.blocks import Text, View, document
 from cephtui.reports.sheets import sheet_of
-from cephtui.reports.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
 from cephtui.studies.stable import Mean, Stable, StableMeasured

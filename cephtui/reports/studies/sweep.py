@@ -9,8 +9,8 @@ from cephtui.models.rows import KneeRow
 from cephtui.reports.blocks import View, document
 from cephtui.reports.sheets import sheet_of
 from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
-from cephtui.reports.sweep import confirmed_line, dry_sweep_line, point_line
 from cephtui.reports.views.curve import curve_view, curves_of, rows_of_curve
+from cephtui.reports.words.sweep import confirmed_line, dry_sweep_line, point_line
 from cephtui.studies.base import singly
 from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 

@@ -32,13 +32,13 @@ from cephtui.reports.blocks import (
     naming_runs,
     words,
 )
-from cephtui.reports.facts import facts, period
-from cephtui.reports.quality import finding_line
 from cephtui.reports.styles import Style
-from cephtui.reports.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
-from cephtui.reports.verdict import left_out_lines
 from cephtui.reports.views.judgement import verdict_blocks, verdicts_sheet
 from cephtui.reports.views.runs import mark_words
+from cephtui.reports.words.facts import facts, period
+from cephtui.reports.words.quality import finding_line
+from cephtui.reports.words.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
+from cephtui.reports.words.verdict import left_out_lines
 
 NO_RESULTS = "neither run has results"
 _OPTIONS_MOST = 4

@@ -27,11 +27,11 @@ from cephtui.reports.blocks import (
     naming_runs,
     words,
 )
-from cephtui.reports.facts import ranges
-from cephtui.reports.knee import IOPS, knee_lines
 from cephtui.reports.sheets import Sheet
-from cephtui.reports.sweep import again_line
-from cephtui.reports.text import margin_of, short_target, title_of, tools_of
+from cephtui.reports.words.facts import ranges
+from cephtui.reports.words.knee import IOPS, knee_lines
+from cephtui.reports.words.sweep import again_line
+from cephtui.reports.words.text import margin_of, short_target, title_of, tools_of
 
 _MEAN = BY_NAME["latency_mean_seconds"]
 _BAR, _LATENCY_BAR = 14, 8

@@ -9,9 +9,9 @@ from cephtui.models import Run
 from cephtui.models.expectation import Expected
 from cephtui.models.study import Ordered
 from cephtui.reports.blocks import Block, Items, View, document, words
-from cephtui.reports.expectation import expected_lines
 from cephtui.reports.sheets import sheet_of
 from cephtui.reports.views.volumes import volume_blocks, volume_rows
+from cephtui.reports.words.expectation import expected_lines
 
 
 def expected_view(expected: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None) -> View:

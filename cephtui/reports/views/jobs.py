@@ -11,7 +11,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.reports.blocks import Bar, Block, Cell, Column, Table, Text, columns, cut_rows, words
-from cephtui.reports.text import title_of
+from cephtui.reports.words.text import title_of
 
 _IOPS = BY_NAME["iops"]
 _BAR_COLUMNS = 24

@@ -12,8 +12,8 @@ from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.reports.blocks import Block, Cell, Document, Interval, Items, Text, View, cut_items, document, words
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
-from cephtui.reports.text import metric_of
-from cephtui.reports.verdict import (
+from cephtui.reports.words.text import metric_of
+from cephtui.reports.words.verdict import (
     also_measured,
     answer_text,
     basis,

@@ -9,7 +9,7 @@ from cephtui.analysis.ladder import PERCENTS, ladder
 from cephtui.models import Latency, Run, Total
 from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.reports.blocks import Block, Cell, Histogram, Histograms, Table, columns, words
-from cephtui.reports.text import latency_word
+from cephtui.reports.words.text import latency_word
 from cephtui.stats import Buckets, percentile_seconds
 from cephtui.tools import TOOLS
 

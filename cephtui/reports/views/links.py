@@ -10,8 +10,8 @@ from cephtui.analysis.links import Link
 from cephtui.models.metrics import BIT_RATE, RETRANSMITS, RTT
 from cephtui.models.rows import LinkRow
 from cephtui.reports.blocks import Block, Document, Table, Text, View, columns, naming_runs
-from cephtui.reports.facts import ranges
 from cephtui.reports.sheets import sheet_of
+from cephtui.reports.words.facts import ranges
 
 _SLOWEST = "▼"
 _CORNER = "from \\ to"

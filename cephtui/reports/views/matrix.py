@@ -30,11 +30,11 @@ from cephtui.reports.blocks import (
     joined_words,
     words,
 )
-from cephtui.reports.facts import by_run, facts, period, ranges, tool_version
 from cephtui.reports.sheets import sheet_of
 from cephtui.reports.styles import OUTCOMES, Style
-from cephtui.reports.text import spread_of, written
 from cephtui.reports.views.runs import finding_items
+from cephtui.reports.words.facts import by_run, facts, period, ranges, tool_version
+from cephtui.reports.words.text import spread_of, written
 from cephtui.targets import kind_of
 from cephtui.tools import TOOLS
 

@@ -27,12 +27,15 @@ from cephtui.reports.blocks import (
     naming_runs,
     words,
 )
-from cephtui.reports.ceiling import ceiling_lines
-from cephtui.reports.client import client_facts
-from cephtui.reports.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
-from cephtui.reports.sparks import spark
+from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.styles import OUTCOMES
-from cephtui.reports.text import (
+from cephtui.reports.views.jobs import job_blocks
+from cephtui.reports.views.latency import latency_blocks
+from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
+from cephtui.reports.words.ceiling import ceiling_lines
+from cephtui.reports.words.client import client_facts
+from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
+from cephtui.reports.words.text import (
     IN_TABLE,
     began,
     conditions,
@@ -44,9 +47,6 @@ from cephtui.reports.text import (
     live_columns,
     written,
 )
-from cephtui.reports.views.jobs import job_blocks
-from cephtui.reports.views.latency import latency_blocks
-from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
 from cephtui.stats import Buckets
 from cephtui.tools import TOOLS
 

@@ -31,11 +31,12 @@ from cephtui.reports.blocks import (
     naming_runs,
     words,
 )
-from cephtui.reports.facts import facts, head_line, ranges, tool_version
-from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
 from cephtui.reports.sheets import Sheet, iso_time
 from cephtui.reports.styles import OUTCOMES
-from cephtui.reports.text import (
+from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.words.facts import facts, head_line, ranges, tool_version
+from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_word
+from cephtui.reports.words.text import (
     IN_TABLE,
     conditions,
     counted,
@@ -49,7 +50,6 @@ from cephtui.reports.text import (
     titles_of,
     written,
 )
-from cephtui.reports.views.jobs import compared_jobs
 
 _LEAST = IN_TABLE[:-1]
 """Where there is no room for all figures: the last is in the full view of a run."""

@@ -13,11 +13,11 @@ from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Cell, Column, Document, Items, NextStep, Table, Text, View, columns, document, words
-from cephtui.reports.differing import what_differs
-from cephtui.reports.facts import head_line
-from cephtui.reports.verdict import answer_text, short_text
 from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.judgement import figure_cells, limits_of, name_of_verdict, style_of, verdicts_sheet
+from cephtui.reports.words.differing import what_differs
+from cephtui.reports.words.facts import head_line
+from cephtui.reports.words.verdict import answer_text, short_text
 from cephtui.tools import TOOLS
 
 

@@ -16,8 +16,8 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.study import Ordered
 from cephtui.reports.blocks import Block, Cell, Column, Items, Table, Text, words
-from cephtui.reports.expectation import BY_BYTES, SECONDS, STYLES, given_text, runs_of
-from cephtui.reports.verdict import left_out_lines
+from cephtui.reports.words.expectation import BY_BYTES, SECONDS, STYLES, given_text, runs_of
+from cephtui.reports.words.verdict import left_out_lines
 
 _BY_BYTES = f"IOPS{BY_BYTES}: the tool's count of I/Os leaves some out, or has some too many"
 PARTS: tuple[VolumePart, ...] = ("read", "write", "75/25")

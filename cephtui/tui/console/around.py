@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cephtui.frozen import dataclass
-from cephtui.reports.mask import Names, names_of_hosts, names_of_target
+from cephtui.reports.masking.mask import Names, names_of_hosts, names_of_target
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings

@@ -23,10 +23,10 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.models.study import CheckGoal
 from cephtui.planning import Request
-from cephtui.reports.mask import Names, names_in
+from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.studies.base import extent_text
-from cephtui.reports.text import PHASES, conditions
-from cephtui.reports.verdict import (
+from cephtui.reports.words.text import PHASES, conditions
+from cephtui.reports.words.verdict import (
     answer_text,
     basis,
     change_of,

@@ -20,7 +20,7 @@ from cephtui.models import Node, Plan
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, presets_by_tool
-from cephtui.reports.text import node_states
+from cephtui.reports.words.text import node_states
 from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.studies.dispatcher import Dispatcher

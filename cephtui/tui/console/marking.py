@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.app import App
 
-from cephtui.reports.text import moment
+from cephtui.reports.words.text import moment
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.tui.terminal.in_order import opening

@@ -19,7 +19,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import Run
 from cephtui.presets import Preset
-from cephtui.reports.sparks import spark
+from cephtui.reports.drawn.sparks import spark
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import FLOW_COLORS

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
 from cephtui.planning import Request
-from cephtui.reports.text import conditions, tool_command
+from cephtui.reports.words.text import conditions, tool_command
 
 _PADDING, _ROWS_MOST = 2, 3
 """Columns beside what will run, and the rows that it has at most."""

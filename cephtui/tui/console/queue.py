@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import DataTable, Static
 
 from cephtui import units
-from cephtui.reports.text import short_target
+from cephtui.reports.words.text import short_target
 from cephtui.studies.queue import Entry, Queue
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key

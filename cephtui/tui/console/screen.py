@@ -14,7 +14,7 @@ from textual.binding import Binding
 from cephtui import units
 from cephtui.models import Mark, Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
-from cephtui.reports.mask import Names, names_in, names_of_target
+from cephtui.reports.masking.mask import Names, names_in, names_of_target
 from cephtui.running.runner import Runner
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.tools.base import OptionError

@@ -9,7 +9,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.reports.text import taking_part
+from cephtui.reports.words.text import taking_part
 
 if TYPE_CHECKING:
     from cephtui.analysis.live import LiveRun, Progress

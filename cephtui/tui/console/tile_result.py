@@ -11,8 +11,8 @@ from dataclasses import replace
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Total
 from cephtui.models.metrics import COMMIT, HEADLINE_BY_NAME, HeadlineName, Metric
-from cephtui.reports.quality import is_marked
-from cephtui.reports.text import counted, margin_of
+from cephtui.reports.words.quality import is_marked
+from cephtui.reports.words.text import counted, margin_of
 from cephtui.stats import known_sum
 
 _SHORT = {"read": "r", "write": "w"}

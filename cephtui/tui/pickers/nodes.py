@@ -10,7 +10,7 @@ from textual import work
 from textual.widgets import Static
 
 from cephtui.config import Config, ConfigError, parse_node
-from cephtui.reports.mask import Names, names_in, names_of_hosts
+from cephtui.reports.masking.mask import Names, names_in, names_of_hosts
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import ANY_LETTER, key

@@ -11,9 +11,9 @@ from textual import on, work
 
 from cephtui import units
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.mask import Names, names_in
-from cephtui.reports.quality import outcome_word
-from cephtui.reports.text import conditions, short_target
+from cephtui.reports.masking.mask import Names, names_in
+from cephtui.reports.words.quality import outcome_word
+from cephtui.reports.words.text import conditions, short_target
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum

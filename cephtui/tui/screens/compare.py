@@ -18,10 +18,10 @@ from cephtui.analysis.sides import Side
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.mask import Names, names_in
+from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
-from cephtui.reports.text import metric_of
 from cephtui.reports.views.comparison import comparison_document
+from cephtui.reports.words.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key

@@ -18,10 +18,10 @@ from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
-from cephtui.reports.facts import period
-from cephtui.reports.text import conditions, metric_of, moment, title_of
-from cephtui.reports.verdict import change_of, short_text
 from cephtui.reports.views.comparison import NO_RESULTS
+from cephtui.reports.words.facts import period
+from cephtui.reports.words.text import conditions, metric_of, moment, title_of
+from cephtui.reports.words.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Overlay
 from cephtui.tui.keys import key
 from cephtui.tui.screens.presented import Figure

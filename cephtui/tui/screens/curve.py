@@ -16,7 +16,7 @@ from cephtui.models import Mark, Run
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
-from cephtui.reports.mask import Names, names_in
+from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.curve import curve_view, knee_words, points_blocks, title_of_curve
 from cephtui.tui.charts.curves import hockey_stick, over_axis

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from cephtui.models import Run
-from cephtui.reports.mask import Names, names_in
+from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions.store import StoreError

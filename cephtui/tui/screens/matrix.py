@@ -20,7 +20,7 @@ from cephtui.models import Run
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together
 from cephtui.reports.blocks import Text as TextBlock
-from cephtui.reports.mask import Names, names_in, names_of_hosts, names_of_target
+from cephtui.reports.masking.mask import Names, names_in, names_of_hosts, names_of_target
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.links import links_blocks, links_view
 from cephtui.reports.views.matrix import (

@@ -11,7 +11,7 @@ from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric
-from cephtui.reports.text import how_far, phase_words, title_of
+from cephtui.reports.words.text import how_far, phase_words, title_of
 from cephtui.tui.widgets.shown import Shown
 
 _ACTIVE_SECONDS = 2.0

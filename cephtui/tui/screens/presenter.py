@@ -12,7 +12,7 @@ from textual.widgets import Static
 from cephtui.analysis.live import LiveRun
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports.text import conditions
+from cephtui.reports.words.text import conditions
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.dialogs import Dialog

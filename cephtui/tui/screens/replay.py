@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Event, Run
-from cephtui.reports.mask import Names, names_in
-from cephtui.reports.text import conditions, tool_command
+from cephtui.reports.masking.mask import Names, names_in
+from cephtui.reports.words.text import conditions, tool_command
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY

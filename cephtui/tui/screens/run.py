@@ -14,7 +14,7 @@ from textual.message import Message
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports.mask import Names, names_in
+from cephtui.reports.masking.mask import Names, names_in
 from cephtui.tui.copying import Handout, handout_of_run
 from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.keys import key

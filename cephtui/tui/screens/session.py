@@ -16,10 +16,10 @@ from cephtui import paths, units
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_of
-from cephtui.reports.facts import ranges
-from cephtui.reports.quality import short_notes
-from cephtui.reports.text import conditions, imported, joined
 from cephtui.reports.views.matrix import NO_RUNS
+from cephtui.reports.words.facts import ranges
+from cephtui.reports.words.quality import short_notes
+from cephtui.reports.words.text import conditions, imported, joined
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY

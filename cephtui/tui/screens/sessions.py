@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widgets import DataTable, Input, Static
 
 from cephtui.models.rows import SessionRow
-from cephtui.reports.mask import Names, names_in
-from cephtui.reports.session_words import whose
+from cephtui.reports.masking.mask import Names, names_in
+from cephtui.reports.words.session_words import whose
 from cephtui.sessions.listing import list_sessions, list_with_demo
 from cephtui.sessions.names import check_writable, opened
 from cephtui.sessions.store import StoreError

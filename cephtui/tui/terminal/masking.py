@@ -12,7 +12,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.widget import Widget
 
-from cephtui.reports.mask import Mask, Names
+from cephtui.reports.masking.mask import Mask, Names
 from cephtui.tui.textual_private import line_filters, set_line_filters
 
 

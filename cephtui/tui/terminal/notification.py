@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName
-from cephtui.reports.quality import outcome_word
+from cephtui.reports.words.quality import outcome_word
 from cephtui.stats import known_sum
 
 LONG_SECONDS = 60.0

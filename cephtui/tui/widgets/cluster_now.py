@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import ClusterSample
-from cephtui.reports.text import cluster_line
+from cephtui.reports.words.text import cluster_line
 from cephtui.tui.terminal.profile import profile_of
 
 _HEALTH_STYLES = {"HEALTH_OK": "bold green", "HEALTH_WARN": "bold yellow", "HEALTH_ERR": "bold red"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-from cephtui.reports.bars import bars
+from cephtui.reports.drawn.bars import bars
 from cephtui.tui.charts.colors import flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.shown import Shown

@@ -19,8 +19,8 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import ClusterSample, Event, Mark, NodeEnded, Notice, Run, Sample
 from cephtui.models.metrics import HEADLINE_BY_NAME
-from cephtui.reports.quality import is_marked, outcome_word, short_notes
-from cephtui.reports.text import how_far, phase_words, time_left
+from cephtui.reports.words.quality import is_marked, outcome_word, short_notes
+from cephtui.reports.words.text import how_far, phase_words, time_left
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.cluster_now import ClusterNow

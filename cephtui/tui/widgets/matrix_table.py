@@ -11,7 +11,7 @@ from textual.widgets import DataTable
 
 from cephtui.analysis.matrix import Matrix
 from cephtui.reports.render.rich import styled
-from cephtui.reports.tables import plain
+from cephtui.reports.render.tables import plain
 from cephtui.reports.views.matrix import (
     ROOMS,
     Room,

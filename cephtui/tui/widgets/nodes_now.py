@@ -8,8 +8,8 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.history import Curve
-from cephtui.reports.sparks import spark
-from cephtui.reports.text import latency_word
+from cephtui.reports.drawn.sparks import spark
+from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import node_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.shown import NodeNow, Shown

@@ -11,7 +11,7 @@ from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
 from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
-from cephtui.reports.text import latency_word, link_figures, title_of, value_range
+from cephtui.reports.words.text import latency_word, link_figures, title_of, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit

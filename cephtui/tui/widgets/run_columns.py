@@ -11,7 +11,7 @@ from rich.text import Text
 from cephtui.analysis.batches import flow_names
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
-from cephtui.reports.text import title_of
+from cephtui.reports.words.text import title_of
 from cephtui.tui.widgets.fitted import across, fitting, placed
 from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, Row
 

@@ -20,9 +20,9 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.quality import is_marked, outcome_word
 from cephtui.reports.styles import OUTCOME_STYLES
-from cephtui.reports.text import (
+from cephtui.reports.words.quality import is_marked, outcome_word
+from cephtui.reports.words.text import (
     PHASES,
     counted,
     link_ends,
@@ -209,7 +209,7 @@ class Content:
 
     def _where(self, runs: Sequence[Run], apart: Iterable[str]) -> dict[str, str]:
         """Of a run, or of repeats."""
-        from cephtui.reports.differing import what_differs
+        from cephtui.reports.words.differing import what_differs
 
         run = runs[0]
         baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
@@ -223,7 +223,7 @@ class Content:
         }
 
     def _usual(self, run: Run) -> Usual | None:
-        from cephtui.reports.differing import usual_of
+        from cephtui.reports.words.differing import usual_of
 
         key = run.preset, run.tool, run.target
         if run.preset in self.presets and key not in self._known:
@@ -256,7 +256,7 @@ class Content:
     def _result(self, name: str, found: PointSummary, apart: Iterable[str], sign: str) -> list[Row]:
         """A row for each direction."""
         from cephtui.models.findings import limiting
-        from cephtui.reports.facts import ranges
+        from cephtui.reports.words.facts import ranges
 
         repeats = found.point.repeats
         numbers = ranges(sorted(run.run for run in repeats)).replace(" ", "")

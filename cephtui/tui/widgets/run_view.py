@@ -242,8 +242,8 @@ def _available(shown: Shown) -> set[str]:
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:
     from cephtui.analysis.history import Curve
-    from cephtui.reports.sparks import extent
-    from cephtui.reports.text import written
+    from cephtui.reports.drawn.sparks import extent
+    from cephtui.reports.words.text import written
     from cephtui.tui.widgets.sparkline import Spark
 
     (metric,) = written(shown.tool, [metric])

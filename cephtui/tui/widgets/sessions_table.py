@@ -15,7 +15,8 @@ from textual.widgets import DataTable
 
 from cephtui.models.rows import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.session_words import (
+from cephtui.reports.styles import OUTCOME_STYLES
+from cephtui.reports.words.session_words import (
     BEST,
     best,
     date,
@@ -25,8 +26,7 @@ from cephtui.reports.session_words import (
     target,
     whose,
 )
-from cephtui.reports.styles import OUTCOME_STYLES
-from cephtui.reports.text import joined
+from cephtui.reports.words.text import joined
 from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "target", *BEST, "cluster", "nodes", "runs", "outcomes", "tags", "note")

@@ -17,7 +17,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Seconds, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
-from cephtui.reports.text import written
+from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Line, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color

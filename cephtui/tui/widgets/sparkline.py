@@ -11,7 +11,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.frozen import dataclass
-from cephtui.reports.sparks import spark_rows
+from cephtui.reports.drawn.sparks import spark_rows
 from cephtui.tui.terminal.profile import Graph, profile_of
 
 # Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,

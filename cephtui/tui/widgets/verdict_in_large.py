@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from cephtui.models.verdict import Verdict
-from cephtui.reports.verdict import short_text
+from cephtui.reports.words.verdict import short_text
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 

@@ -9,10 +9,10 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.sides import Side
 from cephtui.models import NodeEnvironment, Run
 from cephtui.reports.blocks import Block, Items
-from cephtui.reports.facts import by_run, facts
-from cephtui.reports.text import conditions
 from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.report.material import Material
+from cephtui.reports.words.facts import by_run, facts
+from cephtui.reports.words.text import conditions
 
 _RESULTS = ("finding",)
 """Topics of differences that stand elsewhere."""

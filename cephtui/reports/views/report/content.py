@@ -15,20 +15,7 @@ from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
 from cephtui.printable import listed
 from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
-from cephtui.reports.ceiling import ceiling_lines
-from cephtui.reports.expectation import expected_sentence
-from cephtui.reports.facts import period, run_names
 from cephtui.reports.styles import Style
-from cephtui.reports.text import cut, joined, moment
-from cephtui.reports.verdict import (
-    ANSWERS,
-    basis,
-    change_of,
-    headline,
-    left_out_lines,
-    required_text,
-    verdict_text,
-)
 from cephtui.reports.views.expected import expected_blocks
 from cephtui.reports.views.judgement import name_of_verdict
 from cephtui.reports.views.links import links_blocks
@@ -46,6 +33,19 @@ from cephtui.reports.views.report.material import Line, Material
 from cephtui.reports.views.report.pictures import colors_of, dots_chart, interval_chart, time_chart
 from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
 from cephtui.reports.views.versus import names_of_changes
+from cephtui.reports.words.ceiling import ceiling_lines
+from cephtui.reports.words.expectation import expected_sentence
+from cephtui.reports.words.facts import period, run_names
+from cephtui.reports.words.text import cut, joined, moment
+from cephtui.reports.words.verdict import (
+    ANSWERS,
+    basis,
+    change_of,
+    headline,
+    left_out_lines,
+    required_text,
+    verdict_text,
+)
 
 _TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
 _TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}

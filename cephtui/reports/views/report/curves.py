@@ -10,11 +10,11 @@ from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.blocks import Block, Chart, Items, Point, Series, Tick
-from cephtui.reports.text import metric_of
 from cephtui.reports.ticks import on_logarithms
 from cephtui.reports.views.curve import curves_of, knee_words, lines_of, runs_of, short_place
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.pictures import colors_of, round_ticks, thinned
+from cephtui.reports.words.text import metric_of
 
 _IOPS, _LATENCY = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _SERIES_MOST = 8

@@ -24,9 +24,15 @@ from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Block, Cell, Items, Table, columns, cut_rows
-from cephtui.reports.facts import run_names
-from cephtui.reports.quality import LEVELS, QUALITY, quality_of
-from cephtui.reports.text import (
+from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.views.judgement import figure_cells, name_of_verdict
+from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
+from cephtui.reports.views.report.findings import status_of
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.versus import names_of_changes
+from cephtui.reports.words.facts import run_names
+from cephtui.reports.words.quality import LEVELS, QUALITY, quality_of
+from cephtui.reports.words.text import (
     cut,
     margin_of,
     short_conditions,
@@ -36,13 +42,7 @@ from cephtui.reports.text import (
     tools_of,
     written,
 )
-from cephtui.reports.verdict import short_text
-from cephtui.reports.views.jobs import compared_jobs
-from cephtui.reports.views.judgement import figure_cells, name_of_verdict
-from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
-from cephtui.reports.views.report.findings import status_of
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.versus import names_of_changes
+from cephtui.reports.words.verdict import short_text
 
 _WHOLE_MOST = 3
 """Changes of which the figures are shown too that decide nothing."""

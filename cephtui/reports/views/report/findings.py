@@ -8,9 +8,9 @@ from cephtui.analysis.batches import name_of
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.models import Run
 from cephtui.reports.blocks import Block, Table, Text, columns
-from cephtui.reports.facts import run_names
-from cephtui.reports.quality import QUALITY, effect_of, quality_of
-from cephtui.reports.text import cut
+from cephtui.reports.words.facts import run_names
+from cephtui.reports.words.quality import QUALITY, effect_of, quality_of
+from cephtui.reports.words.text import cut
 
 
 def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:

@@ -21,7 +21,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Ordered
 from cephtui.reading import open_regular
-from cephtui.reports.sparks import bucket
+from cephtui.reports.drawn.sparks import bucket
 from cephtui.sessions import store
 
 _PIECE_BYTES = 1 << 20

@@ -12,9 +12,9 @@ from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Chart, Color, Point, Series, Tick
-from cephtui.reports.text import metric_of
 from cephtui.reports.ticks import SECONDS, multiples, round_up, trimmed
 from cephtui.reports.views.report.material import Line
+from cephtui.reports.words.text import metric_of
 
 _PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
              1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)  # fmt: skip

@@ -17,8 +17,8 @@ from cephtui.analysis.slowest import osd_latency
 from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
-from cephtui.reports.anonymous import anonymous
-from cephtui.reports.mask import Mask, names_in
+from cephtui.reports.masking.anonymous import anonymous
+from cephtui.reports.masking.mask import Mask, names_in
 from cephtui.reports.views.report.material import Material, digests, lines_of
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links

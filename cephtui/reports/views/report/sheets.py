@@ -11,11 +11,11 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Document, Text, plain_text
-from cephtui.reports.expectation import SECONDS, runs_of
 from cephtui.reports.sheets import Sheet, SheetChart
-from cephtui.reports.verdict import left_out_lines
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.runs import conditions_of
+from cephtui.reports.words.expectation import SECONDS, runs_of
+from cephtui.reports.words.verdict import left_out_lines
 
 _COLUMNS = (
     *("session", "run", "side", "preset", "direction", "figure", "value", "unit", "quality", "outcome", "at"),

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from cephtui.models.findings import TOPICS
 from cephtui.models.rows import FindingKindRow
-from cephtui.reports.quality import LEVELS, limited_figures
-from cephtui.reports.tables import add_row, make_table, plain
+from cephtui.reports.render.tables import add_row, make_table, plain
+from cephtui.reports.words.quality import LEVELS, limited_figures
 
 
 def draw_kinds(rows: Sequence[FindingKindRow]) -> RenderableType:

@@ -14,7 +14,7 @@ from cephtui.models import Node
 from cephtui.models.rows import Info, PresetRow
 from cephtui.presets import choice_text, combinations
 from cephtui.printable import one_line
-from cephtui.reports.tables import add_row, make_table, plain
+from cephtui.reports.render.tables import add_row, make_table, plain
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS

@@ -17,7 +17,7 @@ from cephtui.analysis.batches import flow_names, under
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
-from cephtui.reports.quality import finding_line, first_of_each
+from cephtui.reports.words.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
 from cephtui.tools.tool import Tool
 

@@ -9,9 +9,9 @@ from cephtui.analysis.expectation import SECOND_REACHES
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
-from cephtui.reports.facts import run_names
 from cephtui.reports.styles import Style
-from cephtui.reports.verdict import left_out_lines
+from cephtui.reports.words.facts import run_names
+from cephtui.reports.words.verdict import left_out_lines
 
 STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
 """By the word; the others are open."""

@@ -11,7 +11,7 @@ from cephtui import units
 from cephtui.models import Plan, Step
 from cephtui.models.plan import bound_of_all
 from cephtui.presets import choice_text
-from cephtui.reports.text import conditions, joined, short_command
+from cephtui.reports.words.text import conditions, joined, short_command
 
 DROPS_CACHES = "drops the page cache of the nodes and, of a target in a pool, the caches of all OSDs"
 _ORDERED_MOST = 24

@@ -12,8 +12,8 @@ from cephtui import units
 from cephtui.analysis.host import FOLDERS, can_measure
 from cephtui.models.host import HostRow
 from cephtui.printable import listed
-from cephtui.reports.tables import Fitting, plain
-from cephtui.reports.text import joined
+from cephtui.reports.render.tables import Fitting, plain
+from cephtui.reports.words.text import joined
 
 _TITLES = {
     "machine": "machine",

@@ -12,8 +12,8 @@ from cephtui.analysis.verdict import why_not_judged
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.printable import either
-from cephtui.reports.facts import ranges
-from cephtui.reports.text import metric_of
+from cephtui.reports.words.facts import ranges
+from cephtui.reports.words.text import metric_of
 
 _WORDS: dict[Word, str] = {
     "better": "better by more than {}",

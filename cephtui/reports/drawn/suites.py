@@ -10,7 +10,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.models.rows import SuiteRow, SuiteStepRow
 from cephtui.presets import choice_text
-from cephtui.reports.tables import add_row, make_table
+from cephtui.reports.render.tables import add_row, make_table
 
 _ORDERS = {"abab": "The steps take turns: A B A B.", "abba": "The steps take turns: A B B A."}
 

@@ -12,11 +12,11 @@ from cephtui.analysis.ended import ended_text, ended_word
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models.findings.client import NODE_ENDED
 from cephtui.models.metrics import LIVE
-from cephtui.reports.bars import bars
-from cephtui.reports.quality import effect_of
-from cephtui.reports.sparks import spark
-from cephtui.reports.tables import add_row, make_table
-from cephtui.reports.text import cluster_line, conditions, link_figures, live_columns, written
+from cephtui.reports.drawn.bars import bars
+from cephtui.reports.drawn.sparks import spark
+from cephtui.reports.render.tables import add_row, make_table
+from cephtui.reports.words.quality import effect_of
+from cephtui.reports.words.text import cluster_line, conditions, link_figures, live_columns, written
 
 _SPARK_WIDTH = 24
 _LIVE_FINDINGS = 3

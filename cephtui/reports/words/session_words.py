@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cephtui import units
 from cephtui.models.rows import SessionRow
-from cephtui.reports.quality import LEVELS
+from cephtui.reports.words.quality import LEVELS
 from cephtui.sessions.demo import is_packaged
 
 BEST = ("best IOPS", "best bandwidth")

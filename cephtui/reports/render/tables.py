@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cephtui.frozen import dataclass
 from cephtui.printable import printable
-from cephtui.reports.text import shorter
+from cephtui.reports.words.text import shorter
 
 _UNLIMITED = 1 << 20
 """Columns."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from cephtui.models import Model
-from cephtui.reports.mask import WORDS, Mask
+from cephtui.reports.masking.mask import WORDS, Mask
 
 M = TypeVar("M", bound=Model)
 _OF_RUNS = ("event", "outcome", "tool", "summary", "code")

@@ -19,7 +19,7 @@ from rich.cells import cell_len
 
 from cephtui.config import LOCAL
 from cephtui.models import Model, NameKind, NamesOf, Said
-from cephtui.reports.shapes import OWN_IMAGE, USUAL, host_names, setting, shaped
+from cephtui.reports.masking.shapes import OWN_IMAGE, USUAL, host_names, setting, shaped
 from cephtui.targets import KINDS
 from cephtui.targets.base import OWN_PREFIX
 from cephtui.tools import TOOLS

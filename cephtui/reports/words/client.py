@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.analysis.conditions import load_of, threads_not_counted
 from cephtui.models import DiskUse, LatencyShare, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.text import cut
+from cephtui.reports.words.text import cut
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _LEAST_PERCENT = 0.05

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.models.rows import ImportedPart
-from cephtui.reports.facts import ranges
-from cephtui.reports.tables import Fitting, Noted, add_row, make_table, plain
+from cephtui.reports.render.tables import Fitting, Noted, add_row, make_table, plain
+from cephtui.reports.words.facts import ranges
 
 _FILE_MOST, _PATH_MOST = 30, 1000
 """Characters of a file's name where there is little room: its end says most."""

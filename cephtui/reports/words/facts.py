@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.config import LOCAL
 from cephtui.models import ClusterEnvironment, Run
-from cephtui.reports.text import cut, imported, joined, short_version
+from cephtui.reports.words.text import cut, imported, joined, short_version
 from cephtui.tools import TOOLS
 
 _NODES_NAMED = 4

@@ -1,0 +1,1 @@
+"""Names of hosts, pools, images and files replaced by stand-ins."""

@@ -1,0 +1,1 @@
+"""What results are called: figures, conditions and verdicts in words."""
