@@ -224,7 +224,7 @@ def test_a_healthy_cluster() -> None:
     assert (found.unclean, found.misplaced_ratio, found.degraded_ratio) == ({}, 0, 0)
     assert (found.read_iops, found.write_iops, found.write_bytes, found.recovery_bytes) == (0, 0, 0, 0)
     assert found.fsid == osd_map_fsid()
-    assert cluster.findings(found) == ()
+    assert cluster.state_findings(found) == ()
 
 
 def osd_map_fsid() -> str:
@@ -235,7 +235,7 @@ def test_client_rates() -> None:
     found = state("busy")
     assert found.write_iops > 1000
     assert found.write_bytes > found.write_iops * 4000
-    assert cluster.findings(found) == ()
+    assert cluster.state_findings(found) == ()
 
 
 def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
@@ -243,7 +243,7 @@ def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
     assert found.health == "HEALTH_OK"
     assert (found.osds, found.osds_up, found.osds_in) == (3, 3, 2)
     assert found.misplaced_ratio > 0.1
-    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    by_code = {finding.code: finding for finding in cluster.state_findings(found)}
     assert by_code.keys() == {"osds", "pgs", "recovery"}
     assert by_code["osds"] == OSDS.found(osds=1, of=3)
     assert by_code["pgs"].values["pgs"] == sum(found.unclean.values())
@@ -253,7 +253,7 @@ def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
 def test_degraded_objects_are_found() -> None:
     found = state("osd-down")
     assert found.degraded_ratio > 0.2
-    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    by_code = {finding.code: finding for finding in cluster.state_findings(found)}
     assert "OSD_DOWN (1 osds down)" in by_code["health-speed"].text
     assert by_code["osd-down"] == OSD_DOWN.found(osds=1, of=3)
     assert by_code["recovery"].values["degraded_ratio"] == found.degraded_ratio
@@ -262,14 +262,14 @@ def test_degraded_objects_are_found() -> None:
 def test_an_osd_that_is_down_and_out_is_one_that_is_out() -> None:
     """Its data is on the others by now: Ceph itself reports HEALTH_OK."""
     gone = ClusterState("HEALTH_OK", osds=12, osds_up=11, osds_in=11, osds_down=("osd.3",), pgs=8)
-    assert cluster.findings(gone) == (OSDS.found(osds=1, of=12),)
+    assert cluster.state_findings(gone) == (OSDS.found(osds=1, of=12),)
     check = HealthCheck("OSD_DOWN", "HEALTH_WARN", "1 osds down", 1)
     both = replace(gone, health="HEALTH_WARN", checks=(check,), osds_up=10, osds_down=("osd.3", "osd.7"))
-    assert OSD_DOWN.found(osds=1, of=12) in cluster.findings(both)
-    assert OSDS.found(osds=1, of=12) in cluster.findings(both)
+    assert OSD_DOWN.found(osds=1, of=12) in cluster.state_findings(both)
+    assert OSDS.found(osds=1, of=12) in cluster.state_findings(both)
     muted = replace(both, health="HEALTH_OK", checks=(replace(check, muted=True),), osds_in=12, osds_up=11)
     muted = replace(muted, osds_down=("osd.7",))
-    assert cluster.findings(muted) == (OSD_DOWN.found(osds=1, of=12, details=("osd.7",)),)
+    assert cluster.state_findings(muted) == (OSD_DOWN.found(osds=1, of=12, details=("osd.7",)),)
 
 
 def test_pgs_whose_osds_are_gone_serve_nobody() -> None:
@@ -312,7 +312,7 @@ def test_what_a_clean_pg_does_besides_is_a_finding_of_its_own() -> None:
     }
     found = ClusterState("HEALTH_OK", pgs=15, pg_states=states)
     assert found.scrubbing_pgs == 3
-    assert cluster.findings(found) == (
+    assert cluster.state_findings(found) == (
         PGS.found(pgs=1, of=15, details=("1 active+clean+remapped",)),
         SCRUB.found(pgs=3, of=15),
         SNAPTRIM.found(pgs=1, of=15),
@@ -320,19 +320,19 @@ def test_what_a_clean_pg_does_besides_is_a_finding_of_its_own() -> None:
 
 
 def test_the_rate_of_a_recovery_before_a_run_is_not_said_to_be_of_the_run() -> None:
-    (found,) = cluster.findings(ClusterState("HEALTH_OK", recovery_bytes=64e6))
+    (found,) = cluster.state_findings(ClusterState("HEALTH_OK", recovery_bytes=64e6))
     assert found.code == "recovery"
     assert "run" not in found.text
 
 
 def test_muted_checks_are_not_told() -> None:
     checks = (HealthCheck("A", "HEALTH_WARN", "one", 1, muted=True), HealthCheck("B", "HEALTH_WARN", "two", 1))
-    (finding,) = cluster.findings(ClusterState("HEALTH_WARN", checks))
+    (finding,) = cluster.state_findings(ClusterState("HEALTH_WARN", checks))
     assert (finding.code, finding.values) == ("health-speed", {"status": "HEALTH_WARN", "details": ("B (two)",)})
 
 
 def test_health_errors_are_findings(golden: Golden) -> None:
-    texts = {finding.code: finding.text for finding in cluster.findings(state("full"))}
+    texts = {finding.code: finding.text for finding in cluster.state_findings(state("full"))}
     assert "OSD_FULL (3 full osd(s)), POOL_FULL (5 pool(s) full)" in texts["health-speed"]
     golden.same(texts["health-speed"])
 
@@ -475,7 +475,7 @@ def test_osds_that_are_down_or_out_have_names() -> None:
     assert cluster.parse_osds(text).names == ("osd.2", "osd.7")
     assert watch.CephWatch().feed(text) == [cluster.OsdNames(("osd.2", "osd.7"))]
     down = replace(state("osd-down"), osds_down=("osd.2",))
-    assert OSD_DOWN.found(osds=1, of=3, details=("osd.2",)) in cluster.findings(down)
+    assert OSD_DOWN.found(osds=1, of=3, details=("osd.2",)) in cluster.state_findings(down)
 
 
 @pytest.mark.parametrize("name", ["healthy", "busy", "osd-out", "osd-down"])
@@ -528,7 +528,7 @@ def test_pool_rates() -> None:
         rates.parse_pool_stats(recorded("busy/pool-stats"), "another")
 
 
-def seen(pieces: Sequence[str]) -> list[watch.Seen]:
+def seen(pieces: Sequence[str]) -> list[watch.Report]:
     reader = watch.CephWatch()
     return [answer for piece in pieces for answer in reader.feed(piece)]
 

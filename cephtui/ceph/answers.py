@@ -41,40 +41,40 @@ def load(text: str) -> Any:
 
 def table(text: str, *keys: str) -> Mapping[str, Any]:
     """The object in an answer, which has all these keys; raises ValueError."""
-    found = load(text)
-    if not isinstance(found, dict) or not all(key in found for key in keys):
+    answer = load(text)
+    if not isinstance(answer, dict) or not all(key in answer for key in keys):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
+    return answer
 
 
 def rows(text: str) -> Sequence[Mapping[str, Any]]:
     """The objects of the list in an answer; raises ValueError."""
-    found = load(text)
-    if not isinstance(found, list):
+    answer = load(text)
+    if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return objects(found)
+    return objects(answer)
 
 
 def part(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
     """The object below these keys, empty where there is none."""
-    found: Any = value
+    inner: Any = value
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def objects(value: Any) -> Sequence[Mapping[str, Any]]:
     """The objects in a list; empty where it is none."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def number(value: Any, default: float = 0.0) -> float:
     """A figure, which Ceph sometimes prints as text; the default where it is negative, infinite or no number."""
     try:
-        found = default if value is None or isinstance(value, bool) else float(value)
+        figure = default if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         return default
-    return found if 0 <= found < _FIGURE_MOST else default
+    return figure if 0 <= figure < _FIGURE_MOST else default
 
 
 def whole(value: Any, default: int = 0) -> int:
@@ -85,7 +85,7 @@ def whole(value: Any, default: int = 0) -> int:
 
 def words(value: Any) -> tuple[str, ...]:
     """A list of names."""
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
 def short_text(value: Any) -> str:
@@ -110,5 +110,5 @@ def no_cluster(status: int | None, stderr: str) -> str | None:
 
 def missing(status: int | None, stderr: str) -> str | None:
     """``image`` or ``pool`` where rbd found no such thing, else None: then the command failed for another reason."""
-    found = _NOT_FOUND.search(stderr) if status == 2 else None
-    return found[1] if found else None
+    match = _NOT_FOUND.search(stderr) if status == 2 else None
+    return match[1] if match else None

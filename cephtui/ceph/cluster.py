@@ -153,8 +153,8 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     reported = answers.part(answer, "health")
     monmap = answers.part(answer, "monmap")
     pg_states = {
-        str(one.get("state_name")): answers.whole(one.get("count"))
-        for one in answers.objects(pgmap.get("pgs_by_state"))
+        str(entry.get("state_name")): answers.whole(entry.get("count"))
+        for entry in answers.objects(pgmap.get("pgs_by_state"))
     }
     recovery_bytes = answers.number(pgmap.get("recovering_bytes_per_sec"))
     return ClusterState(
@@ -185,8 +185,8 @@ def parse_osds(text: str) -> OsdNames:
 
 
 def osds_of(answer: Mapping[str, Any]) -> OsdNames:
-    found = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
-    return OsdNames(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
+    nodes = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
+    return OsdNames(tuple(str(node.get("name")) for node in nodes if node.get("type") == "osd"))
 
 
 def cache_drop_argv(osd: str) -> tuple[str, ...]:
@@ -205,12 +205,12 @@ def _check(code: str, value: Any) -> HealthCheck:
 def parse_versions(text: str) -> Mapping[str, int]:
     """How many daemons run each version, such as ``16.2.15``; answers ``VERSIONS_ARGV``."""
     answer = answers.table(text, "overall")
-    found: dict[str, int] = {}
+    daemons: dict[str, int] = {}
     for version, count in answers.part(answer, "overall").items():
         short = re.search(r"ceph version (\S+)", version)
         name = short[1] if short else version
-        found[name] = found.get(name, 0) + answers.whole(count)
-    return found
+        daemons[name] = daemons.get(name, 0) + answers.whole(count)
+    return daemons
 
 
 def parse_option(text: str) -> str:
@@ -255,7 +255,7 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     return not _count(before, SLOW_OPS) or not slow <= earlier
 
 
-def findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
+def state_findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
     """What the cluster's state does to the figures; without ``has_mds``, to those of what does not pass an MDS."""
     return (*_health(state, has_mds), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
 
@@ -264,8 +264,8 @@ def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
     """A state that is not healthy and gives no reason may cost speed."""
     if state.health == "HEALTH_OK":
         return
-    known = {check.code: check.message for check in state.checks if not check.muted}
-    checks = health.by_effect(known, stood=known, has_mds=has_mds)
+    messages = {check.code: check.message for check in state.checks if not check.muted}
+    checks = health.by_effect(messages, stood=messages, has_mds=has_mds)
     if checks.speed or not checks.other:
         yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)
     if checks.other:
@@ -290,13 +290,13 @@ def _pgs(state: ClusterState) -> Iterator[Finding]:
 
 
 def _recovery(state: ClusterState) -> Iterator[Finding]:
-    known = {
+    figures = {
         "degraded_ratio": state.degraded_ratio or None,
         "misplaced_ratio": state.misplaced_ratio or None,
         "rate_bytes": state.recovery_bytes or None,
     }
-    if any(known.values()):
-        yield RECOVERY.found(**known)
+    if any(figures.values()):
+        yield RECOVERY.found(**figures)
 
 
 def _scrub(state: ClusterState) -> Iterator[Finding]:

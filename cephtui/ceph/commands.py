@@ -53,21 +53,21 @@ def _request(command: Sequence[str]) -> dict[str, object]:
     words = tuple(command[1:-2] if tuple(command[-2:]) == _FORMAT else command[1:])
     if words[0] == "tell":
         return {"target": words[1], "prefix": " ".join(words[2:])}
-    prefix = next((known for known in _PARAMETERS if words[: len(known)] == known), words)
+    prefix = next((start for start in _PARAMETERS if words[: len(start)] == start), words)
     values = zip(_PARAMETERS.get(prefix, ()), words[len(prefix) :], strict=False)
     return {"prefix": " ".join(prefix), **{name: [value] if name in _LISTS else value for name, value in values}}
 
 
 def parse_answers(text: str, commands: int) -> tuple[Answer, ...]:
     """The answers to so many commands; raises ValueError."""
-    found = answers.load(text)
-    if not isinstance(found, list) or len(found) != commands:
+    replies = answers.load(text)
+    if not isinstance(replies, list) or len(replies) != commands:
         raise ValueError(f"{commands} answers expected")
-    return tuple(_answer(one) for one in found)
+    return tuple(_answer(reply) for reply in replies)
 
 
-def _answer(one: object) -> Answer:
-    match one:
+def _answer(reply: object) -> Answer:
+    match reply:
         case [int(status), str(output), str(error)]:
             return status, output, error
     raise ValueError("an answer is a status, an output and an error output")

@@ -89,9 +89,9 @@ def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:
     An OSD that does not answer within ``osd_seconds`` has failed.
     """
     words = os.environ.get("CEPH_ARGS", "").split()
-    name, others = entity(words) if words else ("client.admin", words)
+    name, options = entity(words) if words else ("client.admin", words)
     cluster = rados.Rados(name=name, conffile="")
-    cluster.conf_parse_argv(others)
+    cluster.conf_parse_argv(options)
     cluster.conf_set("rados_osd_op_timeout", str(osd_seconds))
     cluster.connect(timeout=CONNECT_SECONDS)
     return cluster
@@ -101,11 +101,11 @@ def entity(words: Any) -> Any:
     """Who connects, and the other options."""
     import argparse
 
-    options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--id", "--user", default="admin")
-    options.add_argument("-n", "--name")
-    known, others = options.parse_known_args(words)
-    return known.name or "client." + known.id, others
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--id", "--user", default="admin")
+    parser.add_argument("-n", "--name")
+    client, options = parser.parse_known_args(words)
+    return client.name or "client." + client.id, options
 
 
 def repeat(cluster: Any, commands: Any, seconds: float) -> int:
@@ -148,10 +148,10 @@ def ask_osds(cluster: Any, command: Any) -> Any:
         return status, "", error
     text = json.dumps(command)
     with ThreadPoolExecutor(OSDS_AT_ONCE) as threads:
-        found = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
-    failed = sorted((one for one in found if one[0]), key=lambda one: one[0] == NO_SUCH_OSD)
+        replies = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
+    failed = sorted((reply for reply in replies if reply[0]), key=lambda reply: reply[0] == NO_SUCH_OSD)
     status, error = (failed[0][0], failed[0][2]) if failed else (0, "")
-    return status, "\n".join(one[1].strip() for one in found), error
+    return status, "\n".join(reply[1].strip() for reply in replies), error
 
 
 def answer(done: Any) -> Any:

@@ -44,9 +44,9 @@ class Config:
 
 def parse_config(text: str) -> Config:
     """The answer to ``CONFIG_ARGV``."""
-    found = sorted(answers.rows(text), key=_place)
-    kept = {f"{_section(one)[:_NAME_MOST]} {_name(one)[:_NAME_MOST]}": _value(one) for one in found[:OPTIONS_MOST]}
-    return Config(kept, max(0, len(found) - OPTIONS_MOST))
+    rows = sorted(answers.rows(text), key=_place)
+    options = {f"{_section(row)[:_NAME_MOST]} {_name(row)[:_NAME_MOST]}": _value(row) for row in rows[:OPTIONS_MOST]}
+    return Config(options, max(0, len(rows) - OPTIONS_MOST))
 
 
 def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:

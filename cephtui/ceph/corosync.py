@@ -30,11 +30,11 @@ def is_node_name(text: str) -> bool:
 
 def parse_corosync(text: str) -> tuple[ClusterNode, ...]:
     """The nodes in a corosync.conf, each once; whatever else is in it is passed over."""
-    found: dict[str, ClusterNode] = {}
+    by_name: dict[str, ClusterNode] = {}
     for node in _nodes(text):
-        if len(found) < _NODES_MOST:
-            found.setdefault(node.name, node)
-    return tuple(found.values())
+        if len(by_name) < _NODES_MOST:
+            by_name.setdefault(node.name, node)
+    return tuple(by_name.values())
 
 
 def _nodes(text: str) -> Iterator[ClusterNode]:

@@ -30,12 +30,12 @@ class FileSystems:
 def parse_file_systems(text: str) -> FileSystems:
     """The answer to ``FILE_SYSTEMS_ARGV``; raises ValueError."""
     answer = answers.table(text, "filesystems")
-    found, default = {}, None
-    for one in answers.objects(answer["filesystems"]):
-        mdsmap = answers.part(one, "mdsmap")
+    by_name, default = {}, None
+    for file_system in answers.objects(answer["filesystems"]):
+        mdsmap = answers.part(file_system, "mdsmap")
         pools = mdsmap.get("data_pools")
         name = str(mdsmap.get("fs_name", ""))
-        found[name] = FileSystem(name, tuple(map(answers.whole, pools if isinstance(pools, list) else ())))
-        if one.get("id") == answer.get("default_fscid"):
+        by_name[name] = FileSystem(name, tuple(map(answers.whole, pools if isinstance(pools, list) else ())))
+        if file_system.get("id") == answer.get("default_fscid"):
             default = name
-    return FileSystems(found, default)
+    return FileSystems(by_name, default)

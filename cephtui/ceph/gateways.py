@@ -18,8 +18,8 @@ _FRONTEND = re.compile(r"(?:^|\s)(ssl_)?(endpoint|port)=([^\s+]+)")
 def parse_gateways(text: str) -> tuple[str, ...]:
     """The answer to ``SERVICES_ARGV``: ``http://10.0.0.1:7480``, each once."""
     daemons = answers.part(answers.table(text), "services", "rgw", "daemons")
-    found = (endpoint for each in daemons.values() if isinstance(each, dict) for endpoint in _endpoints(each))
-    return tuple(sorted(dict.fromkeys(found)))
+    endpoints = (endpoint for daemon in daemons.values() if isinstance(daemon, dict) for endpoint in _endpoints(daemon))
+    return tuple(sorted(dict.fromkeys(endpoints)))
 
 
 def _endpoints(daemon: Mapping[str, Any]) -> Iterator[str]:

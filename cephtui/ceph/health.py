@@ -152,9 +152,9 @@ def by_effect(checks: Mapping[str, str], *, stood: Collection[str] = (), has_mds
 
 def _words(code: str, message: str) -> str:
     """``SLOW_OPS (3 slow ops)``; of a check that outlasts what it is about, how long that may have been over."""
-    told = [message] if message not in ("", code) else []
-    told += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
-    return f"{code} ({', '.join(told)})" if told else code
+    remarks = [message] if message not in ("", code) else []
+    remarks += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
+    return f"{code} ({', '.join(remarks)})" if remarks else code
 
 
 def number_in(message: str) -> int:

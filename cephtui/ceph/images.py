@@ -128,11 +128,11 @@ def parse_metadata(status: int, text: str) -> str | None:
     """The answer to ``metadata_argv``, a dump in hexadecimal; None where there is no such key. Raises ValueError."""
     if status != 0 and "No such key" in text:
         return None
-    found = bytes.fromhex("".join(_DUMPED.findall(text)))
+    content = bytes.fromhex("".join(_DUMPED.findall(text)))
     length = _DUMPED_LENGTH.search(text)
-    if status != 0 or length is None or len(found) != int(length[1]):
+    if status != 0 or length is None or len(content) != int(length[1]):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found.decode("utf-8", "replace")
+    return content.decode("utf-8", "replace")
 
 
 def parse_info(text: str, pool: str) -> ImageInfo:
@@ -164,10 +164,11 @@ def _parent(answer: Any) -> str | None:
 def parse_status(text: str) -> ImageUse:
     """The answer to ``status_argv``."""
     answer = answers.table(text, "watchers")
-    found = answer["watchers"]
-    watchers = list(found.values()) if isinstance(found, dict) else found  # by name up to Mimic
+    watchers = answer["watchers"]
+    if isinstance(watchers, dict):  # by name up to Mimic
+        watchers = list(watchers.values())
     return ImageUse(
-        tuple(Watcher(str(one.get("address", "?")), _client(one)) for one in answers.objects(watchers)),
+        tuple(Watcher(str(watcher.get("address", "?")), _client(watcher)) for watcher in answers.objects(watchers)),
         migrating=bool(answer.get("migration")),
     )
 
@@ -178,17 +179,17 @@ def _client(answer: Any) -> int | None:
 
 def parse_snapshots(text: str) -> tuple[str, ...]:
     """The answer to ``snapshots_argv``: their names, those of the trash by what they were called."""
-    found = []
-    for one in answers.rows(text):
-        place = answers.part(one, "namespace")
-        found.append(str(place.get("original_name") or one.get("name")))
-    return tuple(found)
+    snapshots = []
+    for snapshot in answers.rows(text):
+        place = answers.part(snapshot, "namespace")
+        snapshots.append(str(place.get("original_name") or snapshot.get("name")))
+    return tuple(snapshots)
 
 
 def parse_children(text: str) -> tuple[str, ...]:
     """The answer to ``children_argv``: ``pool/image`` of each."""
     keys = ("pool", "pool_namespace", "image")
-    return tuple("/".join(str(one[key]) for key in keys if one.get(key)) for one in answers.rows(text))
+    return tuple("/".join(str(child[key]) for key in keys if child.get(key)) for child in answers.rows(text))
 
 
 def parse_is_thin(text: str) -> bool:
@@ -197,7 +198,7 @@ def parse_is_thin(text: str) -> bool:
     False proves nothing: 4 KiB in each object are enough for it.
     """
     answer = answers.table(text, "images")
-    images = [one for one in answers.objects(answer["images"]) if "snapshot" not in one]
+    images = [image for image in answers.objects(answer["images"]) if "snapshot" not in image]
     if not images or "used_size" not in images[-1]:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
@@ -267,11 +268,11 @@ def _guard_owner(facts: ImageFacts) -> Refusal | None:
 
 def _guard_use(facts: ImageFacts, own_clients: frozenset[int]) -> Refusal | None:
     watchers = facts.use.watchers if facts.use else ()
-    others = [one.address for one in watchers if one.client is None or one.client not in own_clients]
-    if not others:
+    addresses = [watcher.address for watcher in watchers if watcher.client is None or watcher.client not in own_clients]
+    if not addresses:
         return None
     remedy = f"{_OTHER}; a client that has just died stays for 30 s"
-    return Refusal(f"image {facts.info.spec} is in use by {answers.listed(others)}", remedy)
+    return Refusal(f"image {facts.info.spec} is in use by {answers.listed(addresses)}", remedy)
 
 
 def _guard_unknown(facts: ImageFacts) -> Refusal | None:

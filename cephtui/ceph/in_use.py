@@ -34,8 +34,8 @@ class ImagesInUse:
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
     """Reports ImagesInUse; inspects ``most`` images in about ``seconds`` where the cephx caps deny asking the OSDs."""
-    asked = commands.requests([_WATCHERS_ARGV])
-    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, asked)
+    requests = commands.requests([_WATCHERS_ARGV])
+    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, requests)
 
 
 def parse_in_use(text: str) -> ImagesInUse:

@@ -50,25 +50,25 @@ class Shape:
     @property
     def text(self) -> str:
         """As it is written: ``pg=32,size=3``."""
-        made = {"k": self.k, "m": self.m, "domain": self.domain}
-        kept: Mapping[str, object] = {"ec": self.ec} if self.ec else made if self.k else {"size": self.size}
-        parts = {"pg": self.pg, **kept, "rule": self.rule}
+        profile = {"k": self.k, "m": self.m, "domain": self.domain}
+        redundancy: Mapping[str, object] = {"ec": self.ec} if self.ec else profile if self.k else {"size": self.size}
+        parts = {"pg": self.pg, **redundancy, "rule": self.rule}
         return ",".join(f"{name}={value}" for name, value in parts.items() if value)
 
 
 def parse_shape(text: str) -> Shape:
     """What ``pg=32,size=3`` says; raises ValueError."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for word in text.split(","):
         name, equals, value = word.partition("=")
-        if not equals or name in found or name not in {*_NUMBERS, *_NAMES}:
+        if not equals or name in fields or name not in {*_NUMBERS, *_NAMES}:
             raise ValueError(EXPECTED)
-        found[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
-    if ("k" in found) != ("m" in found) or ("domain" in found and "k" not in found):
+        fields[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
+    if ("k" in fields) != ("m" in fields) or ("domain" in fields and "k" not in fields):
         raise ValueError("k=N and m=N belong together, and domain=host or osd to them")
-    if len(found.keys() & {"size", "ec", "k"}) > 1:
+    if len(fields.keys() & {"size", "ec", "k"}) > 1:
         raise ValueError("one of size=N, ec=PROFILE, and k=N with m=N")
-    return Shape(**found)
+    return Shape(**fields)
 
 
 def _number(name: str, value: str) -> int:
@@ -94,10 +94,10 @@ def make_argvs(shape: Shape, name: str) -> list[tuple[str, ...]]:
     fixed = ("--autoscale-mode", "off")
     if not shape.is_erasure:
         return [(*create, "replicated", *rule, "--size", str(shape.size), *fixed)]
-    profile = ("ceph", "osd", "erasure-code-profile", "set", name)
+    set_profile = ("ceph", "osd", "erasure-code-profile", "set", name)
     chunks = (f"k={shape.k}", f"m={shape.m}", f"crush-failure-domain={shape.domain}")
-    made = [] if shape.ec else [(*profile, *chunks)]
-    return [*made, (*create, "erasure", shape.ec or name, *rule, *fixed)]
+    profile_argvs = [] if shape.ec else [(*set_profile, *chunks)]
+    return [*profile_argvs, (*create, "erasure", shape.ec or name, *rule, *fixed)]
 
 
 def claim_argvs(name: str, owner: str) -> list[tuple[str, ...]]:
@@ -164,8 +164,8 @@ def guard_shape(
     if shape.rule and rules is not None and shape.rule not in names:
         return Refusal(f"there is no CRUSH rule {shape.rule}", f"choose one of: {listed(names, 8)}")
     if shape.ec and shape.ec not in osd_map.ec_profiles:
-        known = listed(sorted(osd_map.ec_profiles), 8) or "none"
-        return Refusal(f"there is no erasure code profile {shape.ec}", f"choose one of: {known}; or write k=N,m=N")
+        profiles = listed(sorted(osd_map.ec_profiles), 8) or "none"
+        return Refusal(f"there is no erasure code profile {shape.ec}", f"choose one of: {profiles}; or write k=N,m=N")
     return _guard_domains(shape, osd_map, rules, tree) or _guard_pgs(shape, osd_map, osds, pgs_per_osd)
 
 
@@ -179,9 +179,9 @@ def copies(shape: Shape, osd_map: OsdMap) -> tuple[int, float]:
 
 def _chunks(shape: Shape, osd_map: OsdMap) -> tuple[int, int]:
     profile = osd_map.ec_profiles.get(shape.ec, {})
-    found = [profile.get(name, "") for name in ("k", "m")]
-    if shape.ec and all(re.fullmatch(r"[1-9][0-9]{0,2}", each) for each in found):
-        return int(found[0]), int(found[1])
+    chunks = [profile.get(name, "") for name in ("k", "m")]
+    if shape.ec and all(re.fullmatch(r"[1-9][0-9]{0,2}", chunk_count) for chunk_count in chunks):
+        return int(chunks[0]), int(chunks[1])
     return shape.k or 2, shape.m or 1
 
 
@@ -215,13 +215,13 @@ def _guard_domains(
 
 def _guard_pgs(shape: Shape, osd_map: OsdMap, osds: int, pgs_per_osd: int) -> Refusal | None:
     """The monitors count all copies of all pools' PGs."""
-    each = copies(shape, osd_map)[0]
+    osds_per_pg = copies(shape, osd_map)[0]
     used = sum(_pgs(pool) for pool in osd_map.pools.values())
-    most = pgs_per_osd * osds
-    if used + shape.pg * each <= most:
+    needed, most = used + shape.pg * osds_per_pg, pgs_per_osd * osds
+    if needed <= most:
         return None
-    left = max(0, most - used) // each
-    problem = f"{shape.pg} PGs of {each} would make {used + shape.pg * each} on {osds} OSDs, more than the {most} that "
+    left = max(0, most - used) // osds_per_pg
+    problem = f"{shape.pg} PGs of {osds_per_pg} would make {needed} on {osds} OSDs, more than the {most} that "
     limit = f"mon_max_pg_per_osd allows ({pgs_per_osd} each)"
     return Refusal(problem + limit, f"choose pg={left} or fewer" if left else "delete a pool that is not used")
 

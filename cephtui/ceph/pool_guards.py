@@ -41,8 +41,8 @@ def guard_pool(
     """
     pool = osd_map.pools.get(name)
     if pool is None:
-        known = answers.listed(sorted(osd_map.pools), 8) or "none"
-        return Refusal(f"there is no pool {name}", f"choose one of: {known}")
+        pools = answers.listed(sorted(osd_map.pools), 8) or "none"
+        return Refusal(f"there is no pool {name}", f"choose one of: {pools}")
     return _guard_flags(pool, osd_map, state, writes) or _guard_pgs(pool, state, pgs)
 
 
@@ -172,8 +172,8 @@ def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
     placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
     total = placed.total()
     raw = new_bytes * space.pool.raw_per_byte
-    found = [(osd, osd.used + raw * placed[osd.id] / total) for osd in space.osds or () if placed[osd.id]]
-    return sorted(found, key=lambda one: -one[1] / one[0].total)
+    fills = [(osd, osd.used + raw * placed[osd.id] / total) for osd in space.osds or () if placed[osd.id]]
+    return sorted(fills, key=lambda fill: -fill[1] / fill[0].total)
 
 
 def space_findings(space: Space) -> tuple[Finding, ...]:

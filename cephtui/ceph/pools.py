@@ -148,7 +148,7 @@ def parse_osd_map(text: str) -> OsdMap:
     """The answer to ``OSD_MAP_ARGV``."""
     answer = answers.table(text, "pools")
     profiles = answers.part(answer, "erasure_code_profiles")
-    pools = [_pool(one, profiles) for one in answers.objects(answer["pools"])]
+    pools = [_pool(pool, profiles) for pool in answers.objects(answer["pools"])]
     osds = answers.objects(answer.get("osds"))
     flags = answers.words(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
     return OsdMap(
@@ -167,15 +167,17 @@ def parse_osd_map(text: str) -> OsdMap:
 
 
 def _addresses(osds: Sequence[Mapping[str, Any]], name: str) -> frozenset[networks.Address]:
-    found = (networks.parse_address(str(osd.get(name) or "")) for osd in osds)
-    return frozenset(address for address in found if address)
+    addresses = (networks.parse_address(str(osd.get(name) or "")) for osd in osds)
+    return frozenset(address for address in addresses if address)
 
 
 def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
     """One that was never up has no address yet."""
-    pairs = [[str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds]
-    known = [(public, own) for public, own in pairs if public and own]
-    return any(public != own for public, own in known) if known else None
+    addresses = [
+        [str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds
+    ]
+    reported = [(public, cluster) for public, cluster in addresses if public and cluster]
+    return any(public != cluster for public, cluster in reported) if reported else None
 
 
 def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
@@ -208,43 +210,43 @@ def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
 def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[str, str]:
     """Picked by name, since much of a pool changes by itself; ``options`` has only what was set."""
     flags = set(str(answer.get("flags_names", "")).split(",")) - _PASSING_FLAGS
-    found = {
+    settings = {
         "application": ",".join(answers.part(answer, "application_metadata")),
         "flags": ",".join(sorted(flags)),
         **{name: answer[name] for name in ("cache_mode", "fast_read", "quota_max_objects") if name in answer},
         **answers.part(answer, "options"),
         **{f"ec {name}": value for name, value in profile.items()},
     }
-    return {str(name)[:_NAME_MOST]: answers.short_text(found[name]) for name in list(found)[:_SETTINGS_MOST]}
+    return {str(name)[:_NAME_MOST]: answers.short_text(settings[name]) for name in list(settings)[:_SETTINGS_MOST]}
 
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
     """The answer to ``USAGE_ARGV``, by the pools' names."""
     answer = answers.table(text, "pools")
-    found = {}
-    for one in answers.objects(answer["pools"]):
-        stats = answers.part(one, "stats")
+    usage = {}
+    for pool in answers.objects(answer["pools"]):
+        stats = answers.part(pool, "stats")
         stored = answers.whole(stats.get("stored", stats.get("bytes_used")))
         available = answers.whole(stats.get("max_avail"))
         raw = answers.whole(stats["bytes_used"]) if "stored" in stats and "bytes_used" in stats else None
-        found[str(one.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")), raw)
-    return found
+        usage[str(pool.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")), raw)
+    return usage
 
 
 def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
     """The answer to ``OSD_USAGE_ARGV``; OSDs without a size, which are down and out, are left out."""
     answer = answers.table(text, "nodes")
-    found = (
+    osds = (
         OsdUsage(
-            answers.whole(one.get("id")),
-            answers.whole(one.get("kb")) * 1024,
-            answers.whole(one.get("kb_used")) * 1024,
-            str(one.get("device_class") or ""),
+            answers.whole(osd.get("id")),
+            answers.whole(osd.get("kb")) * 1024,
+            answers.whole(osd.get("kb_used")) * 1024,
+            str(osd.get("device_class") or ""),
         )
-        for one in answers.objects(answer["nodes"])
-        if one.get("type", "osd") == "osd"
+        for osd in answers.objects(answer["nodes"])
+        if osd.get("type", "osd") == "osd"
     )
-    return tuple(one for one in found if one.total)
+    return tuple(osd for osd in osds if osd.total)
 
 
 def parse_pgs(text: str) -> tuple[Pg, ...]:
@@ -253,7 +255,7 @@ def parse_pgs(text: str) -> tuple[Pg, ...]:
     stats = answer.get("pg_stats") if isinstance(answer, dict) else answer
     if not isinstance(stats, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return tuple(_pg(one) for one in answers.objects(stats))
+    return tuple(_pg(pg) for pg in answers.objects(stats))
 
 
 def _pg(answer: Mapping[str, Any]) -> Pg:
@@ -265,7 +267,7 @@ def _pg(answer: Mapping[str, Any]) -> Pg:
 
 def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:
     """The answer to ``CRUSH_RULES_ARGV``, by the rules' numbers."""
-    rules = [_rule(one) for one in answers.rows(text)]
+    rules = [_rule(rule) for rule in answers.rows(text)]
     return {rule.id: rule for rule in rules}
 
 

@@ -97,14 +97,14 @@ def parse_limits(text: str, image: str) -> Limits:
     """
     disk = next((line for _, line in _lines(_pairs(text), image) if _DISK.match(line)), "")
     options = dict(part.strip().partition("=")[::2] for part in disk.split(",")[1:])
-    found = {f"{way}iops": _number(options, f"iops{suffix}") for way, suffix in _WAYS}
+    rates = {f"{way}iops": _number(options, f"iops{suffix}") for way, suffix in _WAYS}
     for way, suffix in _WAYS:
         mebibytes = _number(options, f"mbps{suffix}")
-        found[f"{way}bandwidth_bytes"] = mebibytes * 2**20 if mebibytes else _number(options, f"bps{suffix}")
+        rates[f"{way}bandwidth_bytes"] = mebibytes * 2**20 if mebibytes else _number(options, f"bps{suffix}")
     bursts = (_number(options, f"{what}{suffix}_max_length") or 1.0
               for what, most in (("iops", "iops"), ("bps", "mbps"), ("bps", "bps")) for _, suffix in _WAYS
               if _number(options, f"{most}{suffix}_max"))  # fmt: skip
-    return Limits(**found, burst_seconds=max(bursts, default=0.0))
+    return Limits(**rates, burst_seconds=max(bursts, default=0.0))
 
 
 _DISK = re.compile(r"(ide|sata|scsi|virtio)\d+:")
@@ -153,15 +153,15 @@ def parse_storage_cfg(text: str) -> tuple[Storage, ...]:
 
 def sections(text: str) -> list[tuple[str, str, dict[str, str]]]:
     """The type, the name and the keys of each storage in a ``/etc/pve/storage.cfg``."""
-    found: list[tuple[str, str, dict[str, str]]] = []
+    storages: list[tuple[str, str, dict[str, str]]] = []
     for line in text.splitlines():
         head = re.match(r"(\w+):\s*(\S+)\s*$", line)
         if head:
-            found.append((head[1], head[2], {}))
-        elif found and line[:1].isspace() and line.strip():
+            storages.append((head[1], head[2], {}))
+        elif storages and line[:1].isspace() and line.strip():
             key, _, value = line.strip().partition(" ")
-            found[-1][2][key] = value.strip()
-    return found
+            storages[-1][2][key] = value.strip()
+    return storages
 
 
 def _storage(name: str, keys: dict[str, str]) -> Storage:

@@ -52,14 +52,14 @@ def limits_argv(pool: str, image: str | None) -> tuple[str, ...]:
 
 def parse_limits(text: str) -> Limits:
     """The answer to ``limits_argv``."""
-    options = {str(one.get("name")): one.get("value") for one in answers.rows(text)}
-    found = {field: _number(options, f"rbd_qos_{name}_limit") for name, field in _NAMES.items()}
+    options = {str(option.get("name")): option.get("value") for option in answers.rows(text)}
+    rates = {field: _number(options, f"rbd_qos_{name}_limit") for name, field in _NAMES.items()}
     bursts = [
         _number(options, f"rbd_qos_{name}_burst_seconds") or 1.0
         for name in _NAMES
         if _number(options, f"rbd_qos_{name}_burst")
     ]
-    return Limits(**found, burst_seconds=max(bursts, default=0.0))
+    return Limits(**rates, burst_seconds=max(bursts, default=0.0))
 
 
 def options_of(limits: Limits) -> dict[str, float]:

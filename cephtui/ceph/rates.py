@@ -62,10 +62,10 @@ def latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
     if "osd_perf_infos" not in inner:
         return None
     seconds: dict[int, float] = {}
-    for one in answers.objects(inner["osd_perf_infos"]):
-        figures = answers.part(one, "perf_stats")
+    for osd in answers.objects(inner["osd_perf_infos"]):
+        figures = answers.part(osd, "perf_stats")
         milliseconds = answers.number(figures.get("commit_latency_ms"))
-        seconds[answers.whole(one.get("id"))] = (
+        seconds[answers.whole(osd.get("id"))] = (
             answers.number(figures.get("commit_latency_ns"), milliseconds * 1e6) / 1e9
         )
     return OsdLatency(seconds)
@@ -73,19 +73,19 @@ def latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
 
 def parse_pool_stats(text: str, pool: str) -> PoolRates:
     """The answer to ``pool_stats_argv``."""
-    found = rates_of(answers.rows(text), pool)
-    if found is None:
+    rates = rates_of(answers.rows(text), pool)
+    if rates is None:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
+    return rates
 
 
 def rates_of(answer: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
-    for one in answer:
-        if "pool_name" not in one or pool not in (None, one["pool_name"]):
+    for stats in answer:
+        if "pool_name" not in stats or pool not in (None, stats["pool_name"]):
             continue
-        client, recovery = answers.part(one, "client_io_rate"), answers.part(one, "recovery_rate")
+        client, recovery = answers.part(stats, "client_io_rate"), answers.part(stats, "recovery_rate")
         return PoolRates(
-            pool=str(one["pool_name"]),
+            pool=str(stats["pool_name"]),
             read_bytes=answers.number(client.get("read_bytes_sec")),
             write_bytes=answers.number(client.get("write_bytes_sec")),
             read_iops=answers.number(client.get("read_op_per_sec")),

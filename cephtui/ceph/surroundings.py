@@ -110,9 +110,9 @@ def parse_surroundings(text: str) -> Surroundings:
     """The answer to ``surroundings_argv``; lines that are not as expected are passed over. Raises ValueError."""
     rows: dict[str, list[str]] = {}
     for line in text.split("\n")[:_LINES_MOST]:
-        key, tab, rest = line.partition("\t")
+        key, tab, value = line.partition("\t")
         if tab:
-            rows.setdefault(key, []).append(rest)
+            rows.setdefault(key, []).append(value)
     if "done" not in rows:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
 
@@ -131,7 +131,7 @@ def parse_surroundings(text: str) -> Surroundings:
         mounts=tuple(map(_unescaped, all_of("mount"))),
         mounted=frozenset(map(_unescaped, rows.get("mounted", ()))),
         programs=frozenset(all_of("program")),
-        versions={name: found[0] for name in ("curl", "ssh") if (found := [each for each in all_of(name) if each])},
+        versions={name: lines[0] for name in ("curl", "ssh") if (lines := [line for line in all_of(name) if line])},
         unreadable=all_of("unreadable"),
     )
 
@@ -151,12 +151,12 @@ def parse_release(lines: Sequence[str]) -> System:
 
 def parse_storages(text: str, host: str) -> tuple[PveStorage, ...]:
     """The storages in a ``/etc/pve/storage.cfg`` that are enabled on a host."""
-    found = []
+    storages = []
     for kind, name, keys in sections(text):
-        on = [each for each in re.split(r"[,;\s]+", keys.get("nodes", "")) if each]
-        if "disable" not in keys and (not on or host in on):
-            found.append(_storage(kind, name, keys))
-    return tuple(found[:_STORAGES_MOST])
+        hosts = [node for node in re.split(r"[,;\s]+", keys.get("nodes", "")) if node]
+        if "disable" not in keys and (not hosts or host in hosts):
+            storages.append(_storage(kind, name, keys))
+    return tuple(storages[:_STORAGES_MOST])
 
 
 def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
@@ -173,9 +173,9 @@ def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
     )
 
 
-def _with_addresses(names: Sequence[str], known: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
+def _with_addresses(names: Sequence[str], nodes: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
     """Those of the cluster; without one, the host has a folder of its own there."""
-    return tuple(known) or tuple(ClusterNode(name) for name in names if is_node_name(name))
+    return tuple(nodes) or tuple(ClusterNode(name) for name in names if is_node_name(name))
 
 
 def _unescaped(path: str) -> str:

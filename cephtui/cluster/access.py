@@ -26,9 +26,11 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
     except (TransportError, ValueError) as error:
         log.warning("%s: its Ceph access can't be read: %s", node.name, error)
         return node
-    found = proxmox.found_access(access)
+    candidates = proxmox.found_access(access)
     named = proxmox.storage_of(access.storages, pool) if pool else ()
-    chosen = next((one for one in found if one.source in named), found[0] if found else None)
+    chosen = next(
+        (candidate for candidate in candidates if candidate.source in named), candidates[0] if candidates else None
+    )
     if chosen is None or (chosen.source == "/etc/ceph" and node.ceph_id is None):
         return node
     return node.model_copy(

@@ -37,7 +37,7 @@ class Observation:
         """As it is stored; of no run yet, and without its moment."""
         state = self.state
         latency = self.latency.seconds if self.latency else {}
-        slow = [each for each in state.checks if each.code == SLOW_OPS and costs_speed(each.code, each.message)]
+        slow = [check for check in state.checks if check.code == SLOW_OPS and costs_speed(check.code, check.message)]
         return ClusterSample(
             run=0,
             elapsed_seconds=0.0,
@@ -72,7 +72,7 @@ class _Answers:
     out: tuple[str, ...] | None = None
     down_was_last: bool = False
 
-    def take(self, answer: watch.Seen) -> Observation | None:
+    def take(self, answer: watch.Report) -> Observation | None:
         """The cluster now, if this answer is its state."""
         if isinstance(answer, OsdNames):
             if self.down_was_last:
@@ -95,7 +95,7 @@ async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observat
     except ValueError as error:
         raise ClusterError(str(error)) from None
     for _ in range(_STARTS):
-        async with contextlib.aclosing(_answered(shell, argv)) as observations:
+        async with contextlib.aclosing(_observe_once(shell, argv)) as observations:
             async for observation in observations:
                 yield observation
         if shell.connection.closed:
@@ -104,18 +104,18 @@ async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observat
     raise ClusterError(f"ceph ended on {shell.node.name} again and again")
 
 
-async def _answered(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
-    """Until the command that asks the cluster has ended; raises TransportError."""
+async def _observe_once(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
+    """The observations until the command that asks the cluster has ended; raises TransportError."""
     watching = Command(with_ceph_user(shell.node, argv), prefix=shell.node.ceph_prefix, limit_seconds=_A_WEEK_SECONDS)
     process = await shell.connection.start(watching)
     try:
         process.release()
-        parser, decoder, known = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()
+        parser, decoder, answers = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()
         async for chunk in process.chunks():
             if chunk.stream != "stdout":
                 continue
             for answer in parser.feed(decoder.decode(chunk.data)):
-                observation = known.take(answer)
+                observation = answers.take(answer)
                 if observation:
                     yield observation
     finally:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cephtui import units
-from cephtui.ceph import cluster, pool_guards
+from cephtui.ceph import pool_guards
 from cephtui.ceph.answers import short_text
-from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
@@ -34,7 +34,7 @@ _NAMES_MOST = 100
 """Of flags and of device classes; there are a dozen."""
 _OSDS_MOST = 1000
 """Of a pool, whose PGs are counted by OSD: a large cluster's need not be in every run."""
-_QUEUE, _PROFILE = map(reader.osd_option, cluster.OSD_OPTIONS)
+_QUEUE, _PROFILE = map(reader.osd_option, OSD_OPTIONS)
 _CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, _QUEUE, _PROFILE)
 
 
@@ -89,15 +89,15 @@ async def health(shell: Shell) -> str:
         return str(error)
 
 
-async def guard_service(asked: ClusterReader, pool: str) -> Refusal | None:
+async def guard_service(cluster: ClusterReader, pool: str) -> Refusal | None:
     """Why no data in a pool can be inspected, or None: only the monitors are asked. Raises TransportError."""
-    await asked.fetch(reader.STATUS, reader.OSD_MAP)
+    await cluster.fetch(reader.STATUS, reader.OSD_MAP)
     try:
-        state = await asked.status()
-        osd_map = await asked.ask(reader.OSD_MAP)
+        state = await cluster.status()
+        osd_map = await cluster.ask(reader.OSD_MAP)
     except ClusterError as error:
-        return _named(asked.shell, error)
-    pgs = await asked.optional(reader.PGS) if state.inactive_pgs else None
+        return _named(cluster.shell, error)
+    pgs = await cluster.optional(reader.PGS) if state.inactive_pgs else None
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
 
 
@@ -126,22 +126,22 @@ async def pool_activity(
     With ``on_wait``, which gets the reason, rates that are about to decay are waited for, where something depends on
     them. Raises TransportError.
     """
-    asked = ClusterReader(shell)
+    cluster = ClusterReader(shell)
     query = reader.pool_rates(pool)
     if own_load:
-        images, rates = await asked.optional(reader.images_in_use(pool)), None
+        images, rates = await cluster.optional(reader.images_in_use(pool)), None
     else:
-        images, rates = await asyncio.gather(asked.optional(reader.images_in_use(pool)), asked.optional(query))
+        images, rates = await asyncio.gather(cluster.optional(reader.images_in_use(pool)), cluster.optional(query))
     if on_wait and rates and rates.iops and not (images and images.count):
         on_wait(
             f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
             f"{units.duration(LINGER_SECONDS)}, which is waited for"
         )
-        rates = await _decayed(asked, query, rates)
+        rates = await _decayed(cluster, query, rates)
     return pool_guards.activity_of(pool, images, rates, own_load=own_load)
 
 
-async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
+async def _decayed(cluster: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
     """Client I/O rates, read again until those of clients that have ended, and of queries, can't be among them.
 
     They rise at first where what has ended was short.
@@ -151,7 +151,7 @@ async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRat
     now: PoolRates | None = rates
     while now and now.iops and clock() < until:
         await asyncio.sleep(_ASK_AGAIN_SECONDS)
-        now = await asked.optional(query)
+        now = await cluster.optional(query)
         if now and now.iops < lowest:
             lowest, until = now.iops, max(until, min(last, clock() + _FALLING_SECONDS))
     return now
@@ -165,25 +165,24 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     pool = demand.pool
     if pool is None and not demand.is_watched:
         return Preflight()
-    asked = ClusterReader(shell)
-    await asked.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
+    cluster = ClusterReader(shell)
+    await cluster.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
     try:
-        state = await asked.status()
-        pools = await asked.pools()
+        state = await cluster.status()
+        pools = await cluster.pools()
     except ClusterError as error:
         return Preflight(_named(shell, error))
     if state.osds_up < state.osds:
-        down = await asked.optional(reader.OSDS_DOWN)
+        down = await cluster.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
-    findings = cluster.findings(state, has_mds=demand.has_mds)
+    findings = state_findings(state, has_mds=demand.has_mds)
     if pool is None:
         inactive = pool_guards.guard_all_pgs(state, demand.all_pgs) if demand.all_pgs else None
-        environment = await _environment(asked, state, pools, None, None)
+        environment = await _environment(cluster, state, pools, None, None)
         return Preflight(inactive, findings=findings, environment=environment, state=state)
     osd_map = pools.osd_map
     for name in filter(None, (pool, demand.data_pool)):
-        found = osd_map.pools.get(name)
-        pgs = pools.pgs_of(found) if found else None
+        pgs = pools.pgs_of(osd_map.pools[name]) if name in osd_map.pools else None
         refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=demand.opens_for_writing)
         if refusal:
             return Preflight(refusal)
@@ -195,21 +194,21 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     findings = (*findings, *pool_guards.pool_findings(data_pool))
     if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
-    environment = await _environment(asked, state, pools, data_pool, osd_map.pools[pool])
+    environment = await _environment(cluster, state, pools, data_pool, osd_map.pools[pool])
     return Preflight(refusal or full, full is not None, findings, environment, state, pool, demand.data_pool)
 
 
 async def _environment(
-    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
+    cluster: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
 ) -> ClusterEnvironment:
     """With the settings of the pool that has the data, if any, and of another that has the metadata of its images."""
     versions, rules, tree, config, queue, profile = await asyncio.gather(
-        asked.optional(reader.VERSIONS),
-        asked.optional(reader.CRUSH_RULES),
-        asked.optional(reader.TREE),
-        asked.optional(reader.CONFIG),
-        asked.optional(_QUEUE),
-        asked.optional(_PROFILE),
+        cluster.optional(reader.VERSIONS),
+        cluster.optional(reader.CRUSH_RULES),
+        cluster.optional(reader.TREE),
+        cluster.optional(reader.CONFIG),
+        cluster.optional(_QUEUE),
+        cluster.optional(_PROFILE),
     )
     rule = (rules or {}).get(pool.crush_rule) if pool else None
     settings = {**(pool.settings if pool else {}), **(_steps(rule) if rule else {})}
@@ -240,7 +239,7 @@ async def _environment(
         osd_mclock_profile=profile,
         config=None if config is None else dict(config.options),
         config_more=config.more if config else 0,
-        no_permission=tuple(asked.denied),
+        no_permission=tuple(cluster.denied),
     )
 
 

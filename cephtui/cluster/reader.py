@@ -199,12 +199,12 @@ class ClusterReader:
         try:
             if done.status != 0:
                 raise ValueError(reason(done))
-            found = ceph_commands.parse_answers(done.stdout, len(commands))
+            replies = ceph_commands.parse_answers(done.stdout, len(commands))
         except ValueError as error:
             log.info("%s: ceph itself is asked: %s", self.shell.node.name, error)
             self._fetches = False
             return
-        self._fetched |= {command: Completed(*answer) for command, answer in zip(commands, found, strict=True)}
+        self._fetched |= {command: Completed(*reply) for command, reply in zip(commands, replies, strict=True)}
 
     async def ask(self, query: Query[T]) -> T:
         """The answer; raises ClusterError where there is none."""
@@ -248,9 +248,9 @@ class ClusterReader:
             raise ClusterError(f"{STATUS.failure}: {_NOT_INSTALLED}", _INSTALL) from None
 
     async def _has_ceph(self) -> bool:
-        found = await self.shell.ceph(proxmox.access_argv())
+        done = await self.shell.ceph(proxmox.access_argv())
         try:
-            return "ceph" in proxmox.parse_access(found.stdout).programs
+            return "ceph" in proxmox.parse_access(done.stdout).programs
         except ValueError:
             return True
 
@@ -285,10 +285,10 @@ class Pools:
 
 
 def _by_pool(pgs: Iterable[Pg]) -> Mapping[int, Sequence[Pg]]:
-    found: dict[int, list[Pg]] = {}
+    by_pool: dict[int, list[Pg]] = {}
     for pg in pgs:
-        found.setdefault(pg.pool, []).append(pg)
-    return found
+        by_pool.setdefault(pg.pool, []).append(pg)
+    return by_pool
 
 
 def _error(query: Query[T], answer: Completed) -> ClusterError:
