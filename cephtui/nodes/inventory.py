@@ -88,5 +88,5 @@ def _nics(rows: Rows) -> Iterable[Nic]:
                     bits_per_second=_SPEED_UNIT * int(speed) if _is_whole(speed) and int(speed) else None,
                     mtu=int(mtu) if _is_whole(mtu) else None,
                     members=tuple(members.split()),
-                    addresses=tuple(each[1] for each in rows.get("address", ()) if len(each) == 2 and each[0] == name),
+                    addresses=tuple(row[1] for row in rows.get("address", ()) if len(row) == 2 and row[0] == name),
                 )

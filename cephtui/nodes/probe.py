@@ -112,37 +112,37 @@ def _versions(node: Node) -> str:
         names.setdefault(tool.version_argv, []).append(tool.name)
     names.setdefault(_CEPH_VERSION_ARGV, []).append("ceph")
     lines = []
-    for argv, asked in names.items():
+    for argv, tools in names.items():
         lines.append(f"version=$(version {shlex.join(with_programs(node, argv))})\n")
-        lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in asked]
+        lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in tools]
     return "".join(lines)
 
 
 def parse_environment(text: str) -> NodeEnvironment:
     """The output of ``probe_argv``; a missing value, or one that is no number, stays None."""
     printed = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    known = {
+    values = {
         key: value
         for key, value in printed.items()
         if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
     }
-    missing = _under("missing.", known).items()
+    missing = _under("missing.", values).items()
     return NodeEnvironment.model_validate(
         {
-            **known,
-            "tools": _under("tools.", known),
-            "nic_bits_per_second": _whole_numbers(_under("nics.", known)),
-            "nic_mtu": _whole_numbers(_under("mtu.", known)),
+            **values,
+            "tools": _under("tools.", values),
+            "nic_bits_per_second": _whole_numbers(_under("nics.", values)),
+            "nic_mtu": _whole_numbers(_under("mtu.", values)),
             "settings": {
-                name: value[:_SETTING_MOST] for name, value in _under("settings.", known).items() if name in _SETTINGS
+                name: value[:_SETTING_MOST] for name, value in _under("settings.", values).items() if name in _SETTINGS
             },
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
     )
 
 
-def _under(prefix: str, known: dict[str, str]) -> dict[str, str]:
-    return {key.removeprefix(prefix): value for key, value in known.items() if key.startswith(prefix)}
+def _under(prefix: str, values: dict[str, str]) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
 
 def _whole_numbers(by_nic: dict[str, str]) -> dict[str, str]:

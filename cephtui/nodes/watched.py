@@ -32,7 +32,7 @@ _QUEUE_MOST_BYTES = 4 << 20
 def watchdog_argv(command: Command) -> tuple[str, ...]:
     """The command line that runs a command behind the watchdog, and that behind its prefix."""
     limit, lock = str(round(command.limit_seconds)), command.lock
-    held, detached = (lock.path, lock.owner, lock.identity), "detached" * command.is_detached
+    held, detached = (lock.path, lock.owner, lock.identity), "detached" if command.is_detached else ""
     watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, *held, detached)
     return (*command.prefix, *watchdog, str(len(command.access)), *command.access, *command.argv)
 
@@ -90,7 +90,9 @@ class WatchedProcess:
 
     def __init__(self, channel: ProcessChannel, command: Command, round_trip_seconds: float = 0.0) -> None:
         self.released_at = time.monotonic()
-        self._before = (*(f"secret {each}" for each in command.secrets), *["later"] * command.goes_on)
+        self._before = [f"secret {secret}" for secret in command.secrets]
+        if command.goes_on:
+            self._before.append("later")
         self._channel, self._half_trip = channel, round_trip_seconds / 2
         ready, started = f"cephtui ready {command.token}", f"cephtui started {command.token}"
         self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
@@ -117,7 +119,7 @@ class WatchedProcess:
 
     def release(self) -> None:
         self.released_at = time.monotonic()
-        lines, self._before = self._before, ()
+        lines, self._before = self._before, []
         self._channel.write("\n".join([*lines, "go", ""]).encode())
 
     def go_on(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 import asyncssh
 
 from cephtui.nodes.ssh.config import Hop
-from cephtui.nodes.ssh.hostkeys import HostKey, Known
+from cephtui.nodes.ssh.hostkeys import HostKey, KnownKeys
 from cephtui.nodes.ssh.login import Login
 from cephtui.nodes.ssh.proxy import Proxy
 from cephtui.nodes.transport import Question, TurnedAway
@@ -112,7 +112,7 @@ class Attempt:
                     self._socket.close()
 
     async def _log_in(self) -> asyncssh.SSHClientConnection:
-        hop, known = self._hop, self._hop.entry.known
+        hop, known_keys = self._hop, self._hop.entry.known_keys
         if not self._tunnel:
             await self._open()
         return await asyncssh.connect(
@@ -123,8 +123,8 @@ class Attempt:
             config=list(hop.config),
             client_factory=lambda: self._login,
             username=hop.user,
-            known_hosts=([], [], _imported(known.revoked)),
-            server_host_key_algs=() if hop.own_key_types else _key_algorithms(known, self._certificates),
+            known_hosts=([], [], _imported(known_keys.revoked)),
+            server_host_key_algs=() if hop.own_key_types else _key_algorithms(known_keys, self._certificates),
             host_key_alias=hop.alias,
             keepalive_interval=KEEPALIVE_SECONDS,
             keepalive_count_max=KEEPALIVE_MISSES,
@@ -197,35 +197,35 @@ async def _tcp(hop: Hop) -> socket.socket:
     raise hop.error(problem)
 
 
-async def _dialled(made: socket.socket, bind: str | None, address: Any) -> socket.socket:
+async def _dialled(sock: socket.socket, bind: str | None, address: Any) -> socket.socket:
     """The same socket, connected; closed where that fails."""
     try:
-        made.setblocking(False)
+        sock.setblocking(False)
         if bind:
-            made.bind((bind, 0))
-        await asyncio.get_running_loop().sock_connect(made, address)
+            sock.bind((bind, 0))
+        await asyncio.get_running_loop().sock_connect(sock, address)
     except BaseException:
-        made.close()
+        sock.close()
         raise
-    return made
+    return sock
 
 
 def _imported(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
-    found = []
+    imported = []
     for key in keys:
         with contextlib.suppress(asyncssh.KeyImportError):  # of a type that it does not know
-            found.append(asyncssh.import_public_key(key.text))
-    return found
+            imported.append(asyncssh.import_public_key(key.text))
+    return imported
 
 
-def _key_algorithms(known: Known, certificates: bool) -> list[str]:
+def _key_algorithms(known_keys: KnownKeys, certificates: bool) -> list[str]:
     """The algorithms of host keys in the order in which they are wanted: a server shows the first that it has.
 
     Those of known keys come first; else a server with several would show one that is not known. Certificates only
     where an authority is known: asyncssh does not fall back from a certificate to the key in it.
     """
-    types = {key.type for key in (*known.keys, *known.elsewhere)}
+    types = {key.type for key in (*known_keys.keys, *known_keys.elsewhere)}
     wanted = sorted(_KEY_TYPES, key=lambda kind: kind not in types)
     plain = [algorithm for kind in wanted for algorithm in _KEY_TYPES[kind]]
     certified = [f"{algorithm}-cert-v01@openssh.com" for algorithm in plain]
-    return [*(certified if certificates and known.authorities else []), *plain]
+    return [*(certified if certificates and known_keys.authorities else []), *plain]

@@ -16,7 +16,7 @@ from cephtui.config import check_login
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.ssh import hostkeys
-from cephtui.nodes.ssh.hostkeys import SSH_PORT, HostKey, Known
+from cephtui.nodes.ssh.hostkeys import SSH_PORT, HostKey, KnownKeys
 from cephtui.nodes.transport import TransportError
 
 SYSTEM_CONFIG, SYSTEM_KNOWN_HOSTS = Path("/etc/ssh/ssh_config"), Path("/etc/ssh/ssh_known_hosts")
@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KnownHost:
     """A host in known_hosts."""
 
     name: str
-    known: Known
+    known_keys: KnownKeys
     file: Path | None
     """Where accepted keys go."""
 
@@ -72,7 +72,7 @@ class Hop:
     alias: str | None
     jumps: tuple[str, ...]
     proxy_command: str | None
-    entry: Entry
+    entry: KnownHost
     identities: Identities
     family: int
     bind: str | None
@@ -185,7 +185,7 @@ def _hop(node: Node, typed: str, host_options: _HostOptions, config: tuple[str, 
     )
 
 
-def _entry(typed: str, host_options: _HostOptions) -> Entry:
+def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
     host, port = host_options.options.host, host_options.options.port
     name = host_options.alias.lower() if host_options.alias else hostkeys.entry_name(host, port)
     portless = None if host_options.alias or port == SSH_PORT else host.lower()
@@ -193,7 +193,7 @@ def _entry(typed: str, host_options: _HostOptions) -> Entry:
     users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
     everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
     places = [*((path, name) for path in (*users, *everyones)), *_of_pve(typed)]
-    return Entry(name, hostkeys.look_up(places, portless=portless), users[0] if users else None)
+    return KnownHost(name, hostkeys.look_up(places, portless=portless), users[0] if users else None)
 
 
 def _of_pve(host: str) -> list[tuple[Path, str]]:
@@ -222,4 +222,4 @@ def _agent(name: str | None) -> str | None:
 
 def _expand(name: str, tokens: Mapping[str, str]) -> Path:
     """``~`` and the ``%`` tokens of ssh_config(5) in a file name."""
-    return Path(re.sub("%(.)", lambda found: tokens.get(found[1], found[0]), name)).expanduser()
+    return Path(re.sub("%(.)", lambda match: tokens.get(match[1], match[0]), name)).expanduser()

@@ -56,7 +56,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownKeys:
     """What is known of one host."""
 
     keys: tuple[HostKey, ...] = ()
@@ -96,17 +96,17 @@ def entry_name(host: str, port: int) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> Known:
+def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> KnownKeys:
     """The entries of the files for a host, each under the name that the host has in it.
 
     ``portless`` is its name without the port, where it has one.
     """
     places = list(places)
-    known = _known(places)
+    known_keys = _keys_in(places)
     if portless is None:
-        return known
-    there = _known((path, portless) for path, _ in places)
-    return replace(known, elsewhere=there.keys, revoked=known.revoked + there.revoked)
+        return known_keys
+    portless_keys = _keys_in((path, portless) for path, _ in places)
+    return replace(known_keys, elsewhere=portless_keys.keys, revoked=known_keys.revoked + portless_keys.revoked)
 
 
 def append(path: Path, name: str, key: HostKey) -> None:
@@ -116,22 +116,23 @@ def append(path: Path, name: str, key: HostKey) -> None:
     try:
         size = os.fstat(file).st_size
         torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-        os.write(file, ("\n" * torn + f"{name} {key.text}\n").encode())
+        line = f"{name} {key.text}\n"
+        os.write(file, (f"\n{line}" if torn else line).encode())
     finally:
         os.close(file)
 
 
-def _known(places: Iterable[tuple[Path, str]]) -> Known:
-    found: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
+def _keys_in(places: Iterable[tuple[Path, str]]) -> KnownKeys:
+    by_marker: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
     holding = []
     for path, name in places:
         lines = [line for line in _lines(path) if line.is_of(name)]
         for line in lines:
-            found[line.marker].append(line.key)
+            by_marker[line.marker].append(line.key)
         if any(not line.marker for line in lines):
             holding.append((path, name))
-    keys, authorities, revoked = (tuple(dict.fromkeys(keys)) for keys in found.values())
-    return Known(keys, authorities, revoked, places=tuple(holding))
+    keys, authorities, revoked = (tuple(dict.fromkeys(keys)) for keys in by_marker.values())
+    return KnownKeys(keys, authorities, revoked, places=tuple(holding))
 
 
 def _lines(path: Path) -> Iterator[_Line]:

@@ -40,7 +40,7 @@ class Login(asyncssh.SSHClient):
         """The methods for which there was one."""
         self._interactive = interactive
         """Whether keyboard-interactive is tried."""
-        self._asked: Counter[str] | None = None
+        self._prompts: Counter[str] | None = None
         """How often each prompt has come since keyboard-interactive began; None before it."""
 
     @property
@@ -66,29 +66,29 @@ class Login(asyncssh.SSHClient):
     @property
     def asks_nothing(self) -> bool:
         """Whether the server has refused keyboard-interactive without a question, as an sshd without PAM does."""
-        return self._asked is not None and not self._asked
+        return self._prompts is not None and not self._prompts
 
     # ------------------------------------------------------------------ asyncssh's callbacks
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to accept a host with this key; asyncssh has refused a revoked one before."""
-        shown, known = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known
-        match known.judge(shown):
+        shown, known_keys = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known_keys
+        match known_keys.judge(shown):
             case "known":
                 return True
             case "unknown":
                 return self._accept(shown)
             case "changed":
-                expected = " or ".join(str(key) for key in known.keys)
+                expected = " or ".join(str(key) for key in known_keys.keys)
                 self.problem = (
                     f"host key has CHANGED: expected {expected}, got {shown}; this may be an attack (man "
-                    f"in the middle), or the host has a new key: then remove the old one with {known.removal}"
+                    f"in the middle), or the host has a new key: then remove the old one with {known_keys.removal}"
                 )
         return False
 
     def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to believe a certificate that this key has signed."""
-        trusted = self._hop.entry.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        trusted = self._hop.entry.known_keys.trusts(HostKey(key.get_algorithm(), key.public_data))
         self.unknown_authority = not trusted
         return trusted
 
@@ -132,24 +132,24 @@ class Login(asyncssh.SSHClient):
         if self.questions.open or self.asks_nothing or not self._interactive:
             return None
         self.questions.begin_try()
-        self._asked = Counter()
+        self._prompts = Counter()
         return ""
 
     def kbdint_challenge_received(
         self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> list[str] | None:
         """Answers to what the server asks."""
-        assert self._asked is not None
+        assert self._prompts is not None
         if any(_NEW_PASSWORD.search(f"{instructions} {prompt}") for prompt, _ in prompts):
             self._expire()
             return None
         answers = []
         for prompt, _ in prompts:
-            asked = one_line(prompt)
-            self._asked[asked] += 1
-            again = f" ({self._asked[asked]})" if self._asked[asked] > 1 else ""
+            question = one_line(prompt)
+            self._prompts[question] += 1
+            again = f" ({self._prompts[question]})" if self._prompts[question] > 1 else ""
             text = one_line(f"{self._hop.login}: {instructions} {prompt or 'Answer:'}")
-            answer = self.questions.secret(f"prompt:{self._hop.login}:{asked}{again}", text)
+            answer = self.questions.secret(f"prompt:{self._hop.login}:{question}{again}", text)
             if not answer:
                 return None
             answers.append(answer)

@@ -69,8 +69,8 @@ class Questions:
 
     def _wrong(self) -> Question:
         """The first of what was refused; the others are asked for after it, as a code is used up by one try."""
-        first, *others = self._shown
-        return _wrong(replace(first, refused=tuple(question.key for question in others)))
+        first, *following = self._shown
+        return _wrong(replace(first, refused=tuple(question.key for question in following)))
 
 
 def _wrong(question: Question) -> Question:
