@@ -60,7 +60,8 @@ def is_made(directory: Path) -> bool:
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:
     """Sessions that no process writes any more whose change was not undone, and the command that does it."""
-    return [(each, undo) for each in _changing(root) if (undo := not_undone(each)) and not is_locked(each)]
+    directories = _changing(root)
+    return [(path, undo) for path in directories if (undo := not_undone(path)) and not is_locked(path)]
 
 
 def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
@@ -72,15 +73,15 @@ def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
     own = _commands(directory)
     last, begun = _newest(own), [ran.at for ran in own if ran.kind == "change" and ran.status is None]
     since = min([since, *begun[-1:]]) if last and last.kind == "change" else since
-    found = list[tuple[str, str, bool]]()
+    changes = list[tuple[str, str, bool]]()
     for other in _changing(directory.parent):
         if other != directory:
-            ran = _commands(other)
-            last = _newest(ran)
+            theirs = _commands(other)
+            last = _newest(theirs)
             in_place = [last.command] if last and _undo_of(last) else []
-            commands = in_place or dict.fromkeys(each.command for each in ran if each.at >= since)
-            found += [(other.name, command, bool(in_place)) for command in commands]
-    return sorted(found, key=lambda each: not each[2])
+            commands = in_place or dict.fromkeys(ran.command for ran in theirs if ran.at >= since)
+            changes += [(other.name, command, bool(in_place)) for command in commands]
+    return sorted(changes, key=lambda change: not change[2])
 
 
 def _changing(root: Path) -> list[Path]:
@@ -97,5 +98,5 @@ def _undo_of(last: Ran | None) -> str | None:
     return last.undo if last and last.kind == "change" else None
 
 
-def _newest(ran: Sequence[Ran]) -> Ran | None:
-    return next((each for each in reversed(ran) if each.kind == "change" or each.status == 0), None)
+def _newest(commands: Sequence[Ran]) -> Ran | None:
+    return next((ran for ran in reversed(commands) if ran.kind == "change" or ran.status == 0), None)

@@ -22,7 +22,7 @@ _FSID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def keep_links(root: Path, run: Run, fsid: str) -> None:
     """Keep what a run has measured of one direction at a time, where its cluster is known; raises OSError."""
-    found = [
+    links = [
         ClusterLink(
             source=host_name(run, link.source),
             destination=host_name(run, link.destination),
@@ -36,11 +36,11 @@ def keep_links(root: Path, run: Run, fsid: str) -> None:
         if not link.both
     ]
     path = _file(root, fsid)
-    if path is None or not found:
+    if path is None or not links:
         return
     make_private(path.parent)
     with open_to_append(path) as file:
-        file.write("".join(f"{as_json(link)}\n" for link in found).encode())
+        file.write("".join(f"{as_json(link)}\n" for link in links).encode())
 
 
 def kept_links(root: Path, run: Run) -> list[ClusterLink]:

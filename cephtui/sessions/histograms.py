@@ -19,12 +19,12 @@ def read_histograms(directory: Path, run: Run) -> Mapping[str, Buckets]:
     flows = run.summary.flows
     if flows and all(total.latency_buckets or total.latency_p50_seconds is None for total in flows.values()):
         return {name: total.latency_buckets for name, total in flows.items() if total.latency_buckets}
-    found: dict[str, dict[int, int]] = {}
+    by_flow: dict[str, dict[int, int]] = {}
     for sample in read_samples(directory, run.run):
         if sample.node is None and sample.phase == "run":
             for name, interval in sample.flows.items():
-                _add(found.setdefault(name, {}), interval.latency_buckets or {})
-    return {name: buckets for name, buckets in found.items() if buckets}
+                _add(by_flow.setdefault(name, {}), interval.latency_buckets or {})
+    return {name: buckets for name, buckets in by_flow.items() if buckets}
 
 
 def _add(buckets: dict[int, int], more: Buckets) -> None:

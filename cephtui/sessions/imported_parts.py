@@ -30,7 +30,7 @@ def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     """
     lines = file.text.split("\n") if runs else []
     singly = [
-        _part(file, lines, tool, found, run) for (tool, found), run in zip(file.runs, runs, strict=True)
+        _part(file, lines, tool, logged_run, run) for (tool, logged_run), run in zip(file.runs, runs, strict=True)
     ] + [
         ImportedPart(
             path=str(file.path),
@@ -48,22 +48,22 @@ def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     return list(_together(sorted(singly, key=lambda part: part.line or 0)))
 
 
-def _part(file: LogFile, lines: Sequence[str], tool: str, found: FoundRun, run: Run) -> ImportedPart:
+def _part(file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun, run: Run) -> ImportedPart:
     nodes = f" of {len(file.by_node)} nodes" if len(file.by_node) > 1 else ""
     return ImportedPart(
         path=str(file.path),
-        line=found.line,
-        last_line=found.last_line,
+        line=logged_run.line,
+        last_line=logged_run.last_line,
         heading=run.heading,
-        what=f"{TOOLS[tool].title} {_form(found, lines[found.line - 1])}{nodes}",
+        what=f"{TOOLS[tool].title} {_form(logged_run, lines[logged_run.line - 1])}{nodes}",
         runs=(run.run,),
         problem=_problem(run),
     )
 
 
-def _form(found: FoundRun, first_line: str) -> str:
+def _form(logged_run: FoundRun, first_line: str) -> str:
     """What was done where the tool has modes, else how it was printed."""
-    mode = found.options.get("mode")
+    mode = logged_run.options.get("mode")
     if mode is not None:
         return str(mode)
     text = first_line.lstrip(" \t>")
@@ -74,7 +74,7 @@ def _problem(run: Run) -> str | None:
     if run.outcome == "failed":
         return run.error
     if run.outcome == "stopped":
-        return next((each.text for each in run.findings if each.code == "incomplete"), "ended before its time")
+        return next((finding.text for finding in run.findings if finding.code == "incomplete"), "ended before its time")
     return None
 
 

@@ -55,24 +55,24 @@ class Numbering:
 
     def __init__(self) -> None:
         self._batches: dict[object, str] = {}
-        self._asked: dict[object, list[str]] = {}
+        self._requests: dict[object, list[str]] = {}
         self._repeats: dict[object, int] = {}
         self._number = 0
 
-    def run(self, session: str, file: LogFile, tool: str, found: FoundRun) -> Run:
+    def run(self, session: str, file: LogFile, tool: str, logged_run: FoundRun) -> Run:
         """The next one."""
         self._number += 1
-        preset = one_line(found.name) or tool
-        target = units.DASH if is_variable(found.target) else found.target or units.DASH
-        node = found.node if _NODE.fullmatch(found.node) else units.DASH
-        where = (node, *(each.node for each in found.nodes))
-        looks = (target, frozenset(found.options.items()), frozenset(found.other_options.items()), where)
-        batch = self._batch(file, tool, preset, looks, found)
+        preset = one_line(logged_run.name) or tool
+        target = units.DASH if is_variable(logged_run.target) else logged_run.target or units.DASH
+        node = logged_run.node if _NODE.fullmatch(logged_run.node) else units.DASH
+        where = (node, *(client.node for client in logged_run.nodes))
+        looks = (target, frozenset(logged_run.options.items()), frozenset(logged_run.other_options.items()), where)
+        batch = self._batch(file, tool, preset, looks, logged_run)
         alike = (batch, *looks)
         self._repeats[alike] = self._repeats.get(alike, 0) + 1
-        result, started = _result(found, node), _started_at(found)
+        result, started = _result(logged_run, node), _started_at(logged_run)
         commands = {"command": result.command}
-        nodes = tuple(each.model_copy(update=commands) for each in found.nodes) or (result,)
+        nodes = tuple(client.model_copy(update=commands) for client in logged_run.nodes) or (result,)
         return Run(
             session=session,
             run=self._number,
@@ -81,38 +81,43 @@ class Numbering:
             preset=preset,
             tool=tool,
             target=target,
-            options=dict(found.options),
-            other_options={one_line(name): one_line(value) for name, value in found.other_options.items()},
-            has_all_options=found.has_all_options,
+            options=dict(logged_run.options),
+            other_options={one_line(name): one_line(value) for name, value in logged_run.other_options.items()},
+            has_all_options=logged_run.has_all_options,
             outcome=result.outcome,
             error=result.error,
             command=result.command,
-            imported_from=f"{file.path.name}:{found.line}",
-            heading=one_line(found.heading) or None,
+            imported_from=f"{file.path.name}:{logged_run.line}",
+            heading=one_line(logged_run.heading) or None,
             started_at=started or _written_at(file),
             is_dated=started is not None,
-            duration_seconds=found.duration_seconds,
-            findings=tuple(_findings(found)),
-            environment={each.node: NodeEnvironment(tools={tool: found.version}) for each in nodes if found.version},
-            summary=found.summary,
+            duration_seconds=logged_run.duration_seconds,
+            findings=tuple(_findings(logged_run)),
+            environment={
+                client.node: NodeEnvironment(tools={tool: logged_run.version}) for client in nodes if logged_run.version
+            },
+            summary=logged_run.summary,
             nodes=nodes,
         )
 
-    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, found: FoundRun) -> str:
+    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, logged_run: FoundRun) -> str:
         """A run of which it is not known what it was asked to do has one of its own."""
-        part, is_known = (file.path, found.part, tool, preset), TOOLS[tool].load_options <= found.options.keys()
-        if any(map(is_variable, (found.target, *found.other_options.values()))):
-            found, is_known = replace(found, asked=""), False
-        asked = self._asked.setdefault((part, looks), [])
-        if found.asked not in asked:
-            asked.append(found.asked)
-        number = asked.index(found.asked) if found.asked or is_known else f"run {self._number}"
+        part, is_known = (
+            (file.path, logged_run.part, tool, preset),
+            TOOLS[tool].load_options <= logged_run.options.keys(),
+        )
+        if any(map(is_variable, (logged_run.target, *logged_run.other_options.values()))):
+            logged_run, is_known = replace(logged_run, asked=""), False
+        requests = self._requests.setdefault((part, looks), [])
+        if logged_run.asked not in requests:
+            requests.append(logged_run.asked)
+        number = requests.index(logged_run.asked) if logged_run.asked or is_known else f"run {self._number}"
         return self._batches.setdefault((part, number), f"imported-{len(self._batches) + 1}")
 
 
-def _result(found: FoundRun, node: str) -> NodeResult:
-    known = found if found.command else replace(found, command=UNKNOWN_COMMAND)
-    return node_result(known, node, *_outcome(found))
+def _result(logged_run: FoundRun, node: str) -> NodeResult:
+    with_command = logged_run if logged_run.command else replace(logged_run, command=UNKNOWN_COMMAND)
+    return node_result(with_command, node, *_outcome(logged_run))
 
 
 class Importer:
@@ -139,7 +144,7 @@ class Importer:
             self._writer = SessionWriter.open(self._root, name)
         lines = file.text.split("\n")
         try:
-            return [self._store(self._writer, file, lines, *each) for each in file.runs]
+            return [self._store(self._writer, file, lines, tool, logged_run) for tool, logged_run in file.runs]
         except OSError as error:
             raise cannot_write(error) from None
 
@@ -148,31 +153,33 @@ class Importer:
         if self._writer:
             self._writer.close()
 
-    def _store(self, writer: SessionWriter, file: LogFile, lines: Sequence[str], tool: str, found: FoundRun) -> Run:
-        run = self._numbering.run(writer.name, file, tool, found)
+    def _store(
+        self, writer: SessionWriter, file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun
+    ) -> Run:
+        run = self._numbering.run(writer.name, file, tool, logged_run)
         if run.run > RUNS_MOST:
             raise StoreError(f"more than {RUNS_MOST:,} runs: import the others into another session")
         output, course = writer.start_run(run), Course("iops")
         node = run.nodes[0].node
-        own = "".join(f"{line}\n" for line in lines[found.line - 1 : found.last_line])
-        for each, text in (file.by_node or {node: own}).items():
-            output.raw(each, "stdout", text.encode("utf-8", "replace"), found.duration_seconds)
-        for reading in found.readings:
+        output_text = "".join(f"{line}\n" for line in lines[logged_run.line - 1 : logged_run.last_line])
+        for host, text in (file.by_node or {node: output_text}).items():
+            output.raw(host, "stdout", text.encode("utf-8", "replace"), logged_run.duration_seconds)
+        for reading in logged_run.readings:
             for name in (node, None):
                 sample = as_sample(run.run, run.preset, name, reading, preparing=False)
                 output.sample(sample)
                 course.add(sample)
-        course.end(node, found.duration_seconds)
-        findings = (*run.findings, *(course.findings({}) if found.readings else ()), *output.findings())
+        course.end(node, logged_run.duration_seconds)
+        findings = (*run.findings, *(course.findings({}) if logged_run.readings else ()), *output.findings())
         finished = run.model_copy(update={"findings": findings, "seconds": course.seconds.summary()})
         output.finish(finished)
         return finished
 
 
-def _started_at(found: FoundRun) -> datetime | None:
+def _started_at(logged_run: FoundRun) -> datetime | None:
     """By the log, which has the node's clock, taken for one in this time zone; None where it has no possible date."""
     with contextlib.suppress(OSError, OverflowError, ValueError):
-        started = found.started_at.astimezone(UTC) if found.started_at else None
+        started = logged_run.started_at.astimezone(UTC) if logged_run.started_at else None
         return started if started and _EARLIEST <= started <= _LATEST else None
     return None
 
@@ -183,20 +190,24 @@ def _written_at(file: LogFile) -> datetime:
     return max(_EARLIEST, min(file.modified_at or now, now))
 
 
-def _outcome(found: FoundRun) -> tuple[Outcome, str | None]:
-    if found.error:
-        return "failed", found.error
-    if not found.summary.flows:
+def _outcome(logged_run: FoundRun) -> tuple[Outcome, str | None]:
+    if logged_run.error:
+        return "failed", logged_run.error
+    if not logged_run.summary.flows:
         return "failed", "it ended without having done any I/O"
-    return ("stopped", None) if found.stopped else ("ok", None)
+    return ("stopped", None) if logged_run.stopped else ("ok", None)
 
 
-def _findings(found: FoundRun) -> Iterable[Finding]:
+def _findings(logged_run: FoundRun) -> Iterable[Finding]:
     """Those of the log, and that it was too short."""
-    yield from found.findings
-    if found.summary.flows and not found.stopped and all(each.code != "short" for each in found.findings):
-        lasted = max(total.runtime_seconds for total in found.summary.flows.values())
-        by_its_data = found.options.get("time_based") is False  # such a run was meant to last longer
+    yield from logged_run.findings
+    if (
+        logged_run.summary.flows
+        and not logged_run.stopped
+        and all(finding.code != "short" for finding in logged_run.findings)
+    ):
+        lasted = max(total.runtime_seconds for total in logged_run.summary.flows.values())
+        by_its_data = logged_run.options.get("time_based") is False  # such a run was meant to last longer
         short = too_short(lasted, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
         if short and lasted:  # 0 is not known
             yield short

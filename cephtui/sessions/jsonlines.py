@@ -49,8 +49,8 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
 
 
 def _job(job: JobSample) -> dict[str, Any]:
-    found = {name: getattr(job, name) for name in ("job", "direction", "ios", "bytes", "group", "place")}
-    return {**found, "seconds": round(job.seconds, 6)}
+    fields = {name: getattr(job, name) for name in ("job", "direction", "ios", "bytes", "group", "place")}
+    return {**fields, "seconds": round(job.seconds, 6)}
 
 
 def _rounded(seconds: float | None) -> float | None:
@@ -71,7 +71,11 @@ def sample_line(sample: Sample) -> str:
             "read": _interval(sample.read),
             "write": _interval(sample.write),
             **({"missing": sample.missing} if sample.missing else {}),
-            **({"other": {name: _interval(each) for name, each in sample.other.items()}} if sample.other else {}),
+            **(
+                {"other": {name: _interval(interval) for name, interval in sample.other.items()}}
+                if sample.other
+                else {}
+            ),
             **({"jobs": [_job(job) for job in sample.jobs]} if sample.jobs else {}),
         },
         separators=(",", ":"),
@@ -93,8 +97,8 @@ def as_json(model: Model, *, indent: int | None = None) -> str:
     return text if text.isascii() and text.isprintable() else _RAW.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    char = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
     return char if printable(char) == char else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
@@ -115,9 +119,9 @@ def parse_sample(text: str | bytes) -> Sample:
             write=_parse_interval(row["write"]),
             missing=tuple(printable(str(name)) for name in row.get("missing", ())),
             other={
-                printable(name): found
-                for name, each in row.get("other", {}).items()
-                if (found := _parse_interval(each))
+                printable(name): interval
+                for name, figures in row.get("other", {}).items()
+                if (interval := _parse_interval(figures))
             },
             jobs=tuple(map(_parse_job, row.get("jobs", ()))),
         )
@@ -130,7 +134,7 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         return None
     buckets, mean, p99 = row["latency_buckets"], row["latency_mean_seconds"], row["latency_p99_seconds"]
     ios, nbytes, iops, bandwidth = row["ios"], row["bytes"], row["iops"], row["bandwidth_bytes"]
-    figures = (nbytes, *[0 if each is None else each for each in (ios, iops, bandwidth, mean, p99)])
+    figures = (nbytes, *[0 if figure is None else figure for figure in (ios, iops, bandwidth, mean, p99)])
     if not (
         _are_numbers(figures)
         and type(nbytes) is int

@@ -60,26 +60,26 @@ def session_row(directory: Path) -> SessionRow | None:
         return None
     writing = is_locked(directory)
     has_row = not writing and ROW_FILE in names
-    found = kept_figures(directory, names) or _renewed(directory, names) if has_row else figures_of(directory)
-    return base.model_copy(update=_with_notes(directory, names, {**found, "writing": writing}))
+    figures = kept_figures(directory, names) or _renewed(directory, names) if has_row else figures_of(directory)
+    return base.model_copy(update=_with_notes(directory, names, {**figures, "writing": writing}))
 
 
 def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
     """The figures; row.json is of other files or of an earlier cephtui, and is made again for the next listing."""
     stamps = stamps_of(directory, names)
-    found = figures_of(directory)
-    if text := text_of(found, stamps):
+    figures = figures_of(directory)
+    if text := text_of(figures, stamps):
         with contextlib.suppress(OSError):
             write_whole(directory / ROW_FILE, text)
-    return found
+    return figures
 
 
-def _with_notes(directory: Path, names: set[str], found: dict[str, Any]) -> dict[str, Any]:
+def _with_notes(directory: Path, names: set[str], figures: dict[str, Any]) -> dict[str, Any]:
     """Columns of a row, with those that the user edits."""
     if NOTES_FILE not in names:
-        return found
+        return figures
     try:
         notes = read_notes(directory)
     except StoreError as error:
-        return {**found, "error": "; ".join(filter(None, [found.get("error"), str(error)]))}
-    return {**found, "note": notes.note, "tags": notes.tags, "baseline": notes.baseline}
+        return {**figures, "error": "; ".join(filter(None, [figures.get("error"), str(error)]))}
+    return {**figures, "note": notes.note, "tags": notes.tags, "baseline": notes.baseline}

@@ -62,13 +62,13 @@ def files_of(path: Path) -> Iterator[tuple[Path, str | None]]:
         return
     for folder, names, files in os.walk(path, onerror=_raise):
         for name in sorted((*names, *files)):
-            each = Path(folder) / name
+            entry = Path(folder) / name
             if name.startswith("."):
-                yield each, HIDDEN
+                yield entry, HIDDEN
             elif name in files:
-                yield each, None
-            elif each.is_symlink():
-                yield each, LINKED
+                yield entry, None
+            elif entry.is_symlink():
+                yield entry, LINKED
         names[:] = sorted(name for name in names if not name.startswith("."))
 
 
@@ -95,7 +95,7 @@ def read_log_file(path: Path) -> LogFile:
     except ValueError as error:
         return LogFile(path, problem=f"{error}: {_CUT}")
     runs = [(tool, run) for tool, saved in SAVED.items() for run in saved.find(log)]
-    runs = dated(log, sorted(runs, key=lambda found: found[1].line))
+    runs = dated(log, sorted(runs, key=lambda tool_run: tool_run[1].line))
     if not runs:
         problem, has_run = why_no_run(path, text)
         if problem:
@@ -110,9 +110,9 @@ def read_log_file(path: Path) -> LogFile:
 def _under_headings(log: Log, runs: Sequence[tuple[str, FoundRun]], unread: Sequence[Unread]) -> tuple[Unread, ...]:
     if not unread:
         return ()
-    spans = {(run.line, run.last_line) for _, run in runs} | {(each.line, each.last_line) for each in unread}
+    spans = {(run.line, run.last_line) for _, run in runs} | {(piece.line, piece.last_line) for piece in unread}
     headings = dict(zip(sorted(spans), (place.heading for place in places(log, sorted(spans))), strict=True))
-    return tuple(replace(each, heading=headings[each.line, each.last_line]) for each in unread)
+    return tuple(replace(piece, heading=headings[piece.line, piece.last_line]) for piece in unread)
 
 
 def read_together(paths: Sequence[Path]) -> list[LogFile]:

@@ -27,8 +27,8 @@ def find_session(root: Path, name: str) -> Path:
     if name == demo.SESSION:
         return demo.directory()
     if name in NEWEST and names:
-        return max((root / each for each in names), key=lambda each: by_last(last_at(each), each.name))
-    fitting = [each for each in names if name and each.startswith(name)]
+        return max((root / session for session in names), key=lambda path: by_last(last_at(path), path.name))
+    fitting = [session for session in names if name and session.startswith(name)]
     if len(fitting) > 1:
         more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
         raise StoreError(f"session {name!r} may be {', '.join(fitting[:_NAMED_MOST])}{more}: type more of its name")

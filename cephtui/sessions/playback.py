@@ -38,21 +38,21 @@ def planned(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
         problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
         raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
-    found: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
+    step_and_plan: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
     while (text := lines.take()) is not None:
         try:
             steps = Plan.model_validate_json(text).steps
         except ValueError as error:
-            if found:
+            if step_and_plan:
                 break
             raise StoreError(f"{lines.path}: not readable: {error}") from None
         for step in steps:
             if is_run_of(run, step):
-                found = step, steps
+                step_and_plan = step, steps
                 break
-    if found is None:
+    if step_and_plan is None:
         raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
-    return found
+    return step_and_plan
 
 
 @dataclass(slots=True)
@@ -87,10 +87,10 @@ class _Lines:
 
     def take(self) -> bytes | None:
         """The next line, which is not given again."""
-        found = self.peek()
-        if found is not None:
+        line = self.peek()
+        if line is not None:
             self._ahead.pop()
-        return found
+        return line
 
     def peek_at(self, model: type[M]) -> M | None:
         """The next line as a model; what can't be read is left out."""
@@ -224,13 +224,13 @@ class _Phase:
 
     def end(self, *, all_of_them: bool, node: str = "") -> list[Event]:
         """The last figures of nodes whose output has ended: of those that are done, or of all; or of one ``node``."""
-        found: list[Event] = []
+        events: list[Event] = []
         for output in self.outputs:
             is_meant = node in ("", output.node)
             if is_meant and not output.ended and (all_of_them or output.due() is None):
                 output.ended = True
-                found += self._samples(output, output.parser.finish(), ended=True)
-        return found
+                events += self._samples(output, output.parser.finish(), ended=True)
+        return events
 
     def _samples(self, output: _Output, readings: list[Reading], *, ended: bool = False) -> list[Event]:
         run, preset = self._run.run, self._run.preset
@@ -262,7 +262,7 @@ class Playback:
         self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
-        self._found: list[Event] = []
+        self._undelivered: list[Event] = []
         missing = _missing_index(directory / f"{number:03}" / "raw") if self.run.outcome else None
         self._problem = StoreError(f"{missing}: missing: the node's output can't be played") if missing else None
 
@@ -282,9 +282,9 @@ class Playback:
         if self.run.outcome is None:  # checked before the pieces are read: a run that has ended has all of them
             self.run = store.read_run(self.directory, self.number)
         for event in self._events(seconds):
-            self._found.append(event)
-        found, self._found = self._found, []
-        return found
+            self._undelivered.append(event)
+        events, self._undelivered = self._undelivered, []
+        return events
 
     def _events(self, seconds: float) -> Iterator[Event]:
         if not self._begun:

@@ -51,12 +51,12 @@ def figures_of(directory: Path) -> dict[str, Any]:
 def _best(runs: Iterable[Run]) -> dict[str, float | None]:
     """The greatest IOPS and bandwidth, read and write apart."""
     good = [run.summary for run in runs if run.outcome == "ok"]
-    totals = {"read": [summary.read for summary in good], "write": [summary.write for summary in good]}
+    by_direction = {"read": [summary.read for summary in good], "write": [summary.write for summary in good]}
     return {
         f"best_{direction}_{figure}": max(
-            (value for each in found if (value := getattr(each, figure, None))), default=None
+            (value for total in totals if (value := getattr(total, figure, None))), default=None
         )
-        for direction, found in totals.items()
+        for direction, totals in by_direction.items()
         for figure in ("iops", "bandwidth_bytes")
     }
 
@@ -74,10 +74,10 @@ def stamps_of(directory: Path, names: set[str]) -> Stamps:
 
 def _stamp(path: str) -> list[int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
+        file_stat = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
     except OSError:
         return None
-    return [found.st_size, found.st_mtime_ns]
+    return [file_stat.st_size, file_stat.st_mtime_ns]
 
 
 def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
@@ -102,9 +102,9 @@ def row_to_keep(directory: Path) -> str | None:
     return text_of(figures_of(directory), stamps)
 
 
-def text_of(found: Mapping[str, Any], stamps: Stamps) -> str | None:
+def text_of(figures: Mapping[str, Any], stamps: Stamps) -> str | None:
     """The text of row.json for figures that were read after the stamps; None where something is not in order."""
-    if found.get("error") or "running" in found["outcomes"]:
+    if figures.get("error") or "running" in figures["outcomes"]:
         return None
-    row = SessionRow(session="", path="").model_copy(update=found).model_dump(mode="json", include=_FIGURES)
+    row = SessionRow(session="", path="").model_copy(update=figures).model_dump(mode="json", include=_FIGURES)
     return json.dumps({"schema_version": SCHEMA_VERSION, "cephtui_version": __version__, "row": row, "files": stamps})

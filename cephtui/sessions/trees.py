@@ -62,7 +62,7 @@ def is_beside(path: Path) -> bool:
     if not _OF_CBT.fullmatch(path.name):
         return False
     try:
-        names = [each.name for each in path.parent.iterdir()]
+        names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return False
     return path.name in (_CONFIG, "cbt_config.yaml") or any(map(_OUTPUT.fullmatch, names))
@@ -80,18 +80,18 @@ def heading_of(path: Path) -> str:
     return ""
 
 
-def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
+def together(clients: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
     """The run of all clients of a test, and the file of each node; of several processes of a node the first."""
-    runs = [run for _, run in found]
+    runs = [run for _, run in clients]
     by_node: dict[str, list[FoundRun]] = {}
     files: dict[str, str] = {}
-    for path, run in found:
+    for path, run in clients:
         host = _host(path)
         by_node.setdefault(host, []).append(run)
         files.setdefault(host, path.name)
     processes = max(map(len, by_node.values()))
     options = _same([run.options for run in runs])
-    other = {**_settings(found[0][0]), **_same([run.other_options for run in runs])}
+    other = {**_settings(clients[0][0]), **_same([run.other_options for run in runs])}
     if processes > 1:
         other["processes"] = str(processes)
     whole = replace(
@@ -106,7 +106,7 @@ def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str
         error=next((run.error for run in runs if run.error), None),
         summary=_sum(runs),
         jobs=(),
-        nodes=tuple(_node(host, each) for host, each in by_node.items()) if len(by_node) > 1 else (),
+        nodes=tuple(_node(host, host_runs) for host, host_runs in by_node.items()) if len(by_node) > 1 else (),
         findings=tuple({finding.code: finding for run in runs for finding in run.findings}.values()),
         readings=runs[0].readings if len(runs) == 1 else (),
         depths=runs[0].depths if len(runs) == 1 else {},
@@ -117,12 +117,12 @@ def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str
 
 
 def _host(path: Path) -> str:
-    found = _OUTPUT.fullmatch(path.name)
-    return found["host"] if found else path.name
+    match = _OUTPUT.fullmatch(path.name)
+    return match["host"] if match else path.name
 
 
-def _same(each: Sequence[Mapping[str, V]]) -> dict[str, V]:
-    return {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
+def _same(options: Sequence[Mapping[str, V]]) -> dict[str, V]:
+    return {name: value for name, value in options[0].items() if all(other.get(name) == value for other in options)}
 
 
 def _node(host: str, runs: Sequence[FoundRun]) -> NodeResult:
@@ -141,8 +141,8 @@ def _sum(runs: Sequence[FoundRun]) -> Summary:
     if len(runs) == 1:
         return runs[0].summary
     flows = [{name: _flow(total) for name, total in run.summary.flows.items()} for run in runs]
-    if not all(flow.buckets for each in flows for flow in each.values()):  # those of some would be taken for all
-        flows = [{name: replace(flow, buckets={}) for name, flow in each.items()} for each in flows]
+    if not all(flow.buckets for by_name in flows for flow in by_name.values()):  # those of some would be taken for all
+        flows = [{name: replace(flow, buckets={}) for name, flow in by_name.items()} for by_name in flows]
     return stats.summarise(flows, histogram=True)
 
 
@@ -182,6 +182,6 @@ def _settings(path: Path) -> dict[str, str]:
             text = read_bytes(folder / _CONFIG, _CONFIG_MOST_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
-        found = (match for line in text.splitlines() if (match := _SETTING.fullmatch(line)))
-        return {match[1]: match[2] for match in found if not _NO_OPTIONS.fullmatch(match[1])}
+        matches = (match for line in text.splitlines() if (match := _SETTING.fullmatch(line)))
+        return {match[1]: match[2] for match in matches if not _NO_OPTIONS.fullmatch(match[1])}
     return {}

@@ -32,11 +32,11 @@ class Undo(Model):
 
 def left_behind(root: Path) -> list[tuple[Path, Undo]]:
     """What sessions that no process writes any more have created and not removed."""
-    found = []
+    remaining = []
     for path in sorted(root.glob(f"*/{UNDO_FILE}")):
         if not is_locked(path.parent):
-            found += [(path.parent, undo) for undo in pending(path.parent)]
-    return found
+            remaining += [(path.parent, undo) for undo in pending(path.parent)]
+    return remaining
 
 
 def unreadable_lists(root: Path) -> list[str]:

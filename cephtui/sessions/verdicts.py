@@ -30,7 +30,9 @@ def judge_saved(
     at: datetime,
 ) -> Judgement:
     """With what was noted and what was seen to differ; and which look it is, unless further looks were planned."""
-    sides = [(Side(each.before, tuple(marks)), Side(each.after)) for each in changes if each.before and each.after]
+    sides = [
+        (Side(change.before, tuple(marks)), Side(change.after)) for change in changes if change.before and change.after
+    ]
     judged = with_noted(conclude(changes, asked, at), sides)
     return judged if asked.criteria.looks.at else with_earlier(judged, directory)
 
@@ -41,8 +43,8 @@ def with_earlier(judged: Judgement, directory: Path) -> Judgement:
     The same runs read again are the same look, whatever is asked of them: the interval is the same, and holds for all
     that is read off it at once. Only other data give chance another try.
     """
-    kept = read_verdicts(directory)
-    earlier = max((len(_earlier_looks(kept, verdict)) for verdict in judged.deciding), default=0)
+    verdicts = read_verdicts(directory)
+    earlier = max((len(_earlier_looks(verdicts, verdict)) for verdict in judged.deciding), default=0)
     if not earlier:
         return judged
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
@@ -51,11 +53,15 @@ def with_earlier(judged: Judgement, directory: Path) -> Judgement:
     return Judgement(judged.verdicts, conclusion)
 
 
-def _earlier_looks(kept: Sequence[Verdict], now: Verdict) -> set[_Runs]:
+def _earlier_looks(verdicts: Sequence[Verdict], now: Verdict) -> set[_Runs]:
     """The sets of runs that have runs of this one and were judged by the same figure before it was so first."""
     figure, sides = (now.preset, now.direction, now.figure), _runs_of(now)
-    alike = [_runs_of(each) for each in kept if (each.preset, each.direction, each.figure) == figure and each.decides]
-    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(runs, sides)}
+    alike = [
+        _runs_of(verdict)
+        for verdict in verdicts
+        if (verdict.preset, verdict.direction, verdict.figure) == figure and verdict.decides
+    ]
+    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(sides, runs)}
 
 
 def _runs_of(verdict: Verdict) -> _Runs:
@@ -63,14 +69,14 @@ def _runs_of(verdict: Verdict) -> _Runs:
     return frozenset((frozenset(verdict.before), frozenset(verdict.after)))
 
 
-def _overlap(some: _Runs, others: _Runs) -> bool:
-    """Whether each side shares runs with a side of its own of the others."""
-    return any(all(one & other for one, other in zip(some, order, strict=False)) for order in permutations(others))
+def _overlap(sides: _Runs, earlier: _Runs) -> bool:
+    """Whether the sides of two verdicts can be paired so that both pairs share runs."""
+    return any(all(now & then for now, then in zip(sides, order, strict=False)) for order in permutations(earlier))
 
 
 def is_kept(judged: Judgement, directory: Path) -> bool:
     """Whether a session has these verdicts already: of the same runs, by the same criteria."""
-    return {_asked(verdict) for verdict in judged.deciding} <= {_asked(each) for each in read_verdicts(directory)}
+    return {_asked(verdict) for verdict in judged.deciding} <= {_asked(verdict) for verdict in read_verdicts(directory)}
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
