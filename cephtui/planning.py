@@ -31,7 +31,7 @@ from cephtui.models import (
 from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
-from cephtui.targets.base import Layout, Target, TargetError
+from cephtui.targets.base import DataLayout, Target, TargetError
 from cephtui.tools.base import OptionError, Tool, Workload
 
 PREFILL_BYTES_PER_SECOND = 200e6
@@ -108,7 +108,7 @@ def apart(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Reque
     ``find`` gives nodes by a name. Raises OptionError where there is none.
     """
     try:
-        targets = request.target.each(request.nodes, find)
+        targets = request.target.expand(request.nodes, find)
     except TargetError as error:
         raise OptionError("target", str(error)) from None
     nodes = {node.name: node for node in request.nodes}
@@ -130,7 +130,7 @@ class _Draft:
     """The options that are not as the preset has them."""
     asked: Mapping[str, OptionValue]
     """As they were asked for, the options that are others on this kind of target."""
-    layout: Layout
+    layout: DataLayout
     places: dict[str, tuple[Place, tuple[Part, ...]]]
     """By node."""
 
@@ -231,7 +231,7 @@ def _draft(
     if request.room_bytes is not None:
         span = min(span, request.room_bytes)
     jobs, size = workload.jobs_and_size(span)
-    layout = Layout(jobs, size, len(request.nodes) == 1, batch)
+    layout = DataLayout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
     fitted = workload.options
     edited = tuple(name for name, value in fitted.items() if value not in usual.get(name, ()))

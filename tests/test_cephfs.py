@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cephtui.ceph.file_systems import parse_file_systems
 from cephtui.models import FilePlace, Node
 from cephtui.targets import parse_target
-from cephtui.targets.base import Layout, TargetFault
+from cephtui.targets.base import DataLayout, TargetFault
 from cephtui.targets.cephfs import CephfsFacts, default_pool_id, parse_facts
 from tests.clusters import RECORDINGS, RecordedShell, ok
 from tests.golden import Golden
@@ -72,7 +72,7 @@ def test_any_answer_of_a_node_is_read(text: str) -> None:
 
 def test_a_file_is_laid_out_as_any_other_and_removed_as_one() -> None:
     target = parse_target(f"cephfs:{PATH}")
-    place, (part,) = target.lay_out(Node(name="pve1"), Layout(2, 1 << 20, alone=False, batch="b"))
+    place, (part,) = target.lay_out(Node(name="pve1"), DataLayout(2, 1 << 20, alone=False, batch="b"))
     assert (place, part.spec) == (FilePlace(kind="file", path=f"{PATH}.pve1"), f"file:{PATH}.pve1")
     assert parse_target(target.spec) == target
 

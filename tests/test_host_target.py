@@ -233,7 +233,7 @@ async def test_a_node_that_does_not_say_is_told(told: str, golden: Golden) -> No
         await located("host:b", hosts)
 
 
-USE = Use(parts=(), writes=False, known=True, options={"network": "public"}, destroy=())
+USE = Use(parts=(), writes=False, filled=True, options={"network": "public"}, destroy=())
 
 
 async def test_a_node_is_never_measured_against_itself(golden: Golden) -> None:

@@ -15,7 +15,7 @@ from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault
 from cephtui.targets import kind_of, parse_target
-from cephtui.targets.base import Layout, Removed, TargetFault, Use
+from cephtui.targets.base import DataLayout, Removed, TargetFault, Use
 from cephtui.targets.krbd import KrbdFacts, guard, parse_facts, usable_features
 from tests.golden import Golden
 
@@ -123,7 +123,7 @@ def test_the_features_are_those_of_the_kernel() -> None:
 
 def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: Golden) -> None:
     target = parse_target("krbd:bench", owner_id="5c84e3e6")
-    use = Use((PART,), writes=True, known=True, options={"direct": False}, destroy=())
+    use = Use((PART,), writes=True, filled=True, options={"direct": False}, destroy=())
 
     found = asyncio.run(target.inspect(FakeNode(), use))
 
@@ -144,7 +144,7 @@ def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: 
 )
 def test_all_jobs_of_a_node_share_what_a_tool_opens(spec: str, path: str) -> None:
     target = parse_target(spec, owner_id="5c84e3e6")
-    place, parts = target.lay_out(Node(name="pve1"), Layout(jobs=4, size_bytes=1 << 20, alone=False, batch="b"))
+    place, parts = target.lay_out(Node(name="pve1"), DataLayout(jobs=4, size_bytes=1 << 20, alone=False, batch="b"))
     assert (place.kind, place.path) == (target.kind, path)
     assert [part.bytes for part in parts] == [4 << 20]
 
@@ -192,7 +192,7 @@ def test_the_queue_of_its_device_is_known_once_it_is_mapped() -> None:
             "queue/nr_requests": "128",
         },
     )
-    use = Use((PART,), writes=True, known=True, options={}, destroy=())
+    use = Use((PART,), writes=True, filled=True, options={}, destroy=())
     assert asyncio.run(target.queues(FakeNode(), PART)) == expected
     assert asyncio.run(target.inspect(FakeNode(), use)).queues == expected
     assert asyncio.run(target.inspect(FakeNode({"krbd-inspect": ok(KERNEL)}), use)).queues == {}

@@ -18,14 +18,14 @@ from cephtui.models import Node
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault, VaultError
 from cephtui.targets import TargetError, kind_of, parse_target
-from cephtui.targets.base import Layout, SecretsMissing, TargetFault, Use
+from cephtui.targets.base import DataLayout, SecretsMissing, TargetFault, Use
 from cephtui.targets.s3 import S3Target, gateway, users
 from cephtui.targets.s3.signing import Request, signed_headers
 from tests.golden import Golden
 
 GATEWAY = "http://gw:7480"
 KEYS = ("canary-access", "canary-secret")
-LAYOUT = Layout(jobs=1, size_bytes=1 << 30, alone=True, batch="0000aaaa")
+LAYOUT = DataLayout(jobs=1, size_bytes=1 << 30, alone=True, batch="0000aaaa")
 OWNER = "session.1234"
 
 

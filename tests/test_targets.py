@@ -23,7 +23,7 @@ from cephtui.running.cleanup import remove_patiently
 from cephtui.sessions.undo import Undo
 from cephtui.targets import TargetError, examples, parse_target
 from cephtui.targets import file as file_target
-from cephtui.targets.base import Layout
+from cephtui.targets.base import DataLayout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 from cephtui.targets.file import FileFacts, FileTarget, parse_facts
 from cephtui.tools.fio import Fio
@@ -162,7 +162,7 @@ def test_what_a_scheme_can_not_mean_is_refused(text: str, golden: Golden) -> Non
 
 
 def test_images_are_named_by_who_makes_them_and_not_made_up(golden: Golden) -> None:
-    layout = Layout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
+    layout = DataLayout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
     _, parts = parse_target("rbd:bench", owner_id="me").lay_out(Node(name="pve1"), layout)
     assert [part.spec for part in parts] == ["rbd:bench/cephtui-me-pve1-0", "rbd:bench/cephtui-me-pve1-1"]
     with golden.raises(AssertionError):
@@ -210,7 +210,7 @@ def test_fio_writes_to_just_the_file_that_is_named(tmp_path: Path, name: str) ->
     fio = shutil.which("fio")
     assert fio, "fio is not installed: apt-get install fio"
     target = parse_target(f"file:{tmp_path}/{name}")
-    place, _ = target.lay_out(Node(name="local"), Layout(jobs=1, size_bytes=8192, alone=True, batch="b"))
+    place, _ = target.lay_out(Node(name="local"), DataLayout(jobs=1, size_bytes=8192, alone=True, batch="b"))
     options = Fio().check_options({"rw": "write", "ioengine": "psync", "direct": False, "time_based": False})
     completed = run([fio, *Fio().bind(options).argv("x", 8192, place)[1:]])
     assert completed.returncode == 0, completed.stderr

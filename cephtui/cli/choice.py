@@ -111,7 +111,7 @@ def chosen_target(
 def each_of(target: Target, nodes: Sequence[Node], where: Where) -> tuple[Target, ...]:
     """What a target stands for on these nodes; raises UsageError."""
     try:
-        return target.each(nodes, lambda name: load_config(where).choose([name]))
+        return target.expand(nodes, lambda name: load_config(where).choose([name]))
     except TargetError as error:
         raise click.UsageError(str(error)) from None
 

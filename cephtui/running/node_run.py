@@ -21,7 +21,7 @@ from cephtui.running.inspection import inspect
 from cephtui.running.outcomes import Ended, NodeEnd, run_findings
 from cephtui.running.preparation import Preparation
 from cephtui.running.recorder import StopRequest
-from cephtui.targets.base import Found, TargetFault
+from cephtui.targets.base import TargetFault, TargetState
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult, Workload
 
@@ -44,7 +44,7 @@ class NodeRun:
         self._failure: Ended | None = None
         """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
-        self._found = Found()
+        self._found = TargetState()
         self._is_admitted = False
         """Whether no guard kept the step from beginning."""
 

@@ -12,7 +12,7 @@ from cephtui.running.follow import Follow, NodeTask
 from cephtui.running.new_pool import note_undo
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
-from cephtui.targets.base import Found
+from cephtui.targets.base import TargetState
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
 from cephtui.tools.load import Sizing
@@ -29,7 +29,7 @@ class Preparation:
     Nothing is read or measured that was not written before, unless the user asks for that.
     """
 
-    def __init__(self, task: NodeTask, found: Found, follow: Follow) -> None:
+    def __init__(self, task: NodeTask, found: TargetState, follow: Follow) -> None:
         self._task, self._found, self._follow = task, found, follow
         self._bench, self._workload = task.bench, TOOLS[task.step.tool].bind(task.step.options)
 

@@ -117,11 +117,11 @@ def kind_of(text: str) -> TargetKind | None:
 
 def in_turn(parts: Iterable[T], spec: Callable[[T], str]) -> list[list[T]]:
     """Parts in groups, to be removed one after the other: pools first, with all that is in them."""
-    found: dict[bool, list[T]] = {True: [], False: []}
+    groups: dict[bool, list[T]] = {True: [], False: []}
     for part in parts:
         kind = kind_of(spec(part))
-        found[kind is not None and kind.holds_parts].append(part)
-    return [group for group in found.values() if group]
+        groups[kind is not None and kind.holds_parts].append(part)
+    return [group for group in groups.values() if group]
 
 
 def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | None = None) -> Target:

@@ -48,7 +48,7 @@ class SecretsMissing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DataLayout:
     """How a step divides its data on each node."""
 
     jobs: int
@@ -66,7 +66,7 @@ class Use:
     parts: tuple[Part, ...]
     writes: bool
     """Prefill included."""
-    known: bool
+    filled: bool
     """Whether cephtui prefills, or has prefilled, what it reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
@@ -79,7 +79,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TargetState:
     """What a node reports of a target, and what follows from it."""
 
     refusal: Refusal | None = None
@@ -187,7 +187,7 @@ class Target(ABC):
         """Nodes that have a part in it, whether or not they measure."""
         return ()
 
-    def each(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
+    def expand(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
         """What it stands for where these nodes measure; ``find`` gives others by their name, and raises ValueError.
 
         Raises TargetError.
@@ -229,11 +229,11 @@ class Target(ABC):
         return self
 
     @abstractmethod
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Where a step's data is on a node."""
 
     @abstractmethod
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """Inspect it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
@@ -267,7 +267,7 @@ class Target(ABC):
         return ()
 
     async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
-        """As in ``Found``, of a part that had to be made first; raises TransportError."""
+        """As in ``TargetState``, of a part that had to be made first; raises TransportError."""
         return {}
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
@@ -328,7 +328,7 @@ class TargetKind(ABC):
         """Whether a node can have targets of this kind at all; raises TransportError."""
         return True
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate | None:
+    def in_this_pool(self, facts: PoolFacts) -> Candidate | None:
         """What can be tested in a pool."""
         return None
 
@@ -340,7 +340,7 @@ class TargetKind(ABC):
         """What can be tested in every cluster, whatever pools it has."""
         return None
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
         """What can be tested on such a host with files, images and pools of cephtui's own alone."""
         return ()
 
@@ -379,12 +379,12 @@ def is_text(text: str) -> bool:
 
 def safe_name(node: str) -> str:
     """A node's name as part of an image's or a namespace's; different ones stay different."""
-    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
+    return re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match[0]):x}", node)
 
 
 def unverified(use: Use) -> tuple[Finding, ...]:
     """Data that cephtui has not prefilled may have holes, which read as fast as memory."""
-    if use.known:
+    if use.filled:
         return ()
     return (UNVERIFIED.found(),)
 

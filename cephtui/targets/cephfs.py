@@ -77,16 +77,16 @@ class CephfsKind(TargetKind):
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """A file on each that is mounted."""
         answer = await shell.run(("findmnt", "-rn", "-o", "TARGET", "-t", ",".join(_TYPES)))
-        found = [path for path in answer.stdout.splitlines() if path.startswith("/") and "\\" not in path]
+        paths = [path for path in answer.stdout.splitlines() if path.startswith("/") and "\\" not in path]
         return [
-            self.candidate(f"{path}/cephtui", f"a new file on the CephFS mounted on {path}", None) for path in found
+            self.candidate(f"{path}/cephtui", f"a new file on the CephFS mounted on {path}", None) for path in paths
         ]
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        named = {storage.path: f"storage {storage.name}: " for storage in found.storages}
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
+        named = {storage.path: f"storage {storage.name}: " for storage in surroundings.storages}
         return [
             self.candidate(f"{path}/cephtui", f"{named.get(path, '')}a new file on the CephFS mounted on {path}", None)
-            for path in found.mounts
+            for path in surroundings.mounts
             if "\\" not in path
         ]
 
@@ -100,21 +100,21 @@ def parse_facts(text: str) -> CephfsFacts:
 
 async def _default_pool(shell: Shell, directory: str, name: str | None) -> str:
     """Of new files in the file system of this name; raises TargetFault where the cluster does not tell."""
-    asked = ClusterReader(shell)
+    cluster = ClusterReader(shell)
     try:
-        known, osd_map = await asked.ask(reader.FILE_SYSTEMS), await asked.ask(reader.OSD_MAP)
+        known_file_systems, osd_map = await cluster.ask(reader.FILE_SYSTEMS), await cluster.ask(reader.OSD_MAP)
     except ClusterError as error:
         raise TargetFault(str(error)) from None
-    pool_id = default_pool_id(known, name)
-    found = next((pool.name for pool in osd_map.pools.values() if pool.id == pool_id), None)
-    if found is None:
+    pool_id = default_pool_id(known_file_systems, name)
+    pool_name = next((pool.name for pool in osd_map.pools.values() if pool.id == pool_id), None)
+    if pool_name is None:
         remedy = "set a layout on the directory, or use file:PATH"
         raise TargetFault(f"{shell.node.name}: can't tell which CephFS {directory} is on: {remedy}")
-    return found
+    return pool_name
 
 
-def default_pool_id(known: FileSystems, name: str | None) -> int | None:
+def default_pool_id(known_file_systems: FileSystems, name: str | None) -> int | None:
     """The pool of new files in the file system of this name, else in the default or the only one."""
-    only = next(iter(known.by_name)) if len(known.by_name) == 1 else None
-    chosen = known.by_name.get(name or known.default or only or "")
+    only = next(iter(known_file_systems.by_name)) if len(known_file_systems.by_name) == 1 else None
+    chosen = known_file_systems.by_name.get(name or known_file_systems.default or only or "")
     return chosen.data_pools[0] if chosen and chosen.data_pools else None

@@ -16,12 +16,12 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.targets import devices, rbd
 from cephtui.targets.base import (
-    Found,
-    Layout,
+    DataLayout,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     page_cache,
     unverified,
@@ -30,7 +30,7 @@ from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_num
 from cephtui.targets.devices import DeviceFacts
 from cephtui.targets.file import parse_path as parse_file_path
 
-_WRITING = Use(parts=(), writes=True, known=True, options={}, destroy=())
+_WRITING = Use(parts=(), writes=True, filled=True, options={}, destroy=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,21 @@ class DeviceTarget(Target):
     def names(self) -> tuple[str, ...]:
         return devices.names(self.path)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="device", path=self.path), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """A mapped image takes the guards of the image besides."""
         facts = await self._facts(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
-        found = Found(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
+        state = TargetState(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
         if facts.rbd and refusal is None:
             image = await rbd.inspect_mapped(shell, facts.rbd, use)
-            found = replace(image, device=self.path, findings=(*found.findings, *image.findings))
+            state = replace(image, device=self.path, findings=(*state.findings, *image.findings))
         identity = f"{facts.number} {facts.size}"
-        return replace(found, queues=facts.queues, identities={self.spec: identity})
+        return replace(state, queues=facts.queues, identities={self.spec: identity})
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         return (await self._facts(shell)).size or None
@@ -98,8 +98,8 @@ class DeviceKind(TargetKind):
         answer = await shell.run(devices.list_argv())
         if answer.status != 0:
             return f"can't list the devices: {reason(answer)}"
-        found = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
-        listed = [self._listed(facts) for facts in found]
+        block_devices = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
+        listed = [self._listed(facts) for facts in block_devices]
         on_found(listed)
         await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
         return "" if listed else "there are no block devices"
@@ -114,10 +114,10 @@ class DeviceKind(TargetKind):
     async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
         path = listed.spec.removeprefix("device:")
         try:
-            found = await DeviceTarget(path).inspect(shell, _WRITING)
+            state = await DeviceTarget(path).inspect(shell, _WRITING)
         except TargetFault as fault:
             return replace(listed, reason=str(fault))
-        return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), found.refusal)
+        return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), state.refusal)
 
 
 def parse_path(text: str, rest: str) -> str:

@@ -73,14 +73,14 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
 
 async def _pools(shell: Shell, kinds: Sequence[TargetKind], on_found: OnFound) -> str:
     """Each pool for each kind of target that can be in it."""
-    asked = ClusterReader(shell)
-    await asked.fetch(reader.STATUS, *reader.POOLS)
-    state, pools = await asked.status(), await asked.pools()
+    cluster = ClusterReader(shell)
+    await cluster.fetch(reader.STATUS, *reader.POOLS)
+    state, pools = await cluster.status(), await cluster.pools()
     in_order = sorted(pools.osd_map.pools.values(), key=_pool_order)
     facts = [_facts(pools, state, pool) for pool in in_order]
-    found = [kind.in_any_cluster() for kind in kinds]
-    found += [kind.in_this_pool(pool) for pool in facts for kind in kinds]
-    on_found([candidate for candidate in found if candidate])
+    candidates = [kind.in_any_cluster() for kind in kinds]
+    candidates += [kind.in_this_pool(pool) for pool in facts for kind in kinds]
+    on_found([candidate for candidate in candidates if candidate])
     return "" if in_order else "the cluster has no pool: ceph osd pool create NAME"
 
 
@@ -100,8 +100,8 @@ def _facts(pools: Pools, state: ClusterState, pool: Pool) -> PoolFacts:
 
 
 def _used_by(pool: Pool) -> list[str]:
-    others = [name for name in pool.applications if name != "rbd"]
-    return [f"used by {', '.join(others)}"] if others else []
+    applications = [name for name in pool.applications if name != "rbd"]
+    return [f"used by {', '.join(applications)}"] if applications else []
 
 
 def _room_text(space: Space) -> str:

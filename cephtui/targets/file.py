@@ -19,13 +19,13 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.paths import packaged_text
 from cephtui.targets.base import (
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     page_cache,
@@ -58,7 +58,9 @@ _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name i
 
 
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
-    functions = _MARK_FUNCTIONS + (QUEUES_FUNCTION + LEADS_FUNCTIONS) * (name == "inspect")
+    functions = _MARK_FUNCTIONS
+    if name == "inspect":
+        functions += QUEUES_FUNCTION + LEADS_FUNCTIONS
     return ("bash", "-c", functions + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
@@ -117,20 +119,20 @@ class FileTarget(Target):
     def names(self) -> tuple[str, ...]:
         return names_of(self.path)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Several nodes may share the file system, so each has a file of its own."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="file", path=path), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
         facts = await inspect_path(shell, path)
         refusal = guard(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
         is_small = taken_as_it_is and use.writes and facts.size < part.bytes
-        return Found(
+        return TargetState(
             refusal=refusal,
             findings=findings(facts, use.options),
             identities={part.spec: facts.inode} if facts.inode else {},
@@ -145,10 +147,10 @@ class FileTarget(Target):
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
         path = part.spec.removeprefix("file:")
-        made = await shell.run(create_argv(path, part.bytes, owner))
-        if made.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(made)}")
-        return made.stdout.strip()
+        done = await shell.run(create_argv(path, part.bytes, owner))
+        if done.status != 0:
+            raise TargetFault(f"can't create {path}: {reason(done)}")
+        return done.stdout.strip()
 
 
 class FileKind(TargetKind):
@@ -161,11 +163,11 @@ class FileKind(TargetKind):
     def parse(self, name: str, owner_id: str | None = None) -> FileTarget:
         return FileTarget(parse_path(self.spec(name), name))
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
         return [
-            self.candidate(f"{each.path}/cephtui", f"storage {each.name} ({each.type}): a new file", None)
-            for each in found.storages
-            if each.path and each.type in _OF_FILES and each.mount_point in ("", *found.mounted)
+            self.candidate(f"{storage.path}/cephtui", f"storage {storage.name} ({storage.type}): a new file", None)
+            for storage in surroundings.storages
+            if storage.path and storage.type in _OF_FILES and storage.mount_point in ("", *surroundings.mounted)
         ]
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
@@ -230,7 +232,7 @@ def parse_path(text: str, rest: str) -> str:
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     # of any tool, since which of them will use it is not known yet
-    if problem := next((found for tool in TOOLS.values() if (found := tool.check_path(str(path)))), None):
+    if problem := next(filter(None, (tool.check_path(str(path)) for tool in TOOLS.values())), None):
         raise TargetError(f"target {text!r}: {problem}")
     return str(path)
 

@@ -21,13 +21,13 @@ from cephtui.paths import packaged_text
 from cephtui.targets import file, rbd
 from cephtui.targets.base import (
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     page_cache,
     safe_name,
@@ -103,7 +103,7 @@ class KrbdPool(Target):
     def listed_by(self) -> str:
         return rbd.RbdPool(self.pool).spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Jobs share it, as they share a disk."""
         assert self.owner_id, "new images can't be named without it"
         image = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}-{self.file_system or 'krbd'}"
@@ -113,11 +113,11 @@ class KrbdPool(Target):
     def _place(self, directory: str) -> FilePlace:
         return FilePlace(kind="device", path=f"{directory}/device")
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """The cluster's guards are those of the pool; here are those of the node."""
         (part,) = use.parts
         facts = await self._facts(shell, _image_of(part))
-        return Found(
+        return TargetState(
             refusal=guard(shell.node.name, facts, self.file_system, f"rbd:{self.pool}"),
             findings=(_finding(facts), *page_cache(use.options)),
             identities={part.spec: facts.identity} if facts.identity else {},
@@ -193,9 +193,9 @@ class KrbdFileSystem(KrbdPool):
 
     async def _make_file(self, shell: Shell, directory: str, span_bytes: int, owner: str) -> None:
         path = _file_in(directory)
-        made = await shell.run(file.create_argv(path, span_bytes, owner))
-        if made.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(made)}")
+        done = await shell.run(file.create_argv(path, span_bytes, owner))
+        if done.status != 0:
+            raise TargetFault(f"can't create {path}: {reason(done)}")
 
 
 class KrbdExt4(KrbdFileSystem):
@@ -212,7 +212,7 @@ class KrbdXfs(KrbdFileSystem):
     file_system: ClassVar[str] = "xfs"
 
 
-_TARGETS: Mapping[str, type[KrbdPool]] = {each.file_system: each for each in (KrbdPool, KrbdExt4, KrbdXfs)}
+_TARGETS: Mapping[str, type[KrbdPool]] = {target.file_system: target for target in (KrbdPool, KrbdExt4, KrbdXfs)}
 
 
 class KrbdKind(TargetKind):
@@ -243,10 +243,10 @@ class KrbdKind(TargetKind):
         """Whether the node's kernel has rbd."""
         return (await inspect_image(shell, "", "")).module is not None
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
-        refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
-        text = f"new images mapped by the kernel, {found.room}; {' or '.join(f'+{name}' for name in FILE_SYSTEMS)}"
-        return self.candidate(found.pool.name, f"{text} for a file on a file system", refusal)
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
+        refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
+        text = f"new images mapped by the kernel, {facts.room}; {' or '.join(f'+{name}' for name in FILE_SYSTEMS)}"
+        return self.candidate(facts.pool.name, f"{text} for a file on a file system", refusal)
 
 
 async def inspect_image(shell: Shell, image: str, file_system: str) -> KrbdFacts:

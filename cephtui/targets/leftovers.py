@@ -40,9 +40,9 @@ class ConnectionSettings:
         """Whether the user's settings are those of the list, Ceph access left out."""
         return self.own is not None and _but_ceph(self.own) == _but_ceph(self.listed)
 
-    def fits(self, found: Node) -> bool:
+    def fits(self, node: Node) -> bool:
         """Whether the user's node, with the Ceph access that was found on it, is the list's."""
-        return self.pool is None or found == self.listed
+        return self.pool is None or node == self.listed
 
     @property
     def unusable(self) -> str | None:

@@ -20,14 +20,14 @@ from cephtui.nodes.transport import Completed
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     OwnPool,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     safe_name,
 )
@@ -88,20 +88,20 @@ class NewPool(Target, OwnPool):
             return RbdPool(self.pool_name, self.owner_id)
         return WholePool(pool=self.pool_name)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         return WholePool(pool=self.pool_name).lay_out(node, layout)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """There is nothing to inspect before it is made."""
-        return Found()
+        return TargetState()
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Half of what it will have room for. Raises TargetFault where it can't be made."""
-        asked = ClusterReader(shell)
+        cluster = ClusterReader(shell)
         try:
-            state, pools = await asked.status(), await asked.pools()
+            state, pools = await cluster.status(), await cluster.pools()
             rules, tree, pgs = await asyncio.gather(
-                asked.optional(reader.CRUSH_RULES), asked.optional(reader.TREE), asked.optional(reader.PG_LIMIT)
+                cluster.optional(reader.CRUSH_RULES), cluster.optional(reader.TREE), cluster.optional(reader.PG_LIMIT)
             )
         except ClusterError as error:
             raise TargetFault(str(error)) from None
@@ -109,8 +109,8 @@ class NewPool(Target, OwnPool):
         refusal = new_pool.guard_shape(self.shape, osd_map, rules, tree, state.osds_in, most)
         if refusal and self.pool_name not in osd_map.pools:
             raise TargetFault(refusal.text)
-        found = new_pool.room(self.shape, osd_map, rules, tree, pools.osds)
-        return None if found is None else found // 2 // nodes
+        new_bytes = new_pool.room(self.shape, osd_map, rules, tree, pools.osds)
+        return None if new_bytes is None else new_bytes // 2 // nodes
 
     async def make(self, shell: Shell, owner: str) -> None:
         """It gets its own name last: until then it has one that no other client can have given, as images have."""
@@ -123,9 +123,9 @@ class NewPool(Target, OwnPool):
                 raise TargetFault(f"can't make pool {self.pool_name}: {_why(done)}")
 
     async def unready(self, shell: Shell) -> str:
-        asked = ClusterReader(shell)
+        cluster = ClusterReader(shell)
         try:
-            pools = await asked.pools()
+            pools = await cluster.pools()
         except ClusterError as error:
             return str(error)
         pool = pools.osd_map.pools.get(self.pool_name)
@@ -149,17 +149,19 @@ class WholePool(Target):
     def spec(self) -> str:
         return f"new-pool:{self.pool}"
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         place = RadosPlace(kind="pool", pool=str(self.pool), namespace="")
         return place, (Part(spec=self.spec, bytes=layout.size_bytes),)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """Objects that are too large are refused by the OSDs, with a message that does not say so."""
         most = (use.object_bytes and await ClusterReader(shell).optional(reader.OBJECT_MOST)) or _OBJECT_MOST
         if use.object_bytes <= most:
-            return Found()
+            return TargetState()
         problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
-        return Found(Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}"))
+        return TargetState(
+            Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}")
+        )
 
 
 def _unmarked_name(pool: str, owner: str) -> str:
@@ -190,8 +192,8 @@ class NewPoolKind(TargetKind):
         words = (word.partition("=") for word in name.split(","))
         return {value: kinds[key] for key, _, value in words if key in kinds}
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        return [self.in_any_cluster()] if found.is_admin else []
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
+        return [self.in_any_cluster()] if surroundings.is_admin else []
 
     def in_any_cluster(self) -> Candidate:
         text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"
@@ -210,7 +212,8 @@ class NewPoolKind(TargetKind):
         if there and there.owner != owner:
             by_hand = f"if it is yours: ceph osd pool rm {name}"
             return Removed("not ours", f"it does not carry the mark of its session; {by_hand}")
-        argv = new_pool.delete_argv([unmarked, *[name] * bool(there)], unmarked)
+        names = [unmarked, name] if there else [unmarked]
+        argv = new_pool.delete_argv(names, unmarked)
         answer = await shell.ceph(argv, timeout_seconds=_DELETE_SECONDS)
         if answer.status != 0:
             return Removed("failed", _why(answer))

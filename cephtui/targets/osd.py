@@ -19,7 +19,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Kind, NameKind, Node, OsdPlace, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
-from cephtui.targets.base import Found, Layout, Target, TargetError, TargetKind, Use, is_text
+from cephtui.targets.base import DataLayout, Target, TargetError, TargetKind, TargetState, Use, is_text
 from cephtui.targets.candidates import ASKS_FIRST, Candidate
 
 _NUMBERS = re.compile(r"[0-9]{1,9}(,[0-9]{1,9})*")
@@ -49,7 +49,7 @@ class OsdTarget(Target):
     def spec(self) -> str:
         return f"osd:{self.which}"
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         return OsdPlace(kind="osd", osds=self.which), (Part(spec=self.spec, bytes=layout.size_bytes),)
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
@@ -58,19 +58,19 @@ class OsdTarget(Target):
             None, None, step.writes, step.writes, creates_images=False, new_bytes=0, is_watched=True, all_pgs=_ALL_PGS
         )
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """Whether they are there and up, have room, may be told to write, and whose clients they serve."""
-        asked = ClusterReader(shell)
-        await asked.fetch(reader.STATUS, *reader.POOLS, reader.TREE)
+        cluster = ClusterReader(shell)
+        await cluster.fetch(reader.STATUS, *reader.POOLS, reader.TREE)
         try:
-            state, tree, pools = await asked.status(), await asked.ask(reader.TREE), await asked.pools()
+            state, tree, pools = await cluster.status(), await cluster.ask(reader.TREE), await cluster.pools()
         except ClusterError as error:
-            return Found(error.refusal)
+            return TargetState(error.refusal)
         osds = chosen(self.which, tree)
         refusal = guard(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
         refusal = refusal or await _guard_caps(shell, osds[0])
         small = units.parse_size(str(use.options["block-size"])) < _SMALL_BLOCK
-        return Found(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
+        return TargetState(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
 
 
 class OsdKind(TargetKind):
@@ -95,14 +95,14 @@ class OsdKind(TargetKind):
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """All OSDs, then those of each class and host where there are several."""
-        asked = ClusterReader(shell)
-        tree = await asked.optional(reader.TREE)
-        state = await asked.optional(reader.STATUS) if tree else None
+        cluster = ClusterReader(shell)
+        tree = await cluster.optional(reader.TREE)
+        state = await cluster.optional(reader.STATUS) if tree else None
         if tree is None or state is None:
             return []
         names = {key: _names(key, tree) for key in ("class", "host")}
-        each = [f"{key}={name}" for key, found in names.items() if len(found) > 1 for name in found]
-        return [self._offered(which, chosen(which, tree), tree, state) for which in ("*", *each)]
+        choices = [f"{key}={name}" for key, values in names.items() if len(values) > 1 for name in values]
+        return [self._offered(which, chosen(which, tree), tree, state) for which in ("*", *choices)]
 
     def _offered(self, which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Candidate:
         """They hold the data of pools, as a rule, so that it is asked before."""
@@ -127,15 +127,15 @@ def chosen(which: str, tree: CrushTree) -> list[int]:
 
 def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Refusal | None:
     """Why these OSDs can't be told to write, or None: they do not exist, are down, or the cluster has other worries."""
-    known = {number: bucket for number, bucket in tree.buckets.items() if bucket.kind == "osd"}
-    if unknown := [osd for osd in osds if osd not in known]:
-        return Refusal(f"there is no {_named(unknown)}", f"the cluster has {_named(sorted(known)) or 'no OSD'}")
+    buckets = {number: bucket for number, bucket in tree.buckets.items() if bucket.kind == "osd"}
+    if unknown := [osd for osd in osds if osd not in buckets]:
+        return Refusal(f"there is no {_named(unknown)}", f"the cluster has {_named(sorted(buckets)) or 'no OSD'}")
     if not osds:
         return Refusal(f"there is no OSD of {which.replace('=', ' ')}", f"choose one of: {_choices(which, tree)}")
-    if down := [osd for osd in osds if not known[osd].is_up]:
+    if down := [osd for osd in osds if not buckets[osd].is_up]:
         up = ",".join(str(osd) for osd in osds if osd not in down)
-        others = f", or measure the others: --target osd:{up}" if up else ""
-        return Refusal(f"{_named(down)} {_is(down)} down", f"start {_it(down)}{others}")
+        alternative = f", or measure the others: --target osd:{up}" if up else ""
+        return Refusal(f"{_named(down)} {_is(down)} down", f"start {_it(down)}{alternative}")
     return _guard_state(state)
 
 
@@ -204,8 +204,8 @@ def _osds_of(pgs: Iterable[Pg]) -> set[int]:
 
 
 def _has_data(usage: Mapping[str, PoolUsage] | None, name: str) -> bool:
-    found = (usage or {}).get(name)
-    return found is None or found.objects > 0
+    pool_usage = (usage or {}).get(name)
+    return pool_usage is None or pool_usage.objects > 0
 
 
 def _named(osds: Sequence[int]) -> str:

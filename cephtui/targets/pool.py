@@ -14,13 +14,13 @@ from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
     OWNER_KEY,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     safe_name,
@@ -53,23 +53,23 @@ class PoolTarget(Target):
     def listed_by(self) -> str:
         return RbdPool(self.pool).spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """A namespace for each node, so that what is counted and emptied is its own."""
         unique = "-".join(filter(None, (self.owner_id, layout.batch, safe_name(node.name))))
         namespace = f"{OWN_PREFIX}{unique}"
         part = Part(spec=f"pool:{self.pool}/{namespace}", bytes=layout.size_bytes)
         return RadosPlace(kind="pool", pool=self.pool, namespace=namespace), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """The cluster's guards are those of the pool."""
-        return Found(to_create=use.parts)
+        return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """A namespace is there as soon as an object is in it, and the first is the mark of its owner."""
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
-        made = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
-        if made.status != 0:
-            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(made)}")
+        done = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
+        if done.status != 0:
+            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(done)}")
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
@@ -92,9 +92,9 @@ class PoolKind(TargetKind):
         pool, _, namespace = name.partition("/")
         return await remove(shell, pool, namespace, owner)
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
         users = " and ".join(tool.title for tool in TOOLS.values() if PoolTarget.kind in tool.kinds)
-        return self.candidate(found.pool.name, f"objects for {users}, {found.room}", found.unserved or found.full)
+        return self.candidate(facts.pool.name, f"objects for {users}, {facts.room}", facts.unserved or facts.full)
 
 
 def parse_name(text: str, name: str) -> str:

@@ -25,13 +25,13 @@ from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
     OWNER_KEY,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     safe_name,
@@ -69,19 +69,19 @@ class RbdPool(Target):
     def listed_by(self) -> str:
         return self.spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         assert self.owner_id, "new images can't be named without it"
         base = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.pool}/{image}", bytes=layout.size_bytes) for image in images)
         return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """The cluster's guards are those of the pool; here is only which images exist already."""
-        known = [part for part in use.parts if part.spec in use.prefilled]
-        found = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in known))
-        there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
-        return Found(identities=there, to_create=use.parts)
+        prefilled = [part for part in use.parts if part.spec in use.prefilled]
+        identities = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in prefilled))
+        there = {part.spec: identity for part, identity in zip(prefilled, identities, strict=True) if identity}
+        return TargetState(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """The identity is the image's id. One of this console session that is too small is created again."""
@@ -125,17 +125,17 @@ class RbdImage(Target):
     def names(self) -> tuple[str, ...]:
         return self.image, f"{self.pool}/{self.image}"
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
         return RbdPlace(kind="image", pool=self.pool, images=(self.image,)), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         return await inspect_image(shell, self.pool, self.image, use)
 
     async def limits(self, shell: Shell) -> Limits:
         """The image's own, or its pool's; where there are none, those of the guest of Proxmox VE that has it."""
-        found = await _limits(shell, self.pool, self.image)
-        return found if found.is_set else await _guests_limits(shell, self.image)
+        limits = await _limits(shell, self.pool, self.image)
+        return limits if limits.is_set else await _guests_limits(shell, self.image)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """The image's size."""
@@ -180,13 +180,16 @@ class RbdKind(TargetKind):
         pool, _, image = name.partition("/")
         return await remove(shell, pool, image, owner)
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
-        refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
-        return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
+        refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
+        return self.candidate(facts.pool.name, f"new images, {facts.pool.text}, {facts.room}", refusal)
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        pools = [each for each in found.storages if each.type == self.scheme]
-        return [self.candidate(each.pool, f"storage {each.name}{each.differs}: new images", None) for each in pools]
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
+        pools = [storage for storage in surroundings.storages if storage.type == self.scheme]
+        return [
+            self.candidate(storage.pool, f"storage {storage.name}{storage.differs}: new images", None)
+            for storage in pools
+        ]
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """The images of a pool: all names at once, then the facts of each."""
@@ -220,12 +223,12 @@ def _text_of(facts: ImageFacts) -> str:
 
 async def inspect_image(
     shell: Shell, pool: str, image: str, use: Use, own_clients: frozenset[int] = frozenset()
-) -> Found:
+) -> TargetState:
     """Inspect an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
     try:
         facts = await image_facts(shell, pool, image)
     except ClusterError as error:
-        return Found(refusal=error.refusal)
+        return TargetState(refusal=error.refusal)
     span = sum(part.bytes for part in use.parts)
     refusal = None
     if use.writes:
@@ -234,21 +237,21 @@ async def inspect_image(
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
         refusal = Refusal(text, "choose a smaller size or another image")
     findings = unverified(use)
-    if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
+    if not use.filled and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
         findings = (*findings, THIN.found(image=facts.info.spec))
-    return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
+    return TargetState(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 
 async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
     """All that decides whether an image may be overwritten; raises ClusterError where that can't be found out."""
-    asked = ClusterReader(shell)
-    info = await asked.ask(reader.image_info(pool, image))
+    cluster = ClusterReader(shell)
+    info = await cluster.ask(reader.image_info(pool, image))
     use, snapshots, guests = await asyncio.gather(
-        asked.permitted(reader.image_use(pool, image)),
-        asked.permitted(reader.image_snapshots(pool, image)),
+        cluster.permitted(reader.image_use(pool, image)),
+        cluster.permitted(reader.image_snapshots(pool, image)),
         shell.run(proxmox.references_argv(image)),
     )
-    children = await asked.optional(reader.image_children(pool, image)) if snapshots else None
+    children = await cluster.optional(reader.image_children(pool, image)) if snapshots else None
     try:
         references = proxmox.parse_references(guests.stdout, image)
     except ValueError as error:
@@ -256,7 +259,7 @@ async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
     return ImageFacts(info, use, snapshots, children or (), references.files, references.unreadable)
 
 
-async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
+async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> TargetState:
     """The image behind a device of the node, whose own mapping is no reason to refuse."""
     own = frozenset({mapping.client} if mapping.client is not None else ())
     # giving up the device gives up the image behind it
@@ -294,17 +297,17 @@ async def make_image(
     unmarked = f"{pool}/{_unmarked_name(image, owner)}"
     data = ("--data-pool", data_pool) if data_pool else ()
     create = ("rbd", "create", "--size", f"{size_bytes}B", *data, *options, unmarked)
-    made = await shell.ceph(create)
-    if made.status == _EXISTS_STATUS:  # of an attempt that was broken off
+    done = await shell.ceph(create)
+    if done.status == _EXISTS_STATUS:  # of an attempt that was broken off
         await shell.ceph(_remove_argv(unmarked))
-        made = await shell.ceph(create)
-    if made.status == 0:
-        made = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
-    if made.status == 0:
-        made = await _renamed(shell, unmarked, name, owner)
-    identity = await _identity(shell, name) if made.status == 0 else None
+        done = await shell.ceph(create)
+    if done.status == 0:
+        done = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
+    if done.status == 0:
+        done = await _renamed(shell, unmarked, name, owner)
+    identity = await _identity(shell, name) if done.status == 0 else None
     if not identity:
-        raise TargetFault(f"can't create image {name}: {reason(made)}")
+        raise TargetFault(f"can't create image {name}: {reason(done)}")
     return identity
 
 
@@ -316,9 +319,9 @@ def _unmarked_name(image: str, owner: str) -> str:
 async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
     """Give an image its own name; one of the same owner that has it already is removed."""
     rename = ("rbd", "rename", unmarked, name)
-    made = await shell.ceph(rename)
-    if made.status != _EXISTS_STATUS:
-        return made
+    done = await shell.ceph(rename)
+    if done.status != _EXISTS_STATUS:
+        return done
     pool, _, image = name.partition("/")
     removed = await _remove_marked(shell, pool, image, owner)
     if removed.status not in ("done", "absent"):
@@ -366,11 +369,11 @@ async def kept_by_mark(shell: Shell, pool: str, image: str, owner: str | None) -
         return Removed("absent") if error.missing else Removed("failed", str(error))
     try:
         mark = await shell.ceph(images.metadata_argv(pool, info.id, OWNER_KEY))
-        found = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
+        image_owner = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
     except ValueError as error:
         return Removed("failed", f"can't tell whose it is: {error}")
-    if not owner or found != owner:
-        whose = "the mark of another session" if found else "no mark of cephtui's"
+    if not owner or image_owner != owner:
+        whose = "the mark of another session" if image_owner else "no mark of cephtui's"
         return Removed("not ours", f"it carries {whose}; if it is yours: rbd rm {pool}/{image}")
     return None
 

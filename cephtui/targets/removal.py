@@ -54,10 +54,10 @@ async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
 
     Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
     """
-    found = await ClusterReader(shell).ask(reader.OSD_MAP)
-    if undo.cluster and found.fsid != undo.cluster:
-        where = f"the cluster that answers is {found.fsid or 'unknown'}, it was made in {undo.cluster}"
+    osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
+    if undo.cluster and osd_map.fsid != undo.cluster:
+        where = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
         raise ClusterError(where, "start cephtui with the right --ceph-conf and --ceph-keyring")
     if undo.pool_id is None:
-        return pool if pool in found.pools else None
-    return next((name for name, one in found.pools.items() if one.id == undo.pool_id), None)
+        return pool if pool in osd_map.pools else None
+    return next((other.name for other in osd_map.pools.values() if other.id == undo.pool_id), None)

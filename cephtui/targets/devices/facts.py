@@ -100,29 +100,29 @@ def parse_device(text: str) -> DeviceFacts:
             fields.setdefault(key, []).append(value)
     if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
-    one = {key: values[0] for key, values in fields.items() if values[0]}
+    first = {key: values[0] for key, values in fields.items() if values[0]}
     return DeviceFacts(
-        kind=one.get("kind", "missing"),
-        name=one.get("name"),
-        number=one.get("number"),
-        size=int(one["size"]) if one.get("size", "").isdigit() else 0,
-        readonly="readonly" in one,
-        root="root" in one,
-        whole=one.get("whole"),
-        volume=one.get("dm.name"),
-        volume_uuid=one.get("dm.uuid"),
-        backing=one.get("backing"),
+        kind=first.get("kind", "missing"),
+        name=first.get("name"),
+        number=first.get("number"),
+        size=int(first["size"]) if first.get("size", "").isdigit() else 0,
+        readonly="readonly" in first,
+        root="root" in first,
+        whole=first.get("whole"),
+        volume=first.get("dm.name"),
+        volume_uuid=first.get("dm.uuid"),
+        backing=first.get("backing"),
         partitions=tuple(fields.get("partition", ())),
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),
         swaps=_unique(fields.get("swap", ())),
         openers=openers_of(fields.get("opened", ())),
         signatures=_signatures(fields),
-        claim=one.get("claim"),
+        claim=first.get("claim"),
         aliases=tuple(fields.get("alias", ())),
         references=_unique(fields.get("reference", ())),
         unreadable=_unique(fields.get("unreadable", ())),
-        rbd=_mapping(one),
+        rbd=_mapping(first),
         queues=parse_queues(text),
     )
 
@@ -144,22 +144,22 @@ def _signatures(fields: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
         return osd or None
     answer = fields["signatures"][0].strip()
     try:
-        found = load_json(answer)["signatures"] if answer else []
-        return _unique([*osd, *(str(one["type"]) for one in found)])
+        signatures = load_json(answer)["signatures"] if answer else []
+        return _unique([*osd, *(str(signature["type"]) for signature in signatures)])
     except (ValueError, KeyError, TypeError):
         return osd or None
 
 
-def _mapping(one: Mapping[str, str]) -> RbdMapping | None:
-    if not one.get("rbd.pool") or not one.get("rbd.name"):
+def _mapping(fields: Mapping[str, str]) -> RbdMapping | None:
+    if not fields.get("rbd.pool") or not fields.get("rbd.name"):
         return None
-    client = one.get("rbd.client_id", "").removeprefix("client")
-    snapshot = one.get("rbd.current_snap", "-")
+    client = fields.get("rbd.client_id", "").removeprefix("client")
+    snapshot = fields.get("rbd.current_snap", "-")
     return RbdMapping(
-        pool=one["rbd.pool"],
-        image=one["rbd.name"],
-        namespace=one.get("rbd.pool_ns", ""),
+        pool=fields["rbd.pool"],
+        image=fields["rbd.name"],
+        namespace=fields.get("rbd.pool_ns", ""),
         snapshot="" if snapshot == "-" else snapshot,
         client=int(client) if client.isdigit() else None,
-        fsid=one.get("rbd.cluster_fsid"),
+        fsid=fields.get("rbd.cluster_fsid"),
     )

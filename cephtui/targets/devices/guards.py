@@ -94,15 +94,15 @@ def _guard_use(path: str, facts: DeviceFacts) -> Refusal | None:
 
 
 def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
-    found = facts.signatures or ()
-    member = next((_MEMBERS[one] for one in found if one in _MEMBERS), None)
+    signatures = facts.signatures or ()
+    member = next((_MEMBERS[signature] for signature in signatures if signature in _MEMBERS), None)
     if member:
-        return Refusal(f"{path} {member}", _OF_OSD if _OSD in found else _ELSEWHERE)
-    if facts.partitions or _TABLES & set(found):
+        return Refusal(f"{path} {member}", _OF_OSD if _OSD in signatures else _ELSEWHERE)
+    if facts.partitions or _TABLES & set(signatures):
         shown = f": {listed(facts.partitions)}" if facts.partitions else ""
         return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
-    if found:
-        text = f"{path} contains {listed([_CONTENTS.get(one, one) for one in found])}"
+    if signatures:
+        text = f"{path} contains {listed([_CONTENTS.get(signature, signature) for signature in signatures])}"
         return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
     return None
 
@@ -127,7 +127,7 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
 def _known_as(path: str, facts: DeviceFacts) -> list[str]:
     """The last parts of all its paths, and the logical volume's name out of the device mapper's GROUP-VOLUME."""
     parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
-    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *(parts[1:2] or parts)]
+    return [*(PurePosixPath(alias).name for alias in (path, *facts.aliases)), *(parts[1:2] or parts)]
 
 
 def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:

@@ -19,9 +19,9 @@ def parse_queues(text: str) -> Mapping[str, str]:
 
     Where several disks have different values, all of them: ``mq-deadline, none``.
     """
-    found: dict[str, dict[str, None]] = {}
+    by_key: dict[str, dict[str, None]] = {}
     for key, _, value in (line.partition("\t") for line in text.splitlines()):
         if key in _KEYS and value:
             chosen = _CHOSEN.search(value)  # of the schedulers that there are, ``[mq-deadline] none``
-            found.setdefault(key, {})[chosen[1] if chosen else value] = None
-    return {key: ", ".join(sorted(values))[:_VALUE_MOST] for key, values in found.items()}
+            by_key.setdefault(key, {})[chosen[1] if chosen else value] = None
+    return {key: ", ".join(sorted(values))[:_VALUE_MOST] for key, values in by_key.items()}

@@ -25,14 +25,14 @@ from cephtui.nodes.vault import VaultError
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     SecretsMissing,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
 )
 from cephtui.targets.candidates import Candidate
@@ -91,7 +91,7 @@ class S3Target(Target):
             raise TargetFault(str(error)) from None
         raise SecretsMissing(self.endpoint, self.secrets, _WHERE_KEYS_ARE)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Names for each node; a bucket's has 63 characters at most, some of which are the tool's."""
         name = f"{OWN_PREFIX}{self.owner_id}-{_short(f'{layout.batch}/{node.name}', 8)}"
         prefix = f"{self.bucket}-{name}-" if self.bucket else f"{name}-"
@@ -100,20 +100,20 @@ class S3Target(Target):
         most = layout.size_bytes if self.has_own_users else 0  # nothing else is kept to a size
         return place, (Part(spec=f"{self._at}/{part}", bytes=most),)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
         if self.has_own_users:
             most = units.size(sum(part.bytes for part in use.parts))
             why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
-            return Found(to_create=use.parts, causes={_NO_MORE: why})
+            return TargetState(to_create=use.parts, causes={_NO_MORE: why})
         prefix = use.parts[0].spec.rpartition("/")[2]
         try:
             there = await self._gateway(shell).buckets(prefix)
         except GatewayError as error:
-            return Found(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
+            return TargetState(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
         if there:
-            return Found(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
-        return Found(to_create=use.parts)
+            return TargetState(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
+        return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """A user whose name and whose display name are the run's, or a bucket that marks the owner of a prefix."""
@@ -167,9 +167,9 @@ class S3Kind(TargetKind):
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """The endpoints that the user has keys for, and those of the cluster's gateways."""
-        found = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
-        found |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
-        return [self.candidate(each, f"new buckets at {what}", None) for each, what in found.items()]
+        endpoints = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
+        endpoints |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
+        return [self.candidate(endpoint, f"new buckets at {what}", None) for endpoint, what in endpoints.items()]
 
     def names_in(self, name: str) -> Mapping[str, NameKind]:
         endpoint, _, bucket = _split(name)
@@ -218,8 +218,8 @@ def _gateway(shell: Shell, endpoint: str) -> Gateway:
 
 def _split(name: str) -> tuple[str, str, str]:
     """``http://gw:80/rest`` in its endpoint and the rest."""
-    scheme, slashes, others = name.rpartition("://")
-    host, slash, rest = others.partition("/")
+    scheme, slashes, location = name.rpartition("://")
+    host, slash, rest = location.partition("/")
     return f"{scheme}{slashes}{host}", slash, rest
 
 

@@ -55,8 +55,8 @@ class Gateway:
 
     async def buckets(self, prefix: str) -> list[str]:
         """The owner's buckets whose names begin so."""
-        found = re.findall(r"<Bucket><Name>([^<]*)</Name>", await self._send("GET"))
-        return [name for name in map(html.unescape, found) if name.startswith(prefix)]
+        names = re.findall(r"<Bucket><Name>([^<]*)</Name>", await self._send("GET"))
+        return [name for name in map(html.unescape, names) if name.startswith(prefix)]
 
     async def make(self, bucket: str) -> None:
         """A new bucket."""
@@ -101,8 +101,8 @@ class Gateway:
 
     async def _objects(self, bucket: str) -> list[str]:
         query = {"list-type": "2", "max-keys": str(_AT_ONCE)}
-        found = re.findall(r"<Key>([^<]*)</Key>", await self._send("GET", f"/{bucket}", query))
-        return [html.unescape(name) for name in found]
+        names = re.findall(r"<Key>([^<]*)</Key>", await self._send("GET", f"/{bucket}", query))
+        return [html.unescape(name) for name in names]
 
     async def _send(self, method: str, path: str = "/", query: dict[str, str] | None = None, body: str = "") -> str:
         """The body of the answer to a request."""

@@ -27,10 +27,10 @@ async def data_pool(shell: Shell) -> str | None:
     osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
     if osd_map is None or _ROOT_POOL not in osd_map.pools:
         return None
-    asked = await shell.ceph(("radosgw-admin", "zone", "get"), timeout_seconds=_ADMIN_SECONDS)
-    if asked.status != 0:
+    done = await shell.ceph(("radosgw-admin", "zone", "get"), timeout_seconds=_ADMIN_SECONDS)
+    if done.status != 0:
         return None
-    pool = _data_pool(asked.stdout)
+    pool = _data_pool(done.stdout)
     return pool if pool in osd_map.pools else ""
 
 
@@ -44,10 +44,10 @@ def _data_pool(text: str) -> str:
 
 async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
     """A user that may write so many bytes; raises TargetFault and TransportError."""
-    made = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
-    quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
-    enabled = ("radosgw-admin", "quota", "enable", "--quota-scope", "user", "--uid", uid)
-    for argv in (made, quota, enabled):
+    create_user = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
+    set_quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
+    enable_quota = ("radosgw-admin", "quota", "enable", "--quota-scope", "user", "--uid", uid)
+    for argv in (create_user, set_quota, enable_quota):
         done = await shell.ceph(argv, timeout_seconds=_ADMIN_SECONDS)
         if done.status != 0:
             raise TargetFault(f"{shell.node.name}: {' '.join(argv[:3])} {uid} failed: {reason(done)}")
@@ -87,12 +87,12 @@ async def _info(shell: Shell, uid: str) -> Mapping[str, Any] | None:
     if done.status != 0 and _NO_USER in done.stderr:
         return None
     try:
-        found = json.loads(done.stdout) if done.status == 0 else None
+        user = json.loads(done.stdout) if done.status == 0 else None
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        user = None
+    if not isinstance(user, dict):
         raise TargetFault(f"{shell.node.name}: radosgw-admin user info failed: {reason(done)}")
-    return found
+    return user
 
 
 def _mark(owner: str) -> str:

@@ -49,7 +49,7 @@ def queued(
     Of a pool, its images and its objects are one target: a step takes what its tool can use.
     """
     steps = [replace(step, optional=True) for step in (suite.steps if len(nodes) > 1 else once(suite.steps))]
-    chosen = list(target.each(nodes, find))
+    chosen = list(target.expand(nodes, find))
     others = [] if len(chosen) > 1 else _needed(steps, [chosen[0], *_beside(chosen[0], owner_id)])
     targets = others or chosen
     placed, _ = place(steps, [[each] for each in others] or [chosen])
