@@ -107,8 +107,8 @@ class S3Section(BaseModel):
     def is_whole(self) -> bool:
         """Whether it has a profile, or each key once."""
         keys = [(self.access_key, self.access_key_file), (self.secret_key, self.secret_key_file)]
-        given = [sum(each is not None for each in key) for key in keys]
-        return given == ([0, 0] if self.profile is not None else [1, 1])
+        counts = [sum(source is not None for source in key) for key in keys]
+        return counts == ([0, 0] if self.profile is not None else [1, 1])
 
 
 class ConfigFile(BaseModel):
@@ -142,11 +142,11 @@ class Config:
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
-        found: dict[str, Node] = {}
+        chosen: dict[str, Node] = {}
         for node in (node for name in names for node in self._named(name)):
-            if found.setdefault(node.name, node) != node:
+            if chosen.setdefault(node.name, node) != node:
                 raise ConfigError(f"node {node.name!r} has two different settings: name them in the config file")
-        return tuple(found.values())
+        return tuple(chosen.values())
 
     def _named(self, name: str) -> Iterator[Node]:
         if name in self.nodes:
@@ -244,7 +244,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
 
 def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
     """The sections by their endpoints; raises ConfigError."""
-    found: dict[str, S3Section] = {}
+    sections: dict[str, S3Section] = {}
     for name, section in file.s3.items():
         where = f"{path}: s3.{name:.64}"
         if not section.is_whole:
@@ -255,10 +255,10 @@ def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
             endpoint = endpoint_of(section.endpoint)
         except ValueError as error:
             raise ConfigError(f"{where}.endpoint: {error}") from None
-        if endpoint in found:
+        if endpoint in sections:
             raise ConfigError(f"{where}: another section has keys of {endpoint}")
-        found[endpoint] = section
-    return found
+        sections[endpoint] = section
+    return sections
 
 
 def endpoint_of(text: str) -> str:
@@ -271,8 +271,8 @@ def endpoint_of(text: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
         raise ValueError(f"{error}, got {text!r:.200}") from None
-    others = (parts.path.strip("/"), parts.query, parts.fragment, "@" in parts.netloc, "%" in host)
-    is_bare = re.fullmatch(r"[!-~]+", text) and not any(others)
+    extras = (parts.path.strip("/"), parts.query, parts.fragment, "@" in parts.netloc, "%" in host)
+    is_bare = re.fullmatch(r"[!-~]+", text) and not any(extras)
     if parts.scheme not in _DEFAULT_PORTS or not is_bare or not _HOST.fullmatch(host) or port == 0:
         raise ValueError(f"expected http://HOST:PORT or https://HOST:PORT, got {text!r:.200}")
     shown_host = f"[{host}]" if ":" in host else host

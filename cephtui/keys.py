@@ -31,10 +31,10 @@ def vault(sections: Mapping[str, S3Section]) -> Vault:
 def _of_section(endpoint: str, section: S3Section) -> Keys:
     where = f"the config's keys of {endpoint}"
     if section.profile is not None:
-        found = _of_aws(section.profile)
-        if found is None:
+        aws_keys = _of_aws(section.profile)
+        if aws_keys is None:
             raise VaultError(f"{where}: {_aws_files()[0]} has none of a profile {section.profile!r:.100}")
-        return found
+        return aws_keys
     keys = ((section.access_key_file, section.access_key), (section.secret_key_file, section.secret_key))
     return _checked([_key(file, typed) for file, typed in keys], where)
 
@@ -58,11 +58,11 @@ def _line(path: Path) -> str:
 
 
 def _checked(keys: Iterable[str], where: object) -> Keys:
-    found = tuple(keys)
-    for name, key in zip(NAMES, found, strict=True):
+    pair = tuple(keys)
+    for name, key in zip(NAMES, pair, strict=True):
         if not _KEY.fullmatch(key):
             raise VaultError(f"{where}: expected as {name} up to 128 characters without blanks")
-    return found
+    return pair
 
 
 def _aws_files() -> tuple[Path, Path]:

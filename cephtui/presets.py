@@ -43,14 +43,14 @@ class SeveralValuesError(OptionError):
         option, values = next(iter(several.items()))
         listed = ", ".join(map(option_text, values))
         super().__init__(option, f"{preset} has several values ({listed}), but a check measures one")
-        self.choice = [f"{name}={option_text(each[0])}" for name, each in several.items()]
+        self.choice = [f"{name}={option_text(choices[0])}" for name, choices in several.items()]
         """A value for each such option, as they are typed: ``rw=randread``."""
 
 
 def _known_tool(name: str) -> str:
     if name not in TOOLS:
-        known = either([f"'{tool}'" for tool in TOOLS])
-        raise ValueError(f"expected {known}")
+        tools = either([f"'{tool}'" for tool in TOOLS])
+        raise ValueError(f"expected {tools}")
     return name
 
 
@@ -171,7 +171,7 @@ def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[Bas
     """The model that a key is looked for in, where models have lists of others."""
     for part in location[:-1]:
         inner = get_args(model.model_fields[part].annotation) if part in model.model_fields else ()
-        model = next((each for each in inner if issubclass(each, BaseModel)), model)
+        model = next((candidate for candidate in inner if issubclass(candidate, BaseModel)), model)
     return model
 
 
@@ -193,30 +193,33 @@ def load_preset(path: Path, *, user: bool) -> Preset:
 def _wrong_headline(file: PresetFile) -> str | None:
     """Why the tool can't have such a headline, or None."""
     tool = TOOLS[file.tool]
-    known = [headline.name for headline in HEADLINES if headline.metric in tool.metrics]
-    if file.headline in known:
+    names = [headline.name for headline in HEADLINES if headline.metric in tool.metrics]
+    if file.headline in names:
         return None
-    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"
+    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(names)}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:
     """The packaged presets and the user's own, which win where the names or the keys are the same."""
-    found: Catalogue = {}
+    catalogue: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
             name = printable(path.stem)
-            packaged_one = found.get(name)
-            key = packaged_one.file.key if isinstance(packaged_one, Preset) else None
+            packaged_preset = catalogue.get(name)
+            key = packaged_preset.file.key if isinstance(packaged_preset, Preset) else None
             try:
-                found[name] = replace(load_preset(path, user=user), instead_of=key)
+                catalogue[name] = replace(load_preset(path, user=user), instead_of=key)
             except PresetError as error:
-                found[name] = error
-    return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
+                catalogue[name] = error
+    return {
+        name: entry if isinstance(entry, PresetError) else _with_key(entry, catalogue)
+        for name, entry in catalogue.items()
+    }
 
 
-def _with_key(preset: Preset, found: Catalogue) -> Preset:
+def _with_key(preset: Preset, catalogue: Catalogue) -> Preset:
     """Without its key, where that is another one's: a user's own, or of the same kind the first by name."""
-    same = [p for p in found.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
+    same = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
     if min(same, key=lambda p: (not p.user, p.name)) is preset:
         return preset
     return replace(preset, file=preset.file.model_copy(update={"key": None}))
@@ -226,27 +229,27 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
     """The presets of these names; raises PresetError for one that is unknown or broken."""
     chosen = []
     for name in names:
-        found = catalogue.get(name)
-        if found is None:
+        entry = catalogue.get(name)
+        if entry is None:
             raise unknown(name, catalogue)
-        if isinstance(found, PresetError):
-            raise found
-        chosen.append(found)
+        if isinstance(entry, PresetError):
+            raise entry
+        chosen.append(entry)
     return tuple(chosen)
 
 
 def presets_by_tool(catalogue: Catalogue) -> dict[str, list[str]]:
     """The names of the presets of each tool, in their order."""
-    found: dict[str, list[str]] = {}
+    by_tool: dict[str, list[str]] = {}
     for name, preset in catalogue.items():
         if isinstance(preset, Preset):
-            found.setdefault(preset.tool.name, []).append(name)
-    return found
+            by_tool.setdefault(preset.tool.name, []).append(name)
+    return by_tool
 
 
-def unknown(name: str, known: Iterable[str]) -> PresetError:
+def unknown(name: str, names: Iterable[str]) -> PresetError:
     """The error for a name that is none of those that are known."""
-    return PresetError(f"unknown preset {name!r}: {meant(name, known) or 'cephtui presets lists them'}")
+    return PresetError(f"unknown preset {name!r}: {meant(name, names) or 'cephtui presets lists them'}")
 
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
@@ -254,17 +257,17 @@ def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
     wanted = _wanted_headline(catalogue, run)
     metrics = sorted(HEADLINES, key=lambda headline: headline.name != wanted)
     flows = run.summary.flows.values()
-    known = (each.metric for each in metrics if any(each.metric.of(flow) is not None for flow in flows))
-    return next(known, metrics[0].metric)
+    measured = (headline.metric for headline in metrics if any(headline.metric.of(flow) is not None for flow in flows))
+    return next(measured, metrics[0].metric)
 
 
 def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
     """Where the time of the flushes is not known, as in runs of an earlier cephtui, only the rate has it in it."""
-    found, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
-    if not isinstance(found, Preset):
+    preset, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
+    if not isinstance(preset, Preset):
         return "latency" if has_commits else None
-    is_flushed = found.file.headline == "latency" and not has_commits and _commits(run)
-    return "iops" if is_flushed else found.file.headline
+    is_flushed = preset.file.headline == "latency" and not has_commits and _commits(run)
+    return "iops" if is_flushed else preset.file.headline
 
 
 def _commits(run: Run) -> bool:
@@ -276,9 +279,11 @@ def _commits(run: Run) -> bool:
 
 def rows(catalogue: Catalogue) -> list[PresetRow]:
     """The catalogue as a listing, those with a key first, then group by group."""
-    found = [_row(name, entry) for name, entry in catalogue.items()]
+    listing = [_row(name, entry) for name, entry in catalogue.items()]
     order = [preset.name for preset in by_key(catalogue)]
-    return sorted(found, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.group, r.preset))
+    return sorted(
+        listing, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.group, r.preset)
+    )
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:
@@ -312,8 +317,8 @@ def by_key(catalogue: Catalogue) -> list[Preset]:
 
 def usable(catalogue: Catalogue) -> list[Preset]:
     """All that can be run, those with a key first."""
-    found = by_key(catalogue)
-    return [*found, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in found)]
+    keyed = by_key(catalogue)
+    return [*keyed, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in keyed)]
 
 
 def the_six(catalogue: Catalogue) -> list[Preset]:

@@ -60,9 +60,9 @@ def lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def meant(word: str, names: Iterable[str]) -> str:
     """``did you mean NAME?``: the nearest of those that are known; empty where none is near."""
-    near = difflib.get_close_matches(word, list(known), n=1)
+    near = difflib.get_close_matches(word, list(names), n=1)
     return f"did you mean {near[0]}?" if near else ""
 
 
@@ -74,4 +74,4 @@ def listed(values: Sequence[str], most: int = 3) -> str:
 
 def either(words: Sequence[str]) -> str:
     """``2 %, 5 % or 10 %``."""
-    return " or ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[-1]

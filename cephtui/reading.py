@@ -87,14 +87,14 @@ def _found(path: str) -> os.stat_result:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path) from None
 
 
-def _check(found: os.stat_result, path: str, most_bytes: int) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _check(file_stat: os.stat_result, path: str, most_bytes: int) -> None:
+    if stat.S_ISDIR(file_stat.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+    if not stat.S_ISREG(file_stat.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(file_stat.st_mode), "no file")
         raise OSError(errno.EINVAL, f"{kind}, expected a regular file", path)
-    if found.st_size > most_bytes:
-        raise OSError(errno.EFBIG, _too_large(found.st_size, most_bytes), path)
+    if file_stat.st_size > most_bytes:
+        raise OSError(errno.EFBIG, _too_large(file_stat.st_size, most_bytes), path)
 
 
 def _too_large(size: int, most: int) -> str:

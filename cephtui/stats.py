@@ -54,12 +54,12 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     total = sum(buckets.values())
     if not total:
         return None
-    wanted, seen, found = percent / 100.0 * total, 0, 0
-    for found in sorted(buckets):
-        seen += buckets[found]
-        if seen >= wanted:
+    wanted, cumulative, bucket = percent / 100.0 * total, 0, 0
+    for bucket in sorted(buckets):
+        cumulative += buckets[bucket]
+        if cumulative >= wanted:
             break
-    return bucket_nanoseconds(found) / 1e9
+    return bucket_nanoseconds(bucket) / 1e9
 
 
 def carried_percentile(buckets: Buckets, percent: float) -> float | None:
@@ -83,18 +83,18 @@ def subtract_buckets(later: Buckets, earlier: Buckets) -> dict[int, int]:
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
     """The sum; None where one of them is not known, or there are none."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return sum(known[1:], known[0]) if known and len(known) == len(found) else None
+    values = list(values)
+    numbers = [value for value in values if value is not None]
+    return sum(numbers[1:], numbers[0]) if numbers and len(numbers) == len(values) else None
 
 
 def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
     """What has the same name in several, together; the names in the order in which they come."""
-    found: dict[str, list[T]] = {}
+    gathered: dict[str, list[T]] = {}
     for part in parts:
         for name, value in part.items():
-            found.setdefault(name, []).append(value)
-    return found
+            gathered.setdefault(name, []).append(value)
+    return gathered
 
 
 def make_interval(
@@ -117,14 +117,14 @@ def make_interval(
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:
     """The mean of those that are known; None without any."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _weighted_mean(pairs: Iterable[tuple[float | None, int]]) -> float | None:
-    known = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
-    weight = sum(w for _, w in known)
-    return sum(v * w for v, w in known) / weight if weight else None
+    measured = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
+    weight = sum(w for _, w in measured)
+    return sum(v * w for v, w in measured) / weight if weight else None
 
 
 def completions(interval: Interval) -> int:
@@ -245,11 +245,11 @@ class Times:
 
 def pool_times(parts: Sequence[Times | None]) -> Times | None:
     """The times of the union; None where a part has none."""
-    known = [part for part in parts if part]
-    moments = pool_moments([part.moments for part in known])
-    if moments is None or len(known) < len(parts):
+    times = [part for part in parts if part]
+    moments = pool_moments([part.moments for part in times])
+    if moments is None or len(times) < len(parts):
         return None
-    return Times(moments, join_bounds([part.bounds for part in known if part.bounds]))
+    return Times(moments, join_bounds([part.bounds for part in times if part.bounds]))
 
 
 def _latency(times: Times | None) -> Latency | None:
@@ -351,5 +351,5 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
 def summarise(parts: Iterable[Mapping[str, Flow]], *, histogram: bool = False) -> Summary:
     """Jobs' or nodes' flows by name as one summary, with its ``histogram`` where that is wanted."""
     added = {name: total(add_flows(flows), histogram=histogram) for name, flows in by_name(parts).items()}
-    totals = {name: found for name, found in added.items() if found}
+    totals = {name: figures for name, figures in added.items() if figures}
     return Summary(read=totals.pop("read", None), write=totals.pop("write", None), other=totals)

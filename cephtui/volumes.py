@@ -146,15 +146,16 @@ def steps_of(
     """
     in_flight = jobs * _number(options.get("iodepth", preset.file.options.get("iodepth")), 1.0)
     least = max(_number(preset.file.options.get("runtime"), 60.0), _BURSTS * volume.promised.burst_seconds)
-    found = []
+    steps = []
     for part, block, rate in _rates(volume.promised):
         seconds = float(math.ceil(max(least, _IN_FLIGHT * in_flight / rate)))
         own: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
-        title = " ".join([volume.title, part, *[block] * (block != SMALL), *[f"{jobs} jobs"] * (jobs > 1)])
+        words = [volume.title, part, block if block != SMALL else "", f"{jobs} jobs" if jobs > 1 else ""]
+        title = " ".join(filter(None, words))
         expected = f"iops>={rate:.12g}" if block == SMALL else f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
         step = SuiteStep(preset, title, {**own, **options}, repeats, expect=(expected,))
-        found.append(VolumeStep(volume, part, block, jobs, step))
-    return found
+        steps.append(VolumeStep(volume, part, block, jobs, step))
+    return steps
 
 
 def _number(value: Choice | None, default: float) -> float:

@@ -94,7 +94,7 @@ class Metric:
         instead = ""
         if self.unit == "s" and COMMIT in flows:
             instead = COMMIT if self.over_nodes == "mean" else FLUSH
-        left_out = {FLUSH, COMMIT, *["write"] * bool(instead)} - {instead}
+        left_out = {FLUSH, COMMIT, "write"} - {instead} if instead else {FLUSH, COMMIT}
         return [name for name in flows if name not in left_out] or list(flows)
 
     def of_whole(self, flows: Mapping[str, Any]) -> dict[str, float]:
@@ -104,15 +104,15 @@ class Metric:
 
     def together(self, flows: Mapping[str, Any]) -> float | None:
         """Of a whole run: the sum, the mean of all completions, or the worst percentile; None without any."""
-        known = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
-        if not known:
+        measured = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
+        if not measured:
             return None
         if self.over_nodes == "sum":
-            return sum(value for value, _ in known)
-        completed = sum(ios for _, ios in known)
+            return sum(value for value, _ in measured)
+        completed = sum(ios for _, ios in measured)
         if self.over_nodes == "mean" and completed:
-            return sum(value * ios for value, ios in known) / completed
-        return max(value for value, _ in known)
+            return sum(value * ios for value, ios in measured) / completed
+        return max(value for value, _ in measured)
 
 
 METRICS = (
@@ -142,8 +142,10 @@ def judged_by(metric: Metric, flows: Iterable[Any]) -> Metric:
     ``flows`` are its Totals in all runs. What moves no bytes, such as the deletion of an object, has no bandwidth.
     """
     totals = list(flows)
-    known = (metric, BY_NAME["iops"], BY_NAME["latency_mean_seconds"])
-    return next((each for each in known if any(each.of(total) is not None for total in totals)), metric)
+    candidates = (metric, BY_NAME["iops"], BY_NAME["latency_mean_seconds"])
+    return next(
+        (candidate for candidate in candidates if any(candidate.of(total) is not None for total in totals)), metric
+    )
 
 
 HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]

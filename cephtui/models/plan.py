@@ -42,7 +42,7 @@ class _Place(Model):
     ceph_id: str | None = None
     """Ceph's user without ``client.``; null is the tools' default."""
     host: Name = Field(default="", exclude_if=lambda name: not name)
-    addresses: dict[Name, Name] = Field(default={}, exclude_if=lambda found: not found)
+    addresses: dict[Name, Name] = Field(default={}, exclude_if=lambda addresses: not addresses)
     port: int = Field(default=0, exclude_if=lambda number: not number)
     endpoint: Name = Field(default="", exclude_if=lambda endpoint: not endpoint)
     bucket_prefix: Name = Field(default="", exclude_if=lambda prefix: not prefix)
@@ -186,7 +186,7 @@ class Step(Model):
     options: dict[Name, OptionValue]
     edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
     """The options that are not as the preset has them; left out where all are."""
-    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda options: not options)
     """As they were asked for, the options that are others on this kind of target; left out where none are."""
     nodes: tuple[NodeStep, ...]
     companions: tuple[CompanionStep, ...] = Field(default=(), exclude_if=lambda companions: not companions)
@@ -262,7 +262,9 @@ class Plan(Model):
     @property
     def idle(self) -> tuple[str, ...]:
         """Nodes that were chosen and have nothing to do, since one does it for all."""
-        busy = {name for step in self.steps for name in (*step.names, *(each.node for each in step.companions))}
+        busy = {
+            name for step in self.steps for name in (*step.names, *(companion.node for companion in step.companions))
+        }
         return tuple(host.name for host in self.hosts if host.name not in busy)
 
     @property

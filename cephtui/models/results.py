@@ -105,8 +105,8 @@ class Total(Model):
 
     def percentiles(self) -> dict[float, float]:
         """Seconds by per cent, in order: those that are known and that enough I/Os carry."""
-        known = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
-        return {percent: seconds for percent, seconds in known.items() if seconds is not None}
+        carried = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
+        return {percent: seconds for percent, seconds in carried.items() if seconds is not None}
 
     def carries(self, percent: float) -> bool:
         """Whether enough I/Os took longer than a percentile; also where they are not counted."""

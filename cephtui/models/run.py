@@ -39,7 +39,7 @@ class Run(Model):
     options: dict[Name, OptionValue]
     edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
     """The options that are not as the preset has them; left out where all are, and where that is not known."""
-    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda options: not options)
     """As they were asked for, the options that are others on this kind of target; left out where none are."""
     other_options: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda options: not options)
     """Of an imported run, options that no preset can have, as they were given; left out where there are none."""

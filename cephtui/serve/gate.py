@@ -101,8 +101,8 @@ class Gate:
 
 def _name(host: str) -> str:
     """Of a Host header; empty where it is none, which may go into no header of an answer."""
-    found = _HOST.fullmatch(host)
-    return (found["address"] or found["name"]).lower() if found else ""
+    match = _HOST.fullmatch(host)
+    return (match["address"] or match["name"]).lower() if match else ""
 
 
 def _is_address(name: str) -> bool:

@@ -97,12 +97,12 @@ class FindingKind:
 
     def found(self, span: tuple[float, float] | None = None, /, **values: Value | None) -> Finding:
         """A finding of this kind; ``span`` is from when to when, elapsed. A value that is None is not known."""
-        known = {name: value for name, value in values.items() if value is not None}
-        begun, over = (round(span[0], 3), round(span[1], 3)) if span else (None, None)
-        timed = {**known, "from_seconds": begun, "to_seconds": over} if span else known
+        stated = {name: value for name, value in values.items() if value is not None}
+        begin, end = (round(span[0], 3), round(span[1], 3)) if span else (None, None)
+        timed = {**stated, "from_seconds": begin, "to_seconds": end} if span else stated
         label = (self.label(timed) if self.label else self.title) if span else None
         return Finding(
-            code=self.code, text=self.words(timed), values=known, label=label, from_seconds=begun, to_seconds=over
+            code=self.code, text=self.words(timed), values=stated, label=label, from_seconds=begin, to_seconds=end
         )
 
     def limits(self, figure: str, flow: str | None = None) -> bool:

@@ -94,10 +94,10 @@ NOT_SETTLED = FindingKind(
 
 def _explained(values: Values) -> str:
     """The user's mark, and what the cluster reported beside it."""
-    noted = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
+    mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
     beside = f"beside it the cluster reported: {'; '.join(values['beside'])}" if "beside" in values else ""
-    known = "; ".join(filter(None, (noted, values.get("cause"), beside)))
-    return known or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
+    explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))
+    return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 
 def _stalled(values: Values) -> str:
