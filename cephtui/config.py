@@ -50,8 +50,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.printable import meant
-from cephtui.reading import load_toml, shown
+from cephtui.printable import suggestion
+from cephtui.reading import excerpt, load_toml
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _USER, _HOST = re.compile(r"[\w.][\w.@:+#\\-]{0,254}(?<!\\)"), re.compile(r"[\w.:][\w.:+%-]{0,254}")
@@ -165,7 +165,7 @@ class Config:
         try:
             return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
-            near = meant(text, (*self.nodes, *self.groups, *self.neighbours))
+            near = suggestion(text, (*self.nodes, *self.groups, *self.neighbours))
             raise ConfigError(", ".join(filter(None, (str(error), near)))) from None
 
 
@@ -222,7 +222,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
     for name in (*file.nodes, *file.groups):
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{path}: {shown(name)}: expected a name of letters, digits, dots, dashes and underscores"
+                f"{path}: {excerpt(name)}: expected a name of letters, digits, dots, dashes and underscores"
             )
     nodes = {name: _node(name, section, ssh_config, file.programs) for name, section in file.nodes.items()}
     for name, node in nodes.items():
@@ -236,7 +236,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
         unknown = [member for member in members if member not in nodes]
         if unknown or not members:
             raise ConfigError(
-                f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
+                f"{path}: groups.{group}: expected names of nodes, got {excerpt(unknown) if unknown else 'nothing'}"
             )
     groups = {group: tuple(members) for group, members in file.groups.items()}
     return Config(nodes, groups, ssh_config, file.notify, file.programs, s3=_endpoints(path, file))
@@ -306,7 +306,7 @@ def _explain(error: ValidationError) -> str:
         section = sections.get(key.partition(".")[0], ConfigFile) if "." in key else ConfigFile
         return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
     problem = f"{key}: {first['msg'].replace('Input should be', 'expected')}"
-    return problem if key.startswith("s3") else f"{problem}, got {shown(first['input'])}"  # it may be a key
+    return problem if key.startswith("s3") else f"{problem}, got {excerpt(first['input'])}"  # it may be a key
 
 
 def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:

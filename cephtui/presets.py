@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Line, OptionValue, Run
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
-from cephtui.printable import either, meant, printable
-from cephtui.reading import load_toml, shown
+from cephtui.printable import either, printable, suggestion
+from cephtui.reading import excerpt, load_toml
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, Tool, option_text
 
@@ -162,9 +162,9 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return f"{key}: missing"
     if in_options:
-        return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
+        return f"{key}: expected text, a number, true, false, or a list of these, got {excerpt(first['input'])}"
     problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return f"{key}: {problem}, got {shown(first['input'])}"
+    return f"{key}: {problem}, got {excerpt(first['input'])}"
 
 
 def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
@@ -231,7 +231,7 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
     for name in names:
         entry = catalogue.get(name)
         if entry is None:
-            raise unknown(name, catalogue)
+            raise unknown_preset(name, catalogue)
         if isinstance(entry, PresetError):
             raise entry
         chosen.append(entry)
@@ -247,9 +247,9 @@ def presets_by_tool(catalogue: Catalogue) -> dict[str, list[str]]:
     return by_tool
 
 
-def unknown(name: str, names: Iterable[str]) -> PresetError:
-    """The error for a name that is none of those that are known."""
-    return PresetError(f"unknown preset {name!r}: {meant(name, names) or 'cephtui presets lists them'}")
+def unknown_preset(name: str, names: Iterable[str]) -> PresetError:
+    """The error for a name that is not among these names."""
+    return PresetError(f"unknown preset {name!r}: {suggestion(name, names) or 'cephtui presets lists them'}")
 
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
@@ -277,8 +277,8 @@ def _commits(run: Run) -> bool:
     return False
 
 
-def rows(catalogue: Catalogue) -> list[PresetRow]:
-    """The catalogue as a listing, those with a key first, then group by group."""
+def preset_rows(catalogue: Catalogue) -> list[PresetRow]:
+    """The catalogue as a listing: presets with a key first, then group by group."""
     listing = [_row(name, entry) for name, entry in catalogue.items()]
     order = [preset.name for preset in by_key(catalogue)]
     return sorted(
@@ -304,7 +304,7 @@ def _row(name: str, entry: Preset | PresetError) -> PresetRow:
     )
 
 
-def options_of(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
+def options_by_preset(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
     """The options of each usable preset, by its name."""
     return {name: entry.file.options for name, entry in catalogue.items() if isinstance(entry, Preset)}
 
@@ -315,8 +315,8 @@ def by_key(catalogue: Catalogue) -> list[Preset]:
     return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
 
 
-def usable(catalogue: Catalogue) -> list[Preset]:
-    """All that can be run, those with a key first."""
+def usable_presets(catalogue: Catalogue) -> list[Preset]:
+    """All presets that can be run, those with a key first."""
     keyed = by_key(catalogue)
     return [*keyed, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in keyed)]
 
@@ -324,8 +324,8 @@ def usable(catalogue: Catalogue) -> list[Preset]:
 def the_six(catalogue: Catalogue) -> list[Preset]:
     """The packaged presets that have a key, or the user's own in their place, by key or by name; in their order."""
     six: dict[int, Preset] = {}
-    usable = [p for p in catalogue.values() if isinstance(p, Preset)]
-    for preset in sorted(usable, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
+    presets = [p for p in catalogue.values() if isinstance(p, Preset)]
+    for preset in sorted(presets, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
         place = preset.file.key if preset.file.key in _SIX else preset.instead_of
         if place:
             six.setdefault(place, preset)

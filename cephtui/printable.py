@@ -60,8 +60,8 @@ def lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def meant(word: str, names: Iterable[str]) -> str:
-    """``did you mean NAME?``: the nearest of those that are known; empty where none is near."""
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """``did you mean NAME?`` with the nearest of the names; empty where none is near."""
     near = difflib.get_close_matches(word, list(names), n=1)
     return f"did you mean {near[0]}?" if near else ""
 

@@ -148,8 +148,8 @@ def load_toml(path: Path) -> dict[str, Any]:
         raise ValueError("nested too deeply") from None
 
 
-def shown(value: object) -> str:
-    """A value that was read, for an error that names it: cut, however large or deep it is."""
+def excerpt(value: object) -> str:
+    """The text of a value that was read, for an error; cut, however large or deep the value is."""
     try:
         return _REPR.repr(value)
     except ValueError:  # Python writes no number of so many digits

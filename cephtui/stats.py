@@ -88,8 +88,8 @@ def known_sum(values: Iterable[Number | None]) -> Number | None:
     return sum(numbers[1:], numbers[0]) if numbers and len(numbers) == len(values) else None
 
 
-def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
-    """What has the same name in several, together; the names in the order in which they come."""
+def group_by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Values with the same name as lists, in the order in which the names come."""
     gathered: dict[str, list[T]] = {}
     for part in parts:
         for name, value in part.items():
@@ -132,8 +132,8 @@ def completions(interval: Interval) -> int:
     return sum(interval.latency_buckets.values()) if interval.latency_buckets else interval.ios or 0
 
 
-def done(intervals: Iterable[Interval]) -> int:
-    """How much was completed: I/O operations, or bytes where they are not counted."""
+def completed(intervals: Iterable[Interval]) -> int:
+    """How much was done: I/O operations, or bytes where they are not counted."""
     parts = list(intervals)
     ios = known_sum(part.ios for part in parts)
     return sum(part.bytes for part in parts) if ios is None else ios
@@ -167,7 +167,7 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
     """
     if len(parts) <= 1:
         return parts[0] if parts else None
-    whole = all(p.latency_buckets or not done([p]) for p in parts)
+    whole = all(p.latency_buckets or not completed([p]) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets) if whole else {}
     return Interval(
         ios=known_sum(p.ios for p in parts),
@@ -300,12 +300,12 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         return flows[0] if flows else None
     seconds = max(f.runtime_seconds for f in flows)
     ios, nbytes = known_sum(f.ios for f in flows), sum(f.bytes for f in flows)
-    done = known_sum(_done(f) for f in flows)
+    all_ios = known_sum(_ios_done(f) for f in flows)
     return Flow(
         ios=ios,
         bytes=nbytes,
         runtime_seconds=seconds,
-        iops=None if done is None else done / seconds if seconds else 0.0,
+        iops=None if all_ios is None else all_ios / seconds if seconds else 0.0,
         bandwidth_bytes=None if _none_moves(flows) else nbytes / seconds if seconds else 0.0,
         buckets=add_buckets(f.buckets for f in flows),
         moments=pool_moments([f.moments for f in flows if f.moments]),
@@ -317,8 +317,8 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
     )
 
 
-def _done(flow: Flow) -> float | None:
-    """I/Os, by their rate where they were not counted."""
+def _ios_done(flow: Flow) -> float | None:
+    """The I/Os of a flow, from its rate where the tool does not count them."""
     if flow.ios is not None:
         return flow.ios
     return None if flow.iops is None else flow.iops * flow.runtime_seconds
@@ -349,7 +349,7 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
 
 
 def summarise(parts: Iterable[Mapping[str, Flow]], *, histogram: bool = False) -> Summary:
-    """Jobs' or nodes' flows by name as one summary, with its ``histogram`` where that is wanted."""
-    added = {name: total(add_flows(flows), histogram=histogram) for name, flows in by_name(parts).items()}
+    """The flows of jobs or nodes, by name, as one summary; with its ``histogram`` where that is wanted."""
+    added = {name: total(add_flows(flows), histogram=histogram) for name, flows in group_by_name(parts).items()}
     totals = {name: figures for name, figures in added.items() if figures}
     return Summary(read=totals.pop("read", None), write=totals.pop("write", None), other=totals)

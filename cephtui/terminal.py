@@ -68,8 +68,8 @@ def silence(stream: TextIO) -> None:
 
 
 @contextlib.contextmanager
-def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
-    """Whether writes block on a stalled reader; without, they raise BlockingIOError."""
+def blocking(stream: TextIO, wait: bool) -> Iterator[None]:
+    """In the block, writes wait for a stalled reader, or, with ``wait`` false, raise BlockingIOError."""
     os.set_blocking(stream.fileno(), wait)
     try:
         yield
@@ -77,8 +77,8 @@ def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
         os.set_blocking(stream.fileno(), True)
 
 
-def set_waiting(wait: bool) -> None:
-    """The same for both output streams, from now on."""
+def set_blocking(wait: bool) -> None:
+    """Whether writes to stdout and stderr wait for a stalled reader, from now on."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             os.set_blocking(stream.fileno(), wait)
@@ -105,8 +105,8 @@ def make_console() -> Console:
 
 
 @contextlib.contextmanager
-def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Signal handlers for the block; an alarm that one of them has set is cancelled at its end."""
+def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    """Set signal handlers for the block; an alarm that one of them has set is cancelled at the end."""
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
@@ -117,8 +117,8 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hung_up_with(descriptor: int) -> Iterator[None]:
-    """In the block, the end of the terminal on this descriptor is a SIGHUP, if it is one.
+def hangup_at_close(descriptor: int) -> Iterator[None]:
+    """In the block, the end of the terminal on this descriptor, if it is one, is a SIGHUP.
 
     The kernel sends it to the leader of the terminal's session only: a shell passes it on, make does not.
     """
@@ -142,10 +142,10 @@ def hung_up_with(descriptor: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unbroken() -> Iterator[None]:
-    """INT, TERM and HUP come after the block: a process that is just being started would be lost sight of."""
+def deferred_signals() -> Iterator[None]:
+    """INT, TERM and HUP come after the block: a process that is being started then would be lost."""
     late: list[int] = []
-    with handling(dict.fromkeys(ENDING, lambda number, frame: late.append(number))):
+    with signal_handlers(dict.fromkeys(ENDING, lambda number, frame: late.append(number))):
         yield
     for number in late:
         signal.raise_signal(number)
@@ -160,14 +160,14 @@ class Ending:
     def __init__(
         self, first: Callable[[], object], second: Callable[[], object], tick: Callable[[float], object]
     ) -> None:
-        self.asked_at: float | None = None
-        """By the monotonic clock."""
+        self.requested_at: float | None = None
+        """When the first signal came, by the monotonic clock."""
         self._first, self._second, self._tick = first, second, tick
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether a signal has arrived."""
-        return self.asked_at is not None
+        return self.requested_at is not None
 
     def handlers(self) -> dict[signal.Signals, Handler]:
         """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since.
@@ -178,18 +178,18 @@ class Ending:
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self.asked_at is None:
-            self.asked_at = now
+        if self.requested_at is None:
+            self.requested_at = now
             signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
             self._first()
-        elif now - self.asked_at > _TOGETHER_SECONDS:
+        elif now - self.requested_at > _TOGETHER_SECONDS:
             self._second()
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
-        if self.asked_at is None:
+        if self.requested_at is None:
             self._ask(number, frame)
         else:
-            self._tick(time.monotonic() - self.asked_at)
+            self._tick(time.monotonic() - self.requested_at)
 
     @contextlib.contextmanager
     def persistent(self) -> Iterator[None]:
@@ -201,7 +201,7 @@ class Ending:
 
         def ignored(what: sys.UnraisableHookArgs) -> None:
             if isinstance(what.exc_value, Interrupted):
-                self.asked_at = None
+                self.requested_at = None
                 signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _TICK_SECONDS)
             else:
                 before(what)

@@ -368,12 +368,12 @@ def test_osd_options() -> None:
             cluster.parse_option(text)
 
 
-def options(*rows: dict[str, Any]) -> config.Config:
+def options(*rows: dict[str, Any]) -> config.ClusterConfig:
     return config.parse_config(json.dumps(rows))
 
 
 def test_the_options_that_are_set_without_what_may_be_secret() -> None:
-    assert config.parse_config(recorded("healthy/config-dump")) == config.Config(
+    assert config.parse_config(recorded("healthy/config-dump")) == config.ClusterConfig(
         {
             "mgr mgr/dashboard/GRAFANA_API_PASSWORD": "(not kept)",
             "osd osd_op_num_shards_hdd": "8",
@@ -382,7 +382,7 @@ def test_the_options_that_are_set_without_what_may_be_secret() -> None:
             "client.rgw.lab1 rgw_keystone_admin_password": "(not kept)",
         }
     )
-    assert options() == config.Config({})
+    assert options() == config.ClusterConfig({})
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault
-from cephtui.targets import kind_of, parse_target
+from cephtui.targets import parse_target, target_kind
 from cephtui.targets.base import DataLayout, Removed, TargetFault, Use
-from cephtui.targets.krbd import KrbdFacts, guard, parse_facts, usable_features
+from cephtui.targets.krbd import KrbdFacts, guard_krbd, parse_facts, usable_features
 from tests.golden import Golden
 
 OWNER = "0123456789abcdef"
@@ -68,7 +68,7 @@ def create(node: FakeNode, spec: str = "krbd:bench+ext4") -> str:
 
 
 def remove(node: FakeNode, name: str = f"bench/{IMAGE}", owner: str | None = OWNER) -> Removed:
-    kind = kind_of("krbd:bench")
+    kind = target_kind("krbd:bench")
     assert kind
     return asyncio.run(kind.remove(node, name, owner))
 
@@ -101,7 +101,7 @@ def remove(node: FakeNode, name: str = f"bench/{IMAGE}", owner: str | None = OWN
 def test_a_node_that_cant_is_refused_with_the_next_step(
     facts: KrbdFacts, file_system: str, refused: bool, golden: Golden
 ) -> None:
-    refusal = guard("pve1", facts, file_system, "rbd:bench")
+    refusal = guard_krbd("pve1", facts, file_system, "rbd:bench")
     assert (refusal is not None) is refused
     if refusal:
         golden.same(refusal.text)

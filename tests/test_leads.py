@@ -64,7 +64,7 @@ def inspected(path: Path, *before: str) -> FileFacts:
 
 
 def given_up(path: Path, *before: str) -> Refusal | None:
-    return file_target.guard(str(path), inspected(path, *before), SPAN, (str(path), path.name))
+    return file_target.guard_file(str(path), inspected(path, *before), SPAN, (str(path), path.name))
 
 
 def mounted(what: Path, at: Path) -> tuple[str, ...]:
@@ -264,9 +264,9 @@ def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, 
 
 def test_who_has_a_file_open_is_unknown_without_root_and_a_lease(golden: Golden) -> None:
     facts = FileFacts(kind="file", writable=True, directory=True)
-    found = file_target.guard("/x/y", facts, SPAN, ("y",))
+    found = file_target.guard_file("/x/y", facts, SPAN, ("y",))
     assert found
     golden.same(found.problem)
     for known in (FileFacts(kind="file", writable=True, directory=True, claim="free"),
                   FileFacts(kind="file", writable=True, directory=True, root=True)):  # fmt: skip
-        assert file_target.guard("/x/y", known, SPAN, ("y",)) is None
+        assert file_target.guard_file("/x/y", known, SPAN, ("y",)) is None

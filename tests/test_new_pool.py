@@ -23,7 +23,7 @@ from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.suites import Suite, find_suites
-from cephtui.targets import TargetError, in_turn, kind_of, parse_target
+from cephtui.targets import TargetError, parse_target, removal_groups, target_kind
 from cephtui.targets.new_pool import NewPool
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
@@ -239,12 +239,12 @@ def test_a_whole_suite_has_one_new_pool() -> None:
 
 def test_a_pool_is_removed_before_what_is_in_it() -> None:
     specs = [f"rbd:{POOL}/cephtui-x", "file:/x", f"new-pool:{POOL}", f"pool:{POOL}/cephtui-y"]
-    assert in_turn(specs, str) == [[specs[2]], [specs[0], specs[1], specs[3]]]
-    assert in_turn(specs[:1], str) == [specs[:1]]
+    assert removal_groups(specs, str) == [[specs[2]], [specs[0], specs[1], specs[3]]]
+    assert removal_groups(specs[:1], str) == [specs[:1]]
 
 
 async def test_only_what_is_named_as_cephtui_names_its_pools_is_deleted() -> None:
-    kind = kind_of("new-pool:x")
+    kind = target_kind("new-pool:x")
     assert kind is not None
     for name, owner in (("bench", "me"), ("cephtui-x", "me"), (POOL, None), (f"{POOL}/image", "me")):
         removed = await kind.remove(None, name, owner)  # type: ignore[arg-type]  # nothing is asked

@@ -17,10 +17,10 @@ from cephtui.config import ConfigError, endpoint_of
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault, VaultError
-from cephtui.targets import TargetError, kind_of, parse_target
+from cephtui.targets import TargetError, parse_target, target_kind
 from cephtui.targets.base import DataLayout, SecretsMissing, TargetFault, Use
 from cephtui.targets.s3 import S3Target, gateway, users
-from cephtui.targets.s3.signing import Request, signed_headers
+from cephtui.targets.s3.signing import S3Request, signed_headers
 from tests.golden import Golden
 
 GATEWAY = "http://gw:7480"
@@ -180,7 +180,7 @@ def test_nodes_have_names_of_their_own_and_a_bucket_has_room_for_its_number(begi
 )
 def test_requests_are_signed_as_the_documentation_of_s3_has_them(query: dict[str, str], signature: str) -> None:
     """The examples of "Signature Calculations for the Authorization Header", docs.aws.amazon.com."""
-    request = Request("GET", "http://examplebucket.s3.amazonaws.com", query=query)
+    request = S3Request("GET", "http://examplebucket.s3.amazonaws.com", query=query)
     known = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     headers = signed_headers(request, known, datetime(2013, 5, 24, tzinfo=UTC))
     assert headers["authorization"].endswith(f"Signature={signature}")
@@ -318,7 +318,7 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
     assert refused
     assert place.bucket_prefix in refused.text
 
-    kind = kind_of(part.spec)
+    kind = target_kind(part.spec)
     assert kind
     name = part.spec.partition(":")[2]
     others = await kind.remove(shell, name, "session.other")
@@ -341,7 +341,7 @@ async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: G
     assert await found.create(shell, part, OWNER) == part.spec
     assert [*shell.people] == [place.bucket_prefix.removeprefix(f"{begins}-").removesuffix("-")]
     assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
-    kind, name = kind_of(part.spec), part.spec.partition(":")[2]
+    kind, name = target_kind(part.spec), part.spec.partition(":")[2]
     assert kind
     assert kind.service(name) == "", "it is removed without its keys"
     assert (await kind.remove(shell, name, "session.other")).status == "not ours"
@@ -369,7 +369,7 @@ async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: G
 @pytest.mark.parametrize("owner", [OWNER, None, "a b"])
 async def test_what_is_not_named_as_its_own_is_not_removed(name: str, owner: str | None) -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": []}, people={"admin": ""})
-    kind = kind_of("s3:x")
+    kind = target_kind("s3:x")
     assert kind
     assert (await kind.remove(shell, f"{GATEWAY}/{name}", owner)).status == "not ours"
     assert not shell.sent
@@ -392,7 +392,7 @@ async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     await found.create(shell, part, OWNER)
     shell.buckets[bucket := f"{place.bucket_prefix}{0:012}"] = ["1"]
-    kind = kind_of(part.spec)
+    kind = target_kind(part.spec)
     assert kind
     removed = await kind.remove(shell, part.spec.partition(":")[2], OWNER)
     assert removed.status == status, removed
@@ -402,7 +402,7 @@ async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_
 
 
 def test_curls_config_keeps_every_character() -> None:
-    request = Request("PUT", "http://gw", "/b", {"a": "x y"}, 'back\\slash "quoted"\nline')
+    request = S3Request("PUT", "http://gw", "/b", {"a": "x y"}, 'back\\slash "quoted"\nline')
     config = gateway.curl_config(request, {"authorization": "secret"})
     assert config.splitlines() == [
         "silent",
@@ -463,7 +463,7 @@ async def test_what_radosgw_admin_prints_is_in_no_error(printed: str, golden: Go
 
 
 def test_without_keys_a_removal_says_what_is_missing(golden: Golden) -> None:
-    kind = kind_of("s3:x")
+    kind = target_kind("s3:x")
     assert kind
     name = f"{GATEWAY}/cephtui-1a2b3c4d-0000aaaa-68d0a03f-"
     assert (kind.service(name), kind.secrets) == (GATEWAY, keys.NAMES)

@@ -21,7 +21,7 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
 from cephtui.running.cleanup import remove_patiently
 from cephtui.sessions.undo import Undo
-from cephtui.targets import TargetError, examples, parse_target
+from cephtui.targets import TargetError, parse_target, target_examples
 from cephtui.targets import file as file_target
 from cephtui.targets.base import DataLayout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
@@ -67,7 +67,7 @@ def remove(path: Path | str) -> subprocess.CompletedProcess[str]:
 
 
 def refusal(path: Path | str, *destroy: str, span: int = SPAN) -> Refusal | None:
-    return file_target.guard(str(path), inspect(path), span, destroy)
+    return file_target.guard_file(str(path), inspect(path), span, destroy)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_other_schemes_are_refused(text: str) -> None:
-    *others, last = examples()
+    *others, last = target_examples()
     expected = re.escape(f"unknown target {text!r}: expected {', '.join(others)} or {last}")
     with pytest.raises(TargetError, match=f"^{expected}$"):
         parse_target(text)
@@ -564,7 +564,7 @@ PATH = "/mnt/bench/vm-100"
 
 
 def guard(facts: FileFacts, *destroy: str, span: int = GIB) -> Refusal | None:
-    return file_target.guard(PATH, facts, span, destroy)
+    return file_target.guard_file(PATH, facts, span, destroy)
 
 
 def test_a_new_file_and_one_of_ours_may_be_used(tmp_path: Path, ours: Path) -> None:
@@ -645,7 +645,7 @@ def test_a_full_file_system_is_not_negative() -> None:
     ],
 )
 def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
-    found = file_target.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+    found = file_target.file_findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)
 

@@ -39,7 +39,7 @@ def load(text: str) -> Any:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None
 
 
-def table(text: str, *keys: str) -> Mapping[str, Any]:
+def document(text: str, *keys: str) -> Mapping[str, Any]:
     """The object in an answer, which has all these keys; raises ValueError."""
     answer = load(text)
     if not isinstance(answer, dict) or not all(key in answer for key in keys):
@@ -83,12 +83,12 @@ def whole(value: Any, default: int = 0) -> int:
     return value if is_exact else int(number(value, default))
 
 
-def words(value: Any) -> tuple[str, ...]:
-    """A list of names."""
+def names(value: Any) -> tuple[str, ...]:
+    """The names in a list; empty where the value is no list."""
     return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
-def short_text(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """The value of a setting as Ceph prints it; one that is too long is cut, and ends with its length."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= _TEXT_MOST else f"{text[:_TEXT_MOST]}... ({len(text)} characters)"

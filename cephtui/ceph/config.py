@@ -33,8 +33,8 @@ _OPEN_MODULES = ("mgr/balancer/", "mgr/pg_autoscaler/")
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """The options that are set; all others have their defaults."""
+class ClusterConfig:
+    """The options of the configuration database that are set; all others have their defaults."""
 
     options: Mapping[str, str]
     """By section, mask and name, ``osd/class:hdd osd_op_num_shards``; whole sections before single daemons."""
@@ -42,11 +42,11 @@ class Config:
     """How many others there are, beyond ``OPTIONS_MOST``."""
 
 
-def parse_config(text: str) -> Config:
+def parse_config(text: str) -> ClusterConfig:
     """The answer to ``CONFIG_ARGV``."""
     rows = sorted(answers.rows(text), key=_place)
     options = {f"{_section(row)[:_NAME_MOST]} {_name(row)[:_NAME_MOST]}": _value(row) for row in rows[:OPTIONS_MOST]}
-    return Config(options, max(0, len(rows) - OPTIONS_MOST))
+    return ClusterConfig(options, max(0, len(rows) - OPTIONS_MOST))
 
 
 def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:
@@ -64,7 +64,7 @@ def _name(answer: Mapping[str, Any]) -> str:
 
 def _value(answer: Mapping[str, Any]) -> str:
     value = answer.get("value")
-    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.short_text(value)
+    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.setting_text(value)
 
 
 def _may_be_secret(name: str, value: str) -> bool:

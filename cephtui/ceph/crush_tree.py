@@ -51,20 +51,20 @@ class CrushTree:
 
     def domains(self, take: str, kind: str) -> int:
         """How many buckets of a kind, ``host`` or ``osd``, have OSDs below what a rule takes."""
-        fitting = [number for number in self.below(take.partition("~")[0]) if self.buckets[number].kind == kind]
+        fitting = [number for number in self.ids_below(take.partition("~")[0]) if self.buckets[number].kind == kind]
         osds = self.osds(take)
         return sum(not osds.isdisjoint(self._below([number])) for number in fitting)
 
     def osds(self, take: str) -> frozenset[int]:
         """The OSDs below what a rule takes."""
         root, _, device_class = take.partition("~")
-        below = ((number, self.buckets[number]) for number in self.below(root))
+        below = ((number, self.buckets[number]) for number in self.ids_below(root))
         return frozenset(
             number for number, bucket in below if bucket.kind == "osd" and device_class in ("", bucket.device_class)
         )
 
-    def below(self, name: str) -> set[int]:
-        """The buckets of a name, of any kind as for ``ceph osd ls-tree``, and all that is in them."""
+    def ids_below(self, name: str) -> set[int]:
+        """The ids of the buckets of a name, of any kind as for ``ceph osd ls-tree``, and of all that is in them."""
         return self._below([number for number, bucket in self.buckets.items() if bucket.name == name])
 
     def _below(self, numbers: Sequence[int]) -> set[int]:
@@ -81,7 +81,7 @@ class CrushTree:
 
 def parse_tree(text: str) -> CrushTree:
     """The answer to ``TREE_ARGV``."""
-    answer = answers.table(text, "nodes")
+    answer = answers.document(text, "nodes")
     nodes = answers.objects(answer["nodes"])
     return CrushTree({node["id"]: _bucket(node) for node in nodes if isinstance(node.get("id"), int)})
 

@@ -16,8 +16,8 @@ _FRONTEND = re.compile(r"(?:^|\s)(ssl_)?(endpoint|port)=([^\s+]+)")
 
 
 def parse_gateways(text: str) -> tuple[str, ...]:
-    """The answer to ``SERVICES_ARGV``: ``http://10.0.0.1:7480``, each once."""
-    daemons = answers.part(answers.table(text), "services", "rgw", "daemons")
+    """The endpoints in the answer to ``SERVICES_ARGV``, ``http://10.0.0.1:7480``, without repetition."""
+    daemons = answers.part(answers.document(text), "services", "rgw", "daemons")
     endpoints = (endpoint for daemon in daemons.values() if isinstance(daemon, dict) for endpoint in _endpoints(daemon))
     return tuple(sorted(dict.fromkeys(endpoints)))
 

@@ -121,8 +121,8 @@ class ByEffect:
     other: Mapping[str, str]
 
 
-def since(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, str]:
-    """Of checks with their messages, those that came after others; with an alert that is about more OSDs by now."""
+def new_checks(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, str]:
+    """The checks that were not there before, and alerts that are about more OSDs than before; each with its message."""
     return {
         code: message
         for code, message in checks.items()

@@ -88,7 +88,7 @@ def parse_list(text: str) -> tuple[str, ...]:
     answer = answers.load(text)
     if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return answers.words(answer)
+    return answers.names(answer)
 
 
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def parse_metadata(status: int, text: str) -> str | None:
 
 def parse_info(text: str, pool: str) -> ImageInfo:
     """The answer to ``info_argv``."""
-    answer = answers.table(text, "name", "size")
+    answer = answers.document(text, "name", "size")
     mirroring = answers.part(answer, "mirroring")
     is_mirrored = mirroring.get("state", "disabled") != "disabled"
     return ImageInfo(
@@ -146,7 +146,7 @@ def parse_info(text: str, pool: str) -> ImageInfo:
         id=str(answer.get("id", "")),
         size=answers.whole(answer["size"]),
         object_size=answers.whole(answer.get("object_size"), 1 << min(answers.whole(answer.get("order")), 63)),
-        features=answers.words(answer.get("features")),
+        features=answers.names(answer.get("features")),
         data_pool=str(answer["data_pool"]) if answer.get("data_pool") else None,
         parent=_parent(answers.part(answer, "parent")),
         # without a mode before Octopus, where there was only one
@@ -163,7 +163,7 @@ def _parent(answer: Any) -> str | None:
 
 def parse_status(text: str) -> ImageUse:
     """The answer to ``status_argv``."""
-    answer = answers.table(text, "watchers")
+    answer = answers.document(text, "watchers")
     watchers = answer["watchers"]
     if isinstance(watchers, dict):  # by name up to Mimic
         watchers = list(watchers.values())
@@ -197,7 +197,7 @@ def parse_is_thin(text: str) -> bool:
 
     False proves nothing: 4 KiB in each object are enough for it.
     """
-    answer = answers.table(text, "images")
+    answer = answers.document(text, "images")
     images = [image for image in answers.objects(answer["images"]) if "snapshot" not in image]
     if not images or "used_size" not in images[-1]:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
@@ -214,8 +214,8 @@ def guard_namespace(spec: str) -> Refusal | None:
     return None
 
 
-def names(info: ImageInfo) -> tuple[str, str]:
-    """What the user may type to give up an image."""
+def confirm_names(info: ImageInfo) -> tuple[str, str]:
+    """The names that the user may type to give up an image."""
     return info.spec, info.name
 
 
@@ -299,7 +299,7 @@ def _guard_size(info: ImageInfo, span_bytes: int) -> Refusal | None:
 
 
 def _ask(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
-    if set(names(info)) & set(destroy):
+    if set(confirm_names(info)) & set(destroy):
         return None
     return Refusal(
         f"image {info.spec} exists and is not cephtui's ({units.size(info.size)})",

@@ -42,8 +42,8 @@ def _names(value: object) -> Iterable[str]:
     return [name for name in str(value or "").split(",") if name]
 
 
-def on_host(osds: Iterable[OsdDevices], hostname: str | None) -> dict[str, list[str]]:
-    """What is on each disk of a host, by the disk's name; the host as it calls itself, with or without its domain."""
+def osds_by_disk(osds: Iterable[OsdDevices], hostname: str | None) -> dict[str, list[str]]:
+    """What OSDs have on each disk of a host, by the disk's name; ``hostname`` is with or without its domain."""
     short = (hostname or "").partition(".")[0].lower()
     here: dict[str, list[str]] = {}
     for osd in sorted(osds, key=lambda osd: osd.id):

@@ -146,11 +146,11 @@ class CrushRule:
 
 def parse_osd_map(text: str) -> OsdMap:
     """The answer to ``OSD_MAP_ARGV``."""
-    answer = answers.table(text, "pools")
+    answer = answers.document(text, "pools")
     profiles = answers.part(answer, "erasure_code_profiles")
     pools = [_pool(pool, profiles) for pool in answers.objects(answer["pools"])]
     osds = answers.objects(answer.get("osds"))
-    flags = answers.words(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
+    flags = answers.names(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
     return OsdMap(
         pools={pool.name: pool for pool in pools},
         fsid=str(answer.get("fsid", "")),
@@ -217,12 +217,12 @@ def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[
         **answers.part(answer, "options"),
         **{f"ec {name}": value for name, value in profile.items()},
     }
-    return {str(name)[:_NAME_MOST]: answers.short_text(settings[name]) for name in list(settings)[:_SETTINGS_MOST]}
+    return {str(name)[:_NAME_MOST]: answers.setting_text(settings[name]) for name in list(settings)[:_SETTINGS_MOST]}
 
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
     """The answer to ``USAGE_ARGV``, by the pools' names."""
-    answer = answers.table(text, "pools")
+    answer = answers.document(text, "pools")
     usage = {}
     for pool in answers.objects(answer["pools"]):
         stats = answers.part(pool, "stats")
@@ -234,8 +234,8 @@ def parse_usage(text: str) -> Mapping[str, PoolUsage]:
 
 
 def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
-    """The answer to ``OSD_USAGE_ARGV``; OSDs without a size, which are down and out, are left out."""
-    answer = answers.table(text, "nodes")
+    """The answer to ``OSD_USAGE_ARGV``, without OSDs that have no size because they are down and out."""
+    answer = answers.document(text, "nodes")
     osds = (
         OsdUsage(
             answers.whole(osd.get("id")),

@@ -62,7 +62,7 @@ def parse_limits(text: str) -> Limits:
     return Limits(**rates, burst_seconds=max(bursts, default=0.0))
 
 
-def options_of(limits: Limits) -> dict[str, float]:
+def librbd_options(limits: Limits) -> dict[str, float]:
     """The limits that are set, by the names of librbd's options: ``rbd_qos_iops_limit``."""
     values = {f"rbd_qos_{name}_limit": getattr(limits, field) for name, field in _NAMES.items()}
     return {name: value for name, value in values.items() if value is not None}

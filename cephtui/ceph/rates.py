@@ -51,13 +51,13 @@ def pool_stats_argv(pool: str) -> tuple[str, ...]:
 
 def parse_osd_perf(text: str) -> OsdLatency:
     """The answer to ``OSD_PERF_ARGV``."""
-    found = latency_of(answers.table(text))
+    found = osd_latency_of(answers.document(text))
     if found is None:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return found
 
 
-def latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
+def osd_latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
     inner = answers.part(answer, "osdstats") or answer  # not nested before Nautilus
     if "osd_perf_infos" not in inner:
         return None
@@ -73,13 +73,13 @@ def latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
 
 def parse_pool_stats(text: str, pool: str) -> PoolRates:
     """The answer to ``pool_stats_argv``."""
-    rates = rates_of(answers.rows(text), pool)
+    rates = pool_rates_of(answers.rows(text), pool)
     if rates is None:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return rates
 
 
-def rates_of(answer: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
+def pool_rates_of(answer: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
     for stats in answer:
         if "pool_name" not in stats or pool not in (None, stats["pool_name"]):
             continue

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cephtui.ceph import answers, commands
 from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, osds_of, state_of
-from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, latency_of, pool_stats_argv, rates_of
+from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, osd_latency_of, pool_rates_of, pool_stats_argv
 from cephtui.paths import packaged_text
 
 Report: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
@@ -71,9 +71,9 @@ class CephWatch:
 
 def _report(value: Any) -> Report | None:
     if isinstance(value, list):
-        return rates_of(answers.objects(value))
+        return pool_rates_of(answers.objects(value))
     if "health" in value and "pgmap" in value:
         return state_of(value)
     if "nodes" in value and "stray" in value:
         return osds_of(value)
-    return latency_of(value)
+    return osd_latency_of(value)

@@ -21,7 +21,7 @@ from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions import names
 from cephtui.sessions.store import StoreError
 from cephtui.suites import Suites, find_suites
-from cephtui.targets import KINDS, Target, TargetError, kind_of, parse_target, with_data_pool
+from cephtui.targets import KINDS, Target, TargetError, parse_target, target_kind, with_data_pool
 from cephtui.targets.scratch import scratch_target
 
 _NEXT_TARGET = re.compile(rf",(?=(?:{'|'.join(KINDS)}):)")
@@ -95,7 +95,7 @@ def chosen_target(
     remote = [node.name for node in nodes if node.host is not None]
     if not text and remote:
         raise click.UsageError(f"--target is missing: name one on {remote[0]}, such as rbd:POOL or file:PATH")
-    kind = kind_of(text) if text else None
+    kind = target_kind(text) if text else None
     if text and remote and kind and kind.is_path and not text.partition(":")[2].startswith("/"):
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:

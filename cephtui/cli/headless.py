@@ -81,8 +81,8 @@ def measuring(runner: Runner) -> Iterator[Measuring]:
     inbox = runner.subscribe()
     undoing = Flag()
 
-    def is_overdue(asked_at: float) -> bool:
-        return not undoing.is_set() and runner.cleanup.is_overdue(asked_at)
+    def is_overdue(requested_at: float) -> bool:
+        return not undoing.is_set() and runner.cleanup.is_overdue(requested_at)
 
     with stopping(runner.tidy_up, is_overdue, runner.abandon) as ending:
         runner.nodes.remove_left_behind()
@@ -111,7 +111,7 @@ class _Progress:
     @property
     def is_awaited(self) -> bool:
         """Whether the user has asked for the end."""
-        return self._ending.asked
+        return self._ending.is_requested
 
     def show(self) -> None:
         """Called a few times a second."""

@@ -21,7 +21,7 @@ from cephtui.reports.text import saved_line
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import count_runs
-from cephtui.terminal import make_console, say, waiting
+from cephtui.terminal import blocking, make_console, say
 
 
 class Output(Protocol):
@@ -76,7 +76,7 @@ class TerminalOutput(Output):
             self._display.start()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
+        with contextlib.suppress(OSError), blocking(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
         if self._table and kind is None:
             print_runs(self._finished)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cephtui import units
 from cephtui.ceph import pool_guards
-from cephtui.ceph.answers import short_text
+from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
@@ -81,7 +81,7 @@ class Preflight:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
-async def health(shell: Shell) -> str:
+async def health_text(shell: Shell) -> str:
     """``HEALTH_OK``, or why the cluster can't be asked; raises TransportError."""
     try:
         return (await ClusterReader(shell).status()).health
@@ -244,7 +244,7 @@ async def _environment(
 
 
 def _steps(rule: CrushRule) -> dict[str, str]:
-    return {"crush_rule steps": short_text(", ".join(rule.steps))}
+    return {"crush_rule steps": setting_text(", ".join(rule.steps))}
 
 
 def _facts(pool: Pool, rule: CrushRule | None) -> dict[str, OptionValue | None]:

@@ -102,8 +102,8 @@ class Metric:
         values = {name: self.of(flows[name]) for name in self.names_of_whole(flows)}
         return {name: value for name, value in values.items() if value is not None}
 
-    def together(self, flows: Mapping[str, Any]) -> float | None:
-        """Of a whole run: the sum, the mean of all completions, or the worst percentile; None without any."""
+    def combined(self, flows: Mapping[str, Any]) -> float | None:
+        """The figure of a whole run: a sum, the mean of all completions, or the worst percentile; None without any."""
         measured = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
         if not measured:
             return None

@@ -17,14 +17,16 @@ class EndlessAnswer(Exception):
     """A short command prints more than any answer is long."""
 
     @staticmethod
-    def of(argv: Sequence[str]) -> str:
-        """The error for the user."""
+    def message(argv: Sequence[str]) -> str:
+        """The error text for the user."""
         most = f"{ANSWER_MOST_BYTES >> 20} MiB"
-        return f"more than {most} came from {named(argv)}: does a prefix or a login script there print without end?"
+        return (
+            f"more than {most} came from {command_text(argv)}: does a prefix or a login script there print without end?"
+        )
 
 
-def named(argv: Sequence[str]) -> str:
-    """A command in an error for the user, who can try it; cut where it is long."""
+def command_text(argv: Sequence[str]) -> str:
+    """A command as text for an error, for the user to try; cut where it is long."""
     return shortened(one_line(shlex.join(argv)), 60)
 
 
@@ -36,7 +38,7 @@ class Reads(Protocol):
         ...
 
 
-async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
+async def read_answer(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
     """All output of a short command on both streams; raises EndlessAnswer."""
     size = 0
 

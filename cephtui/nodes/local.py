@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named
+from cephtui.nodes.answers import EndlessAnswer, command_text, decoded, read_answer
 from cephtui.nodes.asyncio_private import transport_of
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, TransportError
 from cephtui.nodes.watched import WatchedProcess, until_ready, watchdog_argv
@@ -90,12 +90,14 @@ class LocalConnection:
                 if process.stdin:
                     process.stdin.write(stdin.encode())
                     process.stdin.close()
-                stdout, stderr = await answer_of(process.stdout, process.stderr)
+                stdout, stderr = await read_answer(process.stdout, process.stderr)
                 await process.wait()
         except TimeoutError:
-            raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s: {named(argv)}") from None
+            raise TransportError(
+                f"{self.node.name}: no answer within {timeout_seconds:.0f} s: {command_text(argv)}"
+            ) from None
         except EndlessAnswer as error:
-            raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+            raise TransportError(f"{self.node.name}: {error.message(argv)}") from None
         finally:
             await _let_go(transport)
         status = process.returncode or 0

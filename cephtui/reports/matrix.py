@@ -20,7 +20,7 @@ from cephtui.reports.facts import by_run, period, ranges, tool_version
 from cephtui.reports.runs import finding_lines
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of, written
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 from cephtui.tools import TOOLS
 
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
@@ -46,7 +46,7 @@ def column_titles(matrix: Matrix) -> list[str]:
 
 
 def _column_title(column: Column, nodes: str) -> str:
-    if len(column.targets) == 1 and (kind := kind_of(column.targets[0])):
+    if len(column.targets) == 1 and (kind := target_kind(column.targets[0])):
         return kind.measured_by(column.targets[0].partition(":")[2], nodes)
     return f"{_target_title(column)} {nodes}".strip()
 

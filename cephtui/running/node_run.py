@@ -10,7 +10,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.analysis.jobs import slow_jobs
-from cephtui.ceph.qos import Limits, options_of
+from cephtui.ceph.qos import Limits, librbd_options
 from cephtui.cluster.reader import ClusterReader, image_limits
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
 from cephtui.nodes.transport import Process, TransportError
@@ -137,7 +137,7 @@ class NodeRun:
         if not isinstance(place, RbdPlace):
             return {"image_features": features}
         limits = await ClusterReader(task.shell).optional(image_limits(place.pool, place.images[0]))
-        return {"image_features": features, "image_limits": options_of(limits or Limits())}
+        return {"image_features": features, "image_limits": librbd_options(limits or Limits())}
 
     # ------------------------------------------------------------------ the benchmark
 

@@ -64,7 +64,7 @@ def left_changed(root: Path) -> list[tuple[Path, str]]:
     return [(path, undo) for path in directories if (undo := not_undone(path)) and not is_locked(path)]
 
 
-def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
+def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
     """What other sessions have changed, as (session, command, whether its change is in place), those in place first.
 
     Of the others it is what they have run since a time: changes and what takes them back. While this session has a

@@ -22,9 +22,9 @@ _FORMS = (
 """By how the first line of a run begins; the first that matches counts."""
 
 
-def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
-    """In the order of the file: its runs, of which those that follow each other and are alike are one part, and what
-    is in none. A file in which there is neither is one part.
+def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
+    """The parts of a file in its order: runs, where runs that follow each other and are alike are one part, and lines
+    that are in no run. A file without either is one part.
 
     ``runs`` are those that were made of it, in its order.
     """

@@ -25,7 +25,7 @@ from cephtui.models import (
 )
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.printable import printable
-from cephtui.reading import load_json, shown
+from cephtui.reading import excerpt, load_json
 
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")
@@ -107,7 +107,7 @@ def parse_sample(text: str | bytes) -> Sample:
     try:
         row = load_json(text)
         if row["phase"] not in _PHASES:
-            raise ValueError(f"not a sample: phase {shown(row['phase'])}")
+            raise ValueError(f"not a sample: phase {excerpt(row['phase'])}")
         return Sample(
             run=_count(row, "run"),
             node=None if row["node"] is None else printable(_text(row, "node")),
@@ -191,21 +191,21 @@ def _parse_buckets(row: Mapping[str, Any]) -> dict[int, int]:
 def _figure(row: Mapping[str, Any], name: str, least: float = 0.0, most: float = FIGURE_MOST) -> float:
     value = row[name]
     if type(value) not in _NUMBERS or not least <= value <= most:
-        raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {excerpt(value)}")
     return float(value) + 0.0
 
 
 def _count(row: Mapping[str, Any], name: str) -> int:
     value = row[name]
     if type(value) is not int or not 0 <= value <= FIGURE_MOST:
-        raise ValueError(f"not a sample: {name}: expected a count, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected a count, got {excerpt(value)}")
     return value
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row[name]
     if not isinstance(value, str):
-        raise ValueError(f"not a sample: {name}: expected text, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected text, got {excerpt(value)}")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from cephtui.models.rows import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions import demo
-from cephtui.sessions.row_file import figures_of, kept_figures, stamps_of, text_of
+from cephtui.sessions.row_file import kept_figures, row_text, session_figures, stamps_of
 from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, by_last, is_locked, read_notes
 from cephtui.sessions.writer import write_whole
 
@@ -60,15 +60,15 @@ def session_row(directory: Path) -> SessionRow | None:
         return None
     writing = is_locked(directory)
     has_row = not writing and ROW_FILE in names
-    figures = kept_figures(directory, names) or _renewed(directory, names) if has_row else figures_of(directory)
+    figures = kept_figures(directory, names) or _renewed(directory, names) if has_row else session_figures(directory)
     return base.model_copy(update=_with_notes(directory, names, {**figures, "writing": writing}))
 
 
 def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
     """The figures; row.json is of other files or of an earlier cephtui, and is made again for the next listing."""
     stamps = stamps_of(directory, names)
-    figures = figures_of(directory)
-    if text := text_of(figures, stamps):
+    figures = session_figures(directory)
+    if text := row_text(figures, stamps):
         with contextlib.suppress(OSError):
             write_whole(directory / ROW_FILE, text)
     return figures

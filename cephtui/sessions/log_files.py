@@ -12,7 +12,7 @@ from pathlib import Path
 from cephtui.frozen import dataclass
 from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.fio_logs import why_no_run, with_seconds
-from cephtui.sessions.trees import heading_of, is_beside, together
+from cephtui.sessions.trees import heading_of, is_beside, join_clients
 from cephtui.tools import TOOLS
 from cephtui.tools.dates import dated
 from cephtui.tools.headings import places
@@ -121,7 +121,7 @@ def read_together(paths: Sequence[Path]) -> list[LogFile]:
     tools = {tool for file in files for tool, _ in file.runs}
     if len(files) < 2 or len(tools) > 1 or any(len(file.runs) != 1 for file in files):
         return files
-    run, names = together([(file.path, file.runs[0][1]) for file in files])
+    run, names = join_clients([(file.path, file.runs[0][1]) for file in files])
     texts = {node: file.text for node, name in names.items() for file in files if file.path.name == name}
     whole = replace(files[0], runs=((tools.pop(), run),), by_node=texts)
     return [whole, *(replace(file, text="", runs=()) for file in files[1:] if file.unread)]

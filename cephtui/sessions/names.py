@@ -47,8 +47,8 @@ def _no_sessions(root: Path) -> StoreError:
     return StoreError(NO_SESSIONS)
 
 
-def opened(directory: Path) -> Path:
-    """The same directory, whose files are there now: those of the demo are unpacked first. Raises StoreError."""
+def ensure_unpacked(directory: Path) -> Path:
+    """The directory with its files: those of the demo are unpacked first. Raises StoreError."""
     if not demo.is_packaged(directory):
         return directory
     try:

@@ -16,7 +16,7 @@ from cephtui import units
 from cephtui.analysis.batches import is_run_of
 from cephtui.analysis.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
-from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, load_json, open_regular, shown
+from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, excerpt, load_json, open_regular
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tools import TOOLS
@@ -29,11 +29,11 @@ _PIECE_MOST_BYTES = 16 << 20
 
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
-    return planned(directory, run)[0]
+    return step_and_plan(directory, run)[0]
 
 
-def planned(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
-    """The step that a run carried out, and all of its plan; raises StoreError."""
+def step_and_plan(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
+    """The step that a run carried out, and all steps of its plan; raises StoreError."""
     if run.imported_from:
         problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
         raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
@@ -249,7 +249,7 @@ class Playback:
         """Of a run that is not played ``alone`` the others of its plan are told of; raises StoreError."""
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
-        self.step, steps = planned(directory, self.run)
+        self.step, steps = step_and_plan(directory, self.run)
         # alone it is no third of three: others of its order may have been repeated, or never begun
         self._steps = (self.step.model_copy(update={"number": None}),) if alone else steps
         try:
@@ -257,7 +257,9 @@ class Playback:
             self._measuring = _Phase(self.run, self.step, directory, preparing=False)
         except (LookupError, ValueError, OverflowError) as error:
             path = directory / f"{number:03}" / "run.json"
-            raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
+            raise StoreError(
+                f"{path}: can't be played: tool {excerpt(self.run.tool)} or its options: {error}"
+            ) from None
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
         self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")

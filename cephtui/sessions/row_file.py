@@ -22,8 +22,8 @@ Stamps: TypeAlias = dict[str, list[int] | None]
 """Size and time of each file that a row is made from; None where there is no such file."""
 
 
-def figures_of(directory: Path) -> dict[str, Any]:
-    """The columns of a row that come from the session's files."""
+def session_figures(directory: Path) -> dict[str, Any]:
+    """The columns of a row that are read from the session's files."""
     try:
         session = read_session(directory)
         runs, broken = read_runs(directory)
@@ -99,10 +99,10 @@ def row_to_keep(directory: Path) -> str | None:
     Raises OSError.
     """
     stamps = stamps_of(directory, {path.name for path in directory.iterdir()})
-    return text_of(figures_of(directory), stamps)
+    return row_text(session_figures(directory), stamps)
 
 
-def text_of(figures: Mapping[str, Any], stamps: Stamps) -> str | None:
+def row_text(figures: Mapping[str, Any], stamps: Stamps) -> str | None:
     """The text of row.json for figures that were read after the stamps; None where something is not in order."""
     if figures.get("error") or "running" in figures["outcomes"]:
         return None

@@ -80,8 +80,8 @@ def heading_of(path: Path) -> str:
     return ""
 
 
-def together(clients: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
-    """The run of all clients of a test, and the file of each node; of several processes of a node the first."""
+def join_clients(clients: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
+    """The run of all clients of a test, and the file of each node; of several processes on a node the first."""
     runs = [run for _, run in clients]
     by_node: dict[str, list[FoundRun]] = {}
     files: dict[str, str] = {}

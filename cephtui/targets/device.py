@@ -49,7 +49,7 @@ class DeviceTarget(Target):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return devices.names(self.path)
+        return devices.confirm_names(self.path)
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)

@@ -20,11 +20,11 @@ from cephtui.config import Config
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.shell import Shell
-from cephtui.targets import every_kind, kind_of
+from cephtui.targets import every_kind, target_kind
 from cephtui.targets.base import TargetKind
 from cephtui.targets.candidates import OnFound, PoolFacts
 from cephtui.targets.device import DeviceKind
-from cephtui.targets.surroundings import offered, surroundings
+from cephtui.targets.surroundings import candidates_in, surroundings
 
 POOLS = "pools"
 """What can be tested in each pool, and besides pools and devices."""
@@ -58,11 +58,11 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
                 on_found(candidates)
             return await _pools(shell, kinds, on_found)
         if of == SURROUNDINGS:
-            on_found(offered(await surroundings(shell)))
+            on_found(candidates_in(await surroundings(shell)))
             return ""
         if of == DEVICES:
             return await DeviceKind().discover(shell, "", on_found)
-        kind = kind_of(of)
+        kind = target_kind(of)
         return await kind.discover(shell, of.partition(":")[2], on_found) if kind else ""
     except ClusterError as error:
         return str(error)

@@ -18,6 +18,7 @@ from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.paths import packaged_text
+from cephtui.printable import listed
 from cephtui.targets.base import (
     DataLayout,
     Removed,
@@ -31,7 +32,7 @@ from cephtui.targets.base import (
     page_cache,
 )
 from cephtui.targets.candidates import Candidate
-from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, listed, openers_of, parse_queues
+from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, openers_of, parse_queues
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class FileTarget(Target):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return names_of(self.path)
+        return confirm_names(self.path)
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Several nodes may share the file system, so each has a file of its own."""
@@ -129,12 +130,12 @@ class FileTarget(Target):
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
         facts = await inspect_path(shell, path)
-        refusal = guard(path, facts, part.bytes, use.destroy)
+        refusal = guard_file(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
         is_small = taken_as_it_is and use.writes and facts.size < part.bytes
         return TargetState(
             refusal=refusal,
-            findings=findings(facts, use.options),
+            findings=file_findings(facts, use.options),
             identities={part.spec: facts.inode} if facts.inode else {},
             to_create=() if taken_as_it_is else (part,),
             to_extend=(extend_argv(path, facts.inode or "", part.bytes),) if is_small else (),
@@ -214,8 +215,8 @@ async def remove(shell: Shell, path: str, owner: str | None) -> Removed:
     return Removed(_REMOVE_STATUSES.get(answer.status, "failed"), answer.stderr.strip())
 
 
-def names_of(path: str) -> tuple[str, str]:
-    """What the user may type to give up an existing file or device."""
+def confirm_names(path: str) -> tuple[str, str]:
+    """The names that the user may type to give up an existing file or device."""
     return path, PurePosixPath(path).name
 
 
@@ -275,7 +276,7 @@ def parse_facts(text: str) -> FileFacts:
     )
 
 
-def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
+def guard_file(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
     """Why ``span_bytes`` may not be written to the file, or None; the only place that decides it."""
     if not facts.directory:
         return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
@@ -287,7 +288,7 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
         return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
     if refusal := _guard_use(path, facts):
         return refusal
-    if facts.kind == "file" and not facts.marked and not set(names_of(path)) & set(destroy):
+    if facts.kind == "file" and not facts.marked and not set(confirm_names(path)) & set(destroy):
         return Refusal(
             f"{path} exists and is not cephtui's ({units.size(facts.size)})",
             f"choose a new file, or give up its contents with --destroy {PurePosixPath(path).name}",
@@ -339,8 +340,8 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
     )
 
 
-def findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
-    """What the place of the data does to the figures."""
+def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
+    """The findings about the file system that the data is on."""
     name = facts.filesystem
     if name in _IN_MEMORY:
         return (MEMORY.found(file_system=name),)

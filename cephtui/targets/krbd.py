@@ -118,7 +118,7 @@ class KrbdPool(Target):
         (part,) = use.parts
         facts = await self._facts(shell, _image_of(part))
         return TargetState(
-            refusal=guard(shell.node.name, facts, self.file_system, f"rbd:{self.pool}"),
+            refusal=guard_krbd(shell.node.name, facts, self.file_system, f"rbd:{self.pool}"),
             findings=(_finding(facts), *page_cache(use.options)),
             identities={part.spec: facts.identity} if facts.identity else {},
             to_create=use.parts,
@@ -127,7 +127,7 @@ class KrbdPool(Target):
         )
 
     async def _facts(self, shell: Shell, image: str) -> KrbdFacts:
-        return await inspect_image(shell, image, self.file_system)
+        return await krbd_facts(shell, image, self.file_system)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """What an earlier attempt has left is taken away first."""
@@ -234,14 +234,14 @@ class KrbdKind(TargetKind):
         pool, _, image = name.partition("/")
         if not rbd.is_own_name(pool, image):
             return await rbd.remove(shell, pool, image, owner)
-        kept = await rbd.kept_by_mark(shell, pool, image, owner)
+        kept = await rbd.reason_to_keep(shell, pool, image, owner)
         if kept and kept.status != "absent":
             return kept
         return await _withdraw(shell, image) or await rbd.remove(shell, pool, image, owner)
 
     async def is_usable(self, shell: Shell) -> bool:
         """Whether the node's kernel has rbd."""
-        return (await inspect_image(shell, "", "")).module is not None
+        return (await krbd_facts(shell, "", "")).module is not None
 
     def in_this_pool(self, facts: PoolFacts) -> Candidate:
         refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
@@ -249,8 +249,8 @@ class KrbdKind(TargetKind):
         return self.candidate(facts.pool.name, f"{text} for a file on a file system", refusal)
 
 
-async def inspect_image(shell: Shell, image: str, file_system: str) -> KrbdFacts:
-    """What a node reports of its kernel, and of an image there."""
+async def krbd_facts(shell: Shell, image: str, file_system: str) -> KrbdFacts:
+    """What a node reports of its kernel, and of an image that it may have mapped."""
     answer = await shell.run(_script("inspect", _directory(image), image, file_system))
     return parse_facts(answer.stdout)
 
@@ -271,7 +271,7 @@ def parse_facts(text: str) -> KrbdFacts:
     )
 
 
-def guard(node: str, facts: KrbdFacts, file_system: str, other: str) -> Refusal | None:
+def guard_krbd(node: str, facts: KrbdFacts, file_system: str, other: str) -> Refusal | None:
     """Why a node can't map an image or make the file system, or None; ``other`` is the target for librbd."""
     if not facts.root:
         return Refusal(

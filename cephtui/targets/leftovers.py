@@ -15,7 +15,7 @@ from cephtui.config import LOCAL
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.sessions.undo import Undo
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 
 _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")
 _PLAIN = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%@+\\-]*")
@@ -54,8 +54,8 @@ class ConnectionSettings:
 
 
 def connection_settings(undo: Undo, own: Mapping[str, Node]) -> ConnectionSettings:
-    """How the node of something left behind is reached; ``own`` are the user's nodes by their names."""
-    kind, rest = kind_of(undo.target), undo.target.partition(":")[2]
+    """How the node of a leftover is reached; ``own`` are the user's nodes by their names."""
+    kind, rest = target_kind(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
     mine = own.get(undo.node)
     if kind is not None and kind.leaves_files:

@@ -67,7 +67,7 @@ class OsdTarget(Target):
         except ClusterError as error:
             return TargetState(error.refusal)
         osds = chosen(self.which, tree)
-        refusal = guard(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
+        refusal = guard_osds(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
         refusal = refusal or await _guard_caps(shell, osds[0])
         small = units.parse_size(str(use.options["block-size"])) < _SMALL_BLOCK
         return TargetState(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
@@ -108,7 +108,7 @@ class OsdKind(TargetKind):
         """They hold the data of pools, as a rule, so that it is asked before."""
         number = f"{len(osds)} OSD{'s' * (len(osds) != 1)}"
         text = f"the stores of {number} themselves ({_named(osds)}), {ASKS_FIRST}"
-        return self.candidate(which, text, guard(which, osds, tree, state))
+        return self.candidate(which, text, guard_osds(which, osds, tree, state))
 
 
 def chosen(which: str, tree: CrushTree) -> list[int]:
@@ -120,13 +120,13 @@ def chosen(which: str, tree: CrushTree) -> list[int]:
     if key == "class":
         return [osd for osd in osds if tree.buckets[osd].device_class == name]
     if key == "host":
-        below = tree.below(name)
+        below = tree.ids_below(name)
         return [osd for osd in osds if osd in below]
     return osds
 
 
-def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Refusal | None:
-    """Why these OSDs can't be told to write, or None: they do not exist, are down, or the cluster has other worries."""
+def guard_osds(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Refusal | None:
+    """Why these OSDs can't be told to write, or None: they do not exist, are down, or the cluster is not well."""
     buckets = {number: bucket for number, bucket in tree.buckets.items() if bucket.kind == "osd"}
     if unknown := [osd for osd in osds if osd not in buckets]:
         return Refusal(f"there is no {_named(unknown)}", f"the cluster has {_named(sorted(buckets)) or 'no OSD'}")

@@ -138,8 +138,8 @@ class RbdImage(Target):
         return limits if limits.is_set else await _guests_limits(shell, self.image)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """The image's size."""
-        info = await image_info(shell, self.pool, self.image)
+        """The size of the image."""
+        info = await find_image(shell, self.pool, self.image)
         return info.size if info else None
 
 
@@ -267,21 +267,21 @@ async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> TargetS
     return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
 
 
-async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
-    """What an image is; None where it does not exist or can't be asked."""
+async def find_image(shell: Shell, pool: str, image: str) -> ImageInfo | None:
+    """The info of an image; None where it does not exist or can't be asked."""
     return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
 async def image_features(shell: Shell, name: str) -> tuple[str, ...]:
     """Of ``POOL/IMAGE``; none where it can't be asked."""
     pool, _, image = name.partition("/")
-    info = await image_info(shell, pool, image)
+    info = await find_image(shell, pool, image)
     return info.features if info else ()
 
 
 async def _identity(shell: Shell, name: str) -> str | None:
     pool, _, image = name.partition("/")
-    info = await image_info(shell, pool, image)
+    info = await find_image(shell, pool, image)
     return info.id if info else None
 
 
@@ -358,11 +358,11 @@ def is_own_name(pool: str, image: str) -> bool:
 
 
 async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
-    return await kept_by_mark(shell, pool, image, owner) or await _remove_image(shell, pool, image)
+    return await reason_to_keep(shell, pool, image, owner) or await _remove_image(shell, pool, image)
 
 
-async def kept_by_mark(shell: Shell, pool: str, image: str, owner: str | None) -> Removed | None:
-    """Why an image is not removed: it does not exist, or does not carry its owner; None for one of the owner's."""
+async def reason_to_keep(shell: Shell, pool: str, image: str, owner: str | None) -> Removed | None:
+    """Why an image is not removed: it does not exist, or does not carry its owner; None where it may be removed."""
     try:
         info = await ClusterReader(shell).ask(reader.image_info(pool, image))
     except ClusterError as error:

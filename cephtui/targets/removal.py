@@ -9,7 +9,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
 from cephtui.printable import printable
 from cephtui.sessions.undo import Undo
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 from cephtui.targets.base import Removed
 
 _OWNER = re.compile(r"[A-Za-z0-9._-]*")
@@ -20,7 +20,7 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
 
     A part whose pool was removed, or that others have removed, is done.
     """
-    kind, name = kind_of(undo.target), undo.target.partition(":")[2]
+    kind, name = target_kind(undo.target), undo.target.partition(":")[2]
     if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
         return Removed("not ours", "it is nothing that cephtui makes")
     removed = await kind.remove(shell, name, undo.owner)

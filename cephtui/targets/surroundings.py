@@ -20,8 +20,8 @@ async def surroundings(shell: Shell) -> Surroundings:
         raise TransportError(f"{shell.node.name}: {error}") from None
 
 
-def offered(surroundings: Surroundings, *, served: bool = True) -> tuple[Candidate, ...]:
-    """What can be tested there, pools first, each once; what can't be named as a target is left out.
+def candidates_in(surroundings: Surroundings, *, served: bool = True) -> tuple[Candidate, ...]:
+    """What can be tested on a host, pools first, each once; what can't be named as a target is left out.
 
     Pools are among it only where their cluster has ``served`` a query, or is still to be asked.
     """

@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from cephtui.models import OptionValue
-from cephtui.printable import meant
-from cephtui.reading import shown
+from cephtui.printable import suggestion
+from cephtui.reading import excerpt
 from cephtui.tools.base import OptionError, OptionField, option_text
 from cephtui.units import parse_duration, parse_size
 
@@ -131,7 +131,7 @@ def explain(
     problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
     if first["type"] != "value_error":
         problem = f"expected {_allowed(schema[option])}"
-    return OptionError(option, f"{problem}, got {shown(first['input'])}")
+    return OptionError(option, f"{problem}, got {excerpt(first['input'])}")
 
 
 def reason(option: str, *, refused: Refused, needless: Refused = ()) -> str | None:
@@ -146,5 +146,5 @@ def reason(option: str, *, refused: Refused, needless: Refused = ()) -> str | No
 def _unknown(option: str, names: Sequence[str], refused: Refused, needless: Refused) -> str:
     if listed := reason(option, refused=refused, needless=needless):
         return listed
-    near = meant(option, names)
+    near = suggestion(option, names)
     return f"unknown option, {near}" if near else f"unknown option (known: {', '.join(names)})"

@@ -12,7 +12,7 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import paths
-from cephtui.sessions.names import opened
+from cephtui.sessions.names import ensure_unpacked
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import key
@@ -107,5 +107,5 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     from cephtui.reports.document.reading import of_session
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-    material = of_session(opened(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
+    material = of_session(ensure_unpacked(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
     write(file, exported(material, form_of(file) or "html"), force=force)

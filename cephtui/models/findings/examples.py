@@ -127,7 +127,7 @@ _AT_A_TIME = {
 }
 
 
-def examples(code: str) -> tuple[Finding, ...]:
+def example_findings(code: str) -> tuple[Finding, ...]:
     """One finding for each form that the words of a kind can have; raises KeyError for an unknown code."""
     kind = KINDS[code]
     span = (16.0, 20.0) if code in _AT_A_TIME else None

@@ -56,14 +56,14 @@ class Finding(Model):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def level(self) -> Level:
-        """What it means for the run: by the table of this version of cephtui, whichever has measured."""
-        return kind_of(self.code).level
+        """What it means for the run, by the table of this version of cephtui and not of the one that measured."""
+        return finding_kind(self.code).level
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def cure(self) -> Line:
-        """What to do."""
-        kind = kind_of(self.code)
+        """What to do about it."""
+        kind = finding_kind(self.code)
         return kind.cured(self.values) if kind.cured else kind.cure
 
 
@@ -139,11 +139,11 @@ def enter(kinds: Iterable[FindingKind]) -> None:
     _ROWS.update((kind.code, kind) for kind in kinds)
 
 
-def kind_of(code: str) -> FindingKind:
-    """The kind with this code; of a code that only an earlier or a later cephtui has, one that limits all figures."""
+def finding_kind(code: str) -> FindingKind:
+    """The kind with this code; a kind that limits all figures for a code of an earlier or a later cephtui."""
     return KINDS.get(code) or FindingKind(code, "limits", "measurement", code, says(code), why="", cure="")
 
 
 def limiting(codes: Iterable[str], figure: str, flow: str | None = None) -> tuple[str, ...]:
-    """Those of some codes that make a figure doubtful, by the figure's field in a Total; of a ``flow``, or of any."""
-    return tuple(code for code in codes if kind_of(code).limits(figure, flow))
+    """The codes that make a figure doubtful, named by its field in a Total; of a ``flow``, or of any."""
+    return tuple(code for code in codes if finding_kind(code).limits(figure, flow))

@@ -193,7 +193,7 @@ def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
     users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
     everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
     places = [*((path, name) for path in (*users, *everyones)), *_of_pve(typed)]
-    return KnownHost(name, hostkeys.look_up(places, portless=portless), users[0] if users else None)
+    return KnownHost(name, hostkeys.find_keys(places, portless=portless), users[0] if users else None)
 
 
 def _of_pve(host: str) -> list[tuple[Path, str]]:

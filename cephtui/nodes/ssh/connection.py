@@ -13,7 +13,7 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named
+from cephtui.nodes.answers import EndlessAnswer, command_text, decoded, read_answer
 from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.nodes.ssh.route import Route
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, Question, TransportError
@@ -178,9 +178,9 @@ class SshConnection:
             process.stdin.write(stdin.encode())
             process.stdin.write_eof()
             try:
-                stdout, stderr = await answer_of(process.stdout, process.stderr)
+                stdout, stderr = await read_answer(process.stdout, process.stderr)
             except EndlessAnswer as error:
-                raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+                raise TransportError(f"{self.node.name}: {error.message(argv)}") from None
             await process.wait_closed()
             status = process.returncode
         if status is None:
@@ -221,7 +221,7 @@ class SshConnection:
             async with asyncio.timeout(seconds):
                 yield
         except TimeoutError:
-            command = f": {named(argv)}" if argv else ""
+            command = f": {command_text(argv)}" if argv else ""
             raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s{command}") from None
         except (asyncssh.Error, OSError) as error:
             raise self._failed(error) from None

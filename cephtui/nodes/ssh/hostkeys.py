@@ -96,8 +96,8 @@ def entry_name(host: str, port: int) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> KnownKeys:
-    """The entries of the files for a host, each under the name that the host has in it.
+def find_keys(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> KnownKeys:
+    """The keys of a host in these files, each given with the name that the host has in it.
 
     ``portless`` is its name without the port, where it has one.
     """

@@ -10,7 +10,7 @@ from cephtui.targets.devices.facts import (
     parse_device,
     parse_list,
 )
-from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, listed, names
+from cephtui.targets.devices.guards import confirm_names, guard_device, guard_listed, guard_reading
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 __all__ = [
@@ -18,13 +18,12 @@ __all__ = [
     "QUEUES_FUNCTION",
     "DeviceFacts",
     "RbdMapping",
+    "confirm_names",
     "guard_device",
     "guard_listed",
     "guard_reading",
     "inspect_argv",
     "list_argv",
-    "listed",
-    "names",
     "openers_of",
     "parse_device",
     "parse_list",

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from cephtui import units
 from cephtui.models.refusal import Refusal
+from cephtui.printable import listed
 from cephtui.targets.devices.facts import DeviceFacts, RbdMapping
 
 _OSD = "ceph_bluestore"
@@ -36,8 +37,8 @@ _GUEST = re.compile(r"(vm|base)-")
 _ELSEWHERE = "choose a device that nothing uses"
 
 
-def names(path: str) -> tuple[str, str]:
-    """What the user may type to give up a device: its path, or the last part of it."""
+def confirm_names(path: str) -> tuple[str, str]:
+    """The names that the user may type to give up a device: its path, or the last part of it."""
     return path, PurePosixPath(path).name
 
 
@@ -61,7 +62,7 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
 def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
     """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be inspected."""
     hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
-    return guard_device(path, hopeful, 0, names(path))
+    return guard_device(path, hopeful, 0, confirm_names(path))
 
 
 def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
@@ -167,18 +168,12 @@ def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | Non
 
 
 def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
-    if set(names(path)) & set(destroy):
+    if set(confirm_names(path)) & set(destroy):
         return None
-    confirm = names(path)[1]
+    confirm = confirm_names(path)[1]
     shown = f", {facts.backing}" if facts.backing else ""
     return Refusal(
         f"{path} is an existing device ({units.size(facts.size)}{shown})",
         f"give up its contents with --destroy {confirm}, or choose another target",
         confirm=confirm,
     )
-
-
-def listed(values: Sequence[str], most: int = 3) -> str:
-    """``a, b, c and 2 more``."""
-    shown = ", ".join(values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

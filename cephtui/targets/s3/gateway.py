@@ -15,7 +15,7 @@ from cephtui.nodes.transport import Completed
 from cephtui.paths import packaged_text
 from cephtui.printable import one_line
 from cephtui.targets.base import TargetFault
-from cephtui.targets.s3.signing import Request, signed_headers
+from cephtui.targets.s3.signing import S3Request, signed_headers
 
 _SEND = ("bash", "-c", packaged_text("cephtui.targets.s3", "request.sh"), "cephtui-s3")
 _OPTIONS = ("silent", "show-error", "globoff", "path-as-is")
@@ -106,7 +106,7 @@ class Gateway:
 
     async def _send(self, method: str, path: str = "/", query: dict[str, str] | None = None, body: str = "") -> str:
         """The body of the answer to a request."""
-        request = Request(method, self.endpoint, path, query or {}, body)
+        request = S3Request(method, self.endpoint, path, query or {}, body)
         config = curl_config(request, signed_headers(request, self.keys, datetime.now(UTC)))
         done = await self.shell.run(_SEND, timeout_seconds=_REQUEST_SECONDS, stdin=config)
         where = f"{self.shell.node.name}: {self.endpoint}"
@@ -121,8 +121,8 @@ class Gateway:
         )
 
 
-def curl_config(request: Request, headers: Mapping[str, str]) -> str:
-    """A request as curl reads it from a file or stdin.
+def curl_config(request: S3Request, headers: Mapping[str, str]) -> str:
+    """A request in the form that curl reads from a file or stdin.
 
     Format: curl(1), ``--config``.
     """

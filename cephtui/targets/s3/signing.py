@@ -21,8 +21,8 @@ REGION = "us-east-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request, path style."""
+class S3Request:
+    """A request to an S3 endpoint, path style."""
 
     method: str
     endpoint: str
@@ -43,8 +43,8 @@ class Request:
         return "&".join(f"{key}={value}" for key, value in pairs)
 
 
-def signed_headers(request: Request, keys: Sequence[str], at: datetime) -> dict[str, str]:
-    """The headers that make it one of this access key's; ``at`` is the time in UTC."""
+def signed_headers(request: S3Request, keys: Sequence[str], at: datetime) -> dict[str, str]:
+    """The headers that sign a request with an access key; ``at`` is the time in UTC."""
     access, secret = keys
     body = request.body.encode()
     day, time = at.strftime("%Y%m%d"), at.strftime("%Y%m%dT%H%M%SZ")

@@ -208,7 +208,7 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     jobs = document["jobs"]
     flowing = jobs if measured else []
     flows = [flows_of_job(document, job) for job in flowing]
-    added = {name: whole for name, parts in stats.by_name(flows).items() if (whole := stats.add_flows(parts))}
+    added = {name: whole for name, parts in stats.group_by_name(flows).items() if (whole := stats.add_flows(parts))}
     return ToolResult(
         read=added.pop("read", None),
         write=added.pop("write", None),

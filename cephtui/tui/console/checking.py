@@ -131,7 +131,7 @@ def standing(
 
 def _values(runs: Sequence[Run], preset: Preset) -> list[float]:
     """Of the runs that count."""
-    found = [metric_of(preset, run).together(run.summary.flows) for run in runs if not why_invalid(run)]
+    found = [metric_of(preset, run).combined(run.summary.flows) for run in runs if not why_invalid(run)]
     return [value for value in found if value is not None]
 
 

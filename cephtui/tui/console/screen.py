@@ -13,7 +13,7 @@ from textual.binding import Binding
 
 from cephtui import units
 from cephtui.models import Run
-from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_preset, the_six
 from cephtui.reports.mask import Names, names_in, names_of_target
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.queue import Entry
@@ -143,7 +143,7 @@ class ConsoleScreen(RunScreen):
         if self.is_attached:
             table = RunsTable()
             await self.mount(table, after=self._live_view)
-            table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
+            table.show_session(self._start.earlier, self._start.marks, options_by_preset(self._catalogue))
             self._live_view.listen()
 
     def _show_choice(self) -> None:
