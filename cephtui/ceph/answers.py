@@ -14,7 +14,7 @@ from cephtui.reading import load_json
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
 _FIGURE_MOST = 1 << 64
 _TEXT_MOST = 600
-"""Of the value of a setting: ``bluestore_rocksdb_options`` has some 300 characters."""
+"""Characters of a setting's value that are kept: ``bluestore_rocksdb_options`` has some 300."""
 _DENIED = re.compile(r"EACCES|EPERM|[Pp]ermission denied|Operation not permitted")
 _NO_CLUSTER = (
     (re.compile(r"no keyring found"), "no keyring was found"),
@@ -56,7 +56,7 @@ def rows(text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def part(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """The object below these keys, empty where there is none."""
+    """The object below these keys; empty where there is none."""
     inner: Any = value
     for key in keys:
         inner = inner.get(key) if isinstance(inner, dict) else None
@@ -64,7 +64,7 @@ def part(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 
 def objects(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The objects in a list; empty where it is none."""
+    """The objects in a list; empty where the value is no list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
@@ -95,7 +95,7 @@ def setting_text(value: Any) -> str:
 
 
 def is_denied(status: int | None, stderr: str) -> bool:
-    """Whether the cephx caps deny it; call ``no_cluster`` first, since a refused key ends with the same status."""
+    """Whether the cephx caps deny a command; call ``no_cluster`` first: a refused key ends with the same status."""
     return status == 13 or (status != 0 and bool(_DENIED.search(stderr)))
 
 
@@ -109,6 +109,6 @@ def no_cluster(status: int | None, stderr: str) -> str | None:
 
 
 def missing(status: int | None, stderr: str) -> str | None:
-    """``image`` or ``pool`` where rbd found no such thing, else None: then the command failed for another reason."""
+    """``image`` or ``pool`` where rbd has found no such thing; None where the command failed for another reason."""
     match = _NOT_FOUND.search(stderr) if status == 2 else None
     return match[1] if match else None

@@ -70,7 +70,7 @@ def rados_module() -> Any:
 
 
 def pythons_of_ceph() -> Any:
-    """Those that may have Ceph's modules, the likeliest first."""
+    """The Python programs that may have Ceph's modules, the likeliest first."""
     from pathlib import Path
 
     try:
@@ -98,7 +98,7 @@ def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:
 
 
 def entity(words: Any) -> Any:
-    """Who connects, and the other options."""
+    """The name of the Ceph user that connects, and the other options."""
     import argparse
 
     parser = argparse.ArgumentParser(add_help=False)
@@ -140,7 +140,7 @@ def ask(cluster: Any, command: Any) -> Any:
 
 
 def ask_osds(cluster: Any, command: Any) -> Any:
-    """All their outputs, a line each; an OSD that is down is the error only where there is no other."""
+    """The outputs of all OSDs, a line each; an OSD that is down is the error only where there is no other."""
     from concurrent.futures import ThreadPoolExecutor
 
     status, listed, error = answer(cluster.mon_command(json.dumps({"prefix": "osd ls", "format": "json"}), b""))

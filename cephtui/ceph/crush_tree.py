@@ -9,7 +9,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 TREE_ARGV = ("ceph", "osd", "tree", "-f", "json")
-"""Reports a CrushTree; the cephx caps ``mon r`` are enough."""
+"""The command that reports a CrushTree; the cephx caps ``mon r`` are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Bucket:
     """``root``, ``host``, ``osd``."""
     children: tuple[int, ...] = ()
     device_class: str = ""
-    """Of an OSD."""
+    """The device class of an OSD; empty for any other bucket."""
     is_up: bool = True
-    """Of an OSD."""
+    """Whether an OSD is up; true for any other bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class CrushTree:
         return sum(not osds.isdisjoint(self._below([number])) for number in fitting)
 
     def osds(self, take: str) -> frozenset[int]:
-        """The OSDs below what a rule takes."""
+        """The ids of the OSDs below what a rule takes."""
         root, _, device_class = take.partition("~")
         below = ((number, self.buckets[number]) for number in self.ids_below(root))
         return frozenset(
@@ -68,7 +68,7 @@ class CrushTree:
         return self._below([number for number, bucket in self.buckets.items() if bucket.name == name])
 
     def _below(self, numbers: Sequence[int]) -> set[int]:
-        """These, and all that is in them."""
+        """The ids of these buckets and of all that is in them."""
         visited: set[int] = set()
         waiting = list(numbers)
         while waiting:

@@ -10,9 +10,9 @@ from typing import Any
 from cephtui.ceph import answers
 
 SERVICES_ARGV = ("ceph", "service", "dump", "-f", "json")
-"""Reports what every gateway that runs has registered; the cephx caps ``mon r`` are enough."""
+"""The command that reports what every running gateway has registered; the cephx caps ``mon r`` are enough."""
 _FRONTEND = re.compile(r"(?:^|\s)(ssl_)?(endpoint|port)=([^\s+]+)")
-"""``beast endpoint=10.0.0.1:7480``, ``beast port=80 ssl_port=443``: docs.ceph.com, HTTP frontends."""
+"""An endpoint among a gateway's options, ``beast endpoint=10.0.0.1:7480`` (docs.ceph.com, HTTP frontends)."""
 
 
 def parse_gateways(text: str) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def parse_gateways(text: str) -> tuple[str, ...]:
 
 
 def _endpoints(daemon: Mapping[str, Any]) -> Iterator[str]:
-    """Of all its frontends; one that listens on every address is reached at that of the daemon."""
+    """The endpoints of a gateway's frontends; one that listens on every address has the address of the daemon."""
     own = str(daemon.get("addr", "")).rpartition(":")[0]
     for name, frontend in answers.part(daemon, "metadata").items():
         if not name.startswith("frontend_config#"):

@@ -14,13 +14,13 @@ from cephtui.models.refusal import Refusal
 _GUEST = re.compile(r"(vm|base)-")
 _DUMPED_LENGTH = re.compile(r"^value \((\d+) bytes\)", re.MULTILINE)
 _DUMPED = re.compile(r"^[0-9a-f]{8} ((?: +[0-9a-f]{2})+) +\|", re.MULTILINE)
-"""A line of what rados prints of a value: ``00000000  32 30 32  |202|``."""
+"""A line of rados' dump of a value: ``00000000  32 30 32  |202|``."""
 _OTHER = "choose another image, or let cephtui make its own with rbd:POOL"
 
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image is."""
+    """What ``rbd info`` says of an image."""
 
     pool: str
     name: str
@@ -30,11 +30,11 @@ class ImageInfo:
     object_size: int = 0
     features: tuple[str, ...] = ()
     data_pool: str | None = None
-    """Where its data is, if not in its own pool."""
+    """The pool of its data; None where that is the image's own pool."""
     parent: str | None = None
-    """``pool/image@snapshot`` that a clone reads what it does not have itself from."""
+    """The snapshot ``pool/image@snapshot`` from which a clone reads what it does not have itself."""
     mirroring: str | None = None
-    """``snapshot`` or ``journal`` where it is mirrored."""
+    """``snapshot`` or ``journal``; None where the image is not mirrored."""
 
     @property
     def spec(self) -> str:
@@ -61,17 +61,17 @@ class ImageUse:
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """All that decides whether an image may be overwritten; None is what could not be asked, and refuses."""
+    """All that decides whether an image may be overwritten; None where the cephx caps deny it, which refuses."""
 
     info: ImageInfo
     use: ImageUse | None
     snapshots: tuple[str, ...] | None
-    """Those in the trash too, so that an image with children has at least one."""
+    """The snapshots, those in the trash too, so that an image with children has at least one."""
     children: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
-    """Guests' files of Proxmox VE that name it."""
+    """Configuration files of Proxmox VE's guests that name the image."""
     unreadable: tuple[str, ...] = ()
-    """Guests' files of Proxmox VE that can't be read."""
+    """Configuration files of Proxmox VE's guests that can't be read."""
 
 
 def _of(pool: str, image: str) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _of(pool: str, image: str) -> tuple[str, ...]:
 
 
 def list_argv(pool: str) -> tuple[str, ...]:
-    """Reports the names of a pool's images, without opening any of them."""
+    """The command that lists the names of a pool's images, without opening any of them."""
     return ("rbd", "ls", "--pool", pool, "--format", "json")
 
 
@@ -92,32 +92,32 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports an ImageInfo; status 2 where it does not exist, see ``answers.missing``."""
+    """The command that reports an ImageInfo; status 2 where the image does not exist, see ``answers.missing``."""
     return ("rbd", "info", *_of(pool, image))
 
 
 def status_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports ImageUse. After a client was killed its watcher stays for 30 s."""
+    """The command that reports ImageUse. The watcher of a client that was killed stays for 30 s."""
     return ("rbd", "status", *_of(pool, image))
 
 
 def snapshots_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
+    """The command that lists all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
     return ("rbd", "snap", "ls", "--all", *_of(pool, image))
 
 
 def children_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports the clones, needed only to name them; looks through all pools for clones of the old format."""
+    """The command that lists the clones, needed only to name them; it searches all pools for old-format clones."""
     return ("rbd", "children", "--all", *_of(pool, image))
 
 
 def usage_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports how much of an image was ever written; slow on large images without fast-diff."""
+    """The command that reports how much of an image was ever written; slow on large images without fast-diff."""
     return ("rbd", "du", *_of(pool, image))
 
 
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
-    """Prints what ``rbd image-meta set`` attached to an image under a key, for parse_metadata.
+    """The command that prints a value set with ``rbd image-meta set``, for ``parse_metadata``.
 
     From where librbd keeps it: ``rbd image-meta`` opens the image for writing, which hangs in a full pool.
     """
@@ -178,7 +178,7 @@ def _client(answer: Any) -> int | None:
 
 
 def parse_snapshots(text: str) -> tuple[str, ...]:
-    """The answer to ``snapshots_argv``: their names, those of the trash by what they were called."""
+    """The names in the answer to ``snapshots_argv``; a snapshot in the trash has the name that it had before."""
     snapshots = []
     for snapshot in answers.rows(text):
         place = answers.part(snapshot, "namespace")
@@ -187,13 +187,13 @@ def parse_snapshots(text: str) -> tuple[str, ...]:
 
 
 def parse_children(text: str) -> tuple[str, ...]:
-    """The answer to ``children_argv``: ``pool/image`` of each."""
+    """The clones in the answer to ``children_argv``, as ``pool/image``."""
     keys = ("pool", "pool_namespace", "image")
     return tuple("/".join(str(child[key]) for key in keys if child.get(key)) for child in answers.rows(text))
 
 
 def parse_is_thin(text: str) -> bool:
-    """Whether parts of an image were never allocated, which read too fast; answers ``usage_argv``.
+    """The answer to ``usage_argv``: whether parts of an image were never allocated, and so read too fast.
 
     False proves nothing: 4 KiB in each object are enough for it.
     """
@@ -242,7 +242,7 @@ def guard_image(
 
 
 def guard_name(pool: str, image: str) -> Refusal | None:
-    """Why an image may not be written whatever else it is, by its name alone; None where it has to be inspected."""
+    """Why an image may not be written, by its name alone; None where it has to be inspected."""
     facts = ImageFacts(ImageInfo(pool, image), ImageUse(), snapshots=())
     return guard_image(facts, 0, (image,))
 

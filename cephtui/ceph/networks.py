@@ -16,7 +16,7 @@ _INTERFACES_MOST = 1000
 
 
 def parse_interfaces(text: str) -> tuple[Interface, ...]:
-    """The addresses that other hosts can use, of ``ip -j address``; raises ValueError."""
+    """The addresses in the output of ``ip -j address`` that other hosts can use; raises ValueError."""
     links = json.loads(text)
     if not isinstance(links, list):
         raise ValueError("not the output of ip -j address")
@@ -32,7 +32,7 @@ def _interfaces(links: Iterable[Any]) -> Iterator[Interface]:
 
 
 def parse_address(text: str) -> Address | None:
-    """The IP address in what Ceph writes of a daemon: ``10.1.1.1:6800/123``, ``[fd00::1]:6800/123``."""
+    """The IP address in a daemon's address as Ceph writes it: ``10.1.1.1:6800/123``, ``[fd00::1]:6800/123``."""
     host = text.partition("/")[0].rpartition(":")[0].strip("[]")
     try:
         address = ipaddress.ip_address(host)
@@ -58,8 +58,8 @@ def _networks(texts: Iterable[str]) -> Iterator[Network]:
 def address_in(
     interfaces: Sequence[Interface], networks: Sequence[Network], daemons: Iterable[Address]
 ) -> Address | None:
-    """The address of a host in a network: at best that of a daemon on it, then one in what is configured, then one that
-    reaches a daemon without a router; None where it has none.
+    """The address of a host in a network: that of a daemon on the host, else one in a configured network, else one that
+    reaches a daemon without a router; None where there is none.
     """
     daemons = frozenset(daemons)
     tests: tuple[Callable[[Interface], bool], ...] = (

@@ -16,7 +16,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.paths import packaged_text
 
 PG_MOST_PER_OSD = 250
-"""``mon_max_pg_per_osd``, where it can't be asked."""
+"""The value of ``mon_max_pg_per_osd`` that is assumed where it can't be asked."""
 PG_LIMIT_ARGV = ("ceph", "config", "get", "mon", "mon_max_pg_per_osd")
 EXPECTED = "expected pg=N,size=N with rule=NAME if you like, or ec=PROFILE or k=N,m=N instead of size"
 _NUMBERS = {"pg": (1, 65536), "size": (1, 10), "k": (2, 32), "m": (1, 16)}
@@ -27,29 +27,29 @@ _DELETE = packaged_text("cephtui.ceph", "pool_delete.sh")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a pool is to be."""
+    """The properties of a pool that is to be made."""
 
     pg: int = 32
     size: int = 3
-    """Copies, where it is not erasure-coded."""
+    """The number of copies, where the pool is not erasure-coded."""
     rule: str = ""
-    """Of CRUSH; empty is what Ceph takes by itself."""
+    """The CRUSH rule; empty for the one that Ceph chooses."""
     ec: str = ""
-    """An erasure code profile that exists."""
+    """The erasure code profile that exists; empty where a new one is made, or none is needed."""
     k: int = 0
-    """Data chunks and coding chunks of a profile that is made with the pool; 0 is none."""
+    """Data chunks, and coding chunks (``m``), of a profile that is made with the pool; 0 where none is made."""
     m: int = 0
     domain: str = "host"
-    """What no two chunks of that profile share."""
+    """The failure domain of that profile: no two chunks are in the same one."""
 
     @property
     def is_erasure(self) -> bool:
-        """Whether it is erasure-coded."""
+        """Whether the pool is erasure-coded."""
         return bool(self.ec or self.k)
 
     @property
     def text(self) -> str:
-        """As it is written: ``pg=32,size=3``."""
+        """The shape as the user writes it: ``pg=32,size=3``."""
         profile = {"k": self.k, "m": self.m, "domain": self.domain}
         redundancy: Mapping[str, object] = {"ec": self.ec} if self.ec else profile if self.k else {"size": self.size}
         parts = {"pg": self.pg, **redundancy, "rule": self.rule}
@@ -57,7 +57,7 @@ class Shape:
 
 
 def parse_shape(text: str) -> Shape:
-    """What ``pg=32,size=3`` says; raises ValueError."""
+    """The shape in a text such as ``pg=32,size=3``; raises ValueError."""
     fields: dict[str, Any] = {}
     for word in text.split(","):
         name, equals, value = word.partition("=")
@@ -88,7 +88,7 @@ def _name(name: str, value: str) -> str:
 
 
 def make_argvs(shape: Shape, name: str) -> list[tuple[str, ...]]:
-    """The commands that make a pool of this name, in their order; a profile and a rule of its own have the same."""
+    """The commands that make a pool of this name, in their order; its own profile and rule have the same name."""
     pgs, rule = str(shape.pg), (shape.rule,) if shape.rule else ()
     create = ("ceph", "osd", "pool", "create", name, pgs, pgs)
     fixed = ("--autoscale-mode", "off")
@@ -124,7 +124,7 @@ def room(
     tree: CrushTree | None,
     osds: Sequence[OsdUsage] | None,
 ) -> int | None:
-    """Bytes that a run may add to such a pool, wherever CRUSH will place its PGs; None is what could not be asked.
+    """Bytes that a run may add to such a pool, wherever CRUSH places its PGs; None where that can't be asked.
 
     An OSD gets PGs by its weight, taken to be its size, and by chance: up to four standard deviations and three more
     than its share (of a Poisson distribution no more than 1 in 30,000 are above). Of a few PGs one OSD may have all.
@@ -144,7 +144,7 @@ def _free_below_nearfull(osd: OsdUsage, osd_map: OsdMap) -> float:
 
 
 def _pgs_at_most(likely: float, pgs: int) -> float:
-    """Each PG is at most once on an OSD."""
+    """The most PGs that an OSD may get; a PG is at most once on an OSD."""
     return min(likely + 4 * math.sqrt(likely) + 3, pgs)
 
 
@@ -159,7 +159,9 @@ def guard_shape(
     osds: int,
     pgs_per_osd: int,
 ) -> Refusal | None:
-    """Why a pool can't be made, or would never be active+clean, or None; None is what could not be asked."""
+    """Why a pool can't be made, or would never be active+clean; None where it can. Arguments are None where the cluster
+    could not be asked.
+    """
     names = [rule.name for rule in (rules or {}).values()]
     if shape.rule and rules is not None and shape.rule not in names:
         return Refusal(f"there is no CRUSH rule {shape.rule}", f"choose one of: {listed(names, 8)}")
@@ -186,7 +188,7 @@ def _chunks(shape: Shape, osd_map: OsdMap) -> tuple[int, int]:
 
 
 def rule_of(shape: Shape, osd_map: OsdMap, rules: Mapping[int, CrushRule]) -> tuple[str, str]:
-    """What the pool's rule takes, and its failure domain."""
+    """The root that the pool's rule takes, and its failure domain."""
     by_name = {rule.name: rule for rule in rules.values()}
     usual = next((rules[number] for number in sorted(rules) if not rules[number].is_erasure), None)
     rule = by_name.get(shape.rule) if shape.rule else None if shape.is_erasure else usual
@@ -214,7 +216,7 @@ def _guard_domains(
 
 
 def _guard_pgs(shape: Shape, osd_map: OsdMap, osds: int, pgs_per_osd: int) -> Refusal | None:
-    """The monitors count all copies of all pools' PGs."""
+    """Why the monitors would refuse so many PGs; they count all copies of all pools' PGs."""
     osds_per_pg = copies(shape, osd_map)[0]
     used = sum(_pgs(pool) for pool in osd_map.pools.values())
     needed, most = used + shape.pg * osds_per_pg, pgs_per_osd * osds

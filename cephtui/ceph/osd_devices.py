@@ -8,7 +8,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 OSD_METADATA_ARGV = ("ceph", "osd", "metadata", "-f", "json")
-"""Reports OsdDevices of every OSD that was ever up, some 3 KB each; the cephx caps ``mon r`` are enough."""
+"""The command that reports OsdDevices of every OSD that was ever up, 3 KB each; the cephx caps ``mon r`` are enough."""
 _PARTS = {"bluestore_bdev_devices": "", "bluefs_db_devices": " db", "bluefs_wal_devices": " wal"}
 
 
@@ -19,7 +19,7 @@ class OsdDevices:
     id: int
     host: str
     disks: Mapping[str, str]
-    """By the kernel's name of the disk what it is of: ``osd.3``, ``osd.3 db``."""
+    """What the OSD has on each disk, ``osd.3`` or ``osd.3 db``, by the kernel's name of the disk."""
 
 
 def parse_osd_metadata(text: str) -> tuple[OsdDevices, ...]:

@@ -10,23 +10,24 @@ from cephtui.ceph import answers, networks
 from cephtui.frozen import dataclass
 
 OSD_MAP_ARGV = ("ceph", "osd", "dump", "-f", "json")
-"""Reports an OsdMap: pools, flags, ratios and EC profiles at once; about 1 KB per OSD, any key may ask."""
+"""The command that reports an OsdMap: pools, flags, ratios and EC profiles; about 1 KB per OSD, any key may ask."""
 USAGE_ARGV = ("ceph", "df", "detail", "-f", "json")
-"""Reports PoolUsage of every pool; any key may ask."""
+"""The command that reports PoolUsage of every pool; any key may ask."""
 OSD_USAGE_ARGV = ("ceph", "osd", "df", "-f", "json")
-"""Reports OsdUsage of every OSD; needs rights on the manager, as ``PGS_ARGV`` does."""
+"""The command that reports OsdUsage of every OSD; it needs rights on the manager, as ``PGS_ARGV`` does."""
 PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
-"""Reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB per PG."""
+"""The command that reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB
+per PG."""
 CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
 OWN_APPLICATION, OWNER_KEY = "cephtui", "session"
-"""Where a pool carries its owner: ``ceph osd pool application get``."""
+"""The application and the key under which a pool carries its owner: ``ceph osd pool application get``."""
 _ERASURE = 3
 _CRUSH_ITEM_NONE = 2147483647
 _SETTINGS_MOST, _NAME_MOST = 100, 120
-"""Of a pool; there are some 40 that can be set."""
+"""Settings of a pool that are kept, and characters of their names; there are some 40 that can be set."""
 _PASSING_FLAGS = {"backfillfull", "creating", "full", "full_quota", "nearfull", "pool_snaps", "selfmanaged_snaps"}
-"""Flags of a pool that Ceph sets itself."""
+"""Flags of a pool that Ceph itself sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +38,26 @@ class Pool:
     name: str
     kind: Literal["replicated", "erasure"] = "replicated"
     size: int = 3
-    """Copies, or all chunks of an object."""
+    """The number of copies, or of all chunks of an object."""
     min_size: int = 2
     data_chunks: int = 1
     """k of an erasure-coded pool; 1 in a replicated one."""
     pg_num: int = 0
     pg_num_target: int = 0
-    """Another number than ``pg_num`` while PGs are being split or merged."""
+    """The number that ``pg_num`` is changing to while PGs are being split or merged."""
     autoscale: str = "unknown"
     """``on``, ``warn`` or ``off``."""
     crush_rule: int = 0
     ec_profile: str = ""
     flags: frozenset[str] = frozenset()
     quota_bytes: int = 0
-    """0 is none."""
+    """0 where there is no quota."""
     quota_objects: int = 0
     applications: tuple[str, ...] = ()
     owner: str = ""
-    """Of a pool that cephtui has made."""
+    """The owner of a pool that cephtui has made."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What else can be set with ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
+    """Other settings of ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
 
     @property
     def raw_per_byte(self) -> float:
@@ -77,16 +78,16 @@ class OsdMap:
 
     pools: Mapping[str, Pool]
     fsid: str = ""
-    """Of the cluster."""
+    """The id of the cluster."""
     flags: frozenset[str] = frozenset()
     nearfull_ratio: float = 0.85
     full_ratio: float = 0.95
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; None where the map has no addresses."""
     public_addresses: frozenset[networks.Address] = frozenset()
-    """Those under which clients reach the OSDs."""
+    """The addresses under which clients reach the OSDs."""
     cluster_addresses: frozenset[networks.Address] = frozenset()
-    """Those under which OSDs reach each other."""
+    """The addresses under which OSDs reach each other."""
     ec_profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Erasure code profiles by their names: ``k``, ``m``, ``crush-failure-domain``."""
 
@@ -97,10 +98,10 @@ class PoolUsage:
 
     stored: int
     max_avail: int
-    """Room until the fullest OSD is full; the copies are counted in, quotas are not."""
+    """Bytes that fit until the fullest OSD is full; copies are counted in, quotas are not."""
     objects: int = 0
     raw: int | None = None
-    """What the stored bytes take on the OSDs, with all copies; None where it is not known."""
+    """Bytes that the stored bytes take on the OSDs, with all copies; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +125,18 @@ class Pg:
 
 @dataclass(frozen=True, slots=True)
 class CrushRule:
-    """Where a pool's data goes."""
+    """A CRUSH rule: where a pool's data goes."""
 
     id: int
     name: str
     takes: tuple[str, ...] = field(default=())
-    """Root, with the device class where there is one: ``default~ssd``."""
+    """The roots, each with the device class where there is one: ``default~ssd``."""
     failure_domain: str | None = None
-    """What no two copies share: ``host``."""
+    """The type of bucket that no two copies share: ``host``."""
     steps: tuple[str, ...] = ()
-    """All that it does: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
+    """All steps of the rule: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
     is_erasure: bool = False
-    """Whether it is for erasure-coded pools."""
+    """Whether the rule is for erasure-coded pools."""
 
     @property
     def text(self) -> str:
@@ -172,7 +173,7 @@ def _addresses(osds: Sequence[Mapping[str, Any]], name: str) -> frozenset[networ
 
 
 def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
-    """One that was never up has no address yet."""
+    """Whether OSDs have two networks; an OSD that was never up has no address yet."""
     addresses = [
         [str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds
     ]
@@ -208,7 +209,7 @@ def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
 
 
 def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[str, str]:
-    """Picked by name, since much of a pool changes by itself; ``options`` has only what was set."""
+    """The settings of a pool that users choose; much else of a pool changes by itself."""
     flags = set(str(answer.get("flags_names", "")).split(",")) - _PASSING_FLAGS
     settings = {
         "application": ",".join(answers.part(answer, "application_metadata")),
@@ -250,7 +251,7 @@ def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
 
 
 def parse_pgs(text: str) -> tuple[Pg, ...]:
-    """The answer to ``PGS_ARGV``; a bare list up to Mimic."""
+    """The answer to ``PGS_ARGV``, which is a bare list up to Mimic."""
     answer = answers.load(text)
     stats = answer.get("pg_stats") if isinstance(answer, dict) else answer
     if not isinstance(stats, list):

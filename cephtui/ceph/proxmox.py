@@ -11,14 +11,14 @@ from cephtui.paths import packaged_text
 
 _PVE = "/etc/pve"
 READ_SECONDS = 10.0
-"""Its file system does not answer while its daemon hangs: then what is there is unknown."""
+"""Seconds to wait for Proxmox VE's file system: it does not answer while its daemon hangs."""
 _REFERENCES = packaged_text("cephtui.ceph", "proxmox_references.sh")
 _ACCESS = packaged_text("cephtui.ceph", "lines.sh") + packaged_text("cephtui.ceph", "proxmox_access.sh")
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Guests' files that name an image."""
+    """Configuration files of guests that name an image."""
 
     files: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
@@ -33,18 +33,18 @@ class Storage:
     data_pool: str | None = None
     namespace: str | None = None
     monhost: tuple[str, ...] = ()
-    """Monitors of a cluster that is not the node's own; empty where it is."""
+    """The monitors of a cluster that is not the node's own; empty where it is."""
     username: str = "admin"
     krbd: bool = False
 
     @property
     def conf(self) -> str:
-        """Where its ceph.conf is, if there is one of its own."""
+        """The path of its own ceph.conf, if there is one."""
         return f"{_PVE}/priv/ceph/{self.name}.conf" if self.monhost else f"{_PVE}/ceph.conf"
 
     @property
     def keyring(self) -> str:
-        """Where its key is."""
+        """The path of its key."""
         own = f"{_PVE}/priv/ceph.client.{self.username}.keyring"
         return f"{_PVE}/priv/ceph/{self.name}.keyring" if self.monhost else own
 
@@ -65,26 +65,26 @@ class FoundAccess:
     """Access to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
 
     source: str
-    """What it comes from: ``/etc/ceph``, or a storage's name."""
+    """Where the access was found: ``/etc/ceph``, or the name of a storage."""
     conf: str | None
     keyring: str | None
     id: str = "admin"
     monhost: tuple[str, ...] = ()
-    """Given where there is no ``conf``."""
+    """The monitors, where there is no ``conf``."""
 
 
 def references_argv(image: str, pve: str = _PVE) -> tuple[str, ...]:
-    """Reports the lines of all guests' files, on all nodes of the cluster, that hold an image's name."""
+    """The command that reports the lines with an image's name in all guests' files, on all nodes of the cluster."""
     return ("bash", "-c", _REFERENCES, "cephtui-guests", pve, image)
 
 
 def access_argv(root: str = "") -> tuple[str, ...]:
-    """Reports CephAccess; ``root`` stands before all paths."""
+    """The command that reports CephAccess; ``root`` stands before all paths."""
     return ("bash", "-c", _ACCESS, "cephtui-access", root)
 
 
 def parse_references(text: str, image: str) -> References:
-    """The answer to ``references_argv``; only lines in which the name is a volume's, as in ``ceph:vm-1-disk-0``."""
+    """The answer to ``references_argv``: lines where the name is that of a volume, as in ``ceph:vm-1-disk-0``."""
     pairs = _pairs(text)
     files = (file for file, _ in _lines(pairs, image))
     return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in pairs if key == "unreadable"))
@@ -110,11 +110,11 @@ def parse_limits(text: str, image: str) -> Limits:
 _DISK = re.compile(r"(ide|sata|scsi|virtio)\d+:")
 """A line of a guest's file that is about a disk in use: QEMU's, since containers have no limits."""
 _WAYS = (("", ""), ("read_", "_rd"), ("write_", "_wr"))
-"""What begins the name of a limit here, and what ends it there."""
+"""Prefixes of a limit's name here, and suffixes of it in Proxmox VE."""
 
 
 def _number(options: Mapping[str, str], name: str) -> float | None:
-    """None for no limit, which is 0 too."""
+    """The value of a limit; None where there is none, which 0 means too."""
     return float(text) or None if re.fullmatch(r"\d{1,15}(\.\d{1,6})?", text := options.get(name, "")) else None
 
 
@@ -195,5 +195,5 @@ def _usual(access: CephAccess, folder: str) -> FoundAccess | None:
 
 
 def storage_of(storages: Sequence[Storage], pool: str) -> tuple[str, ...]:
-    """The names of the storages in a pool."""
+    """The names of the storages that are in a pool."""
     return tuple(storage.name for storage in storages if pool in (storage.pool, storage.data_pool))

@@ -18,19 +18,19 @@ class Limits:
     """What the clients of an image may do at most, each of them; None is no limit."""
 
     iops: float | None = None
-    """Of reads and writes together."""
+    """IOPS of reads and writes together."""
     read_iops: float | None = None
     write_iops: float | None = None
     bandwidth_bytes: float | None = None
-    """A second, of reads and writes together."""
+    """Bytes per second of reads and writes together."""
     read_bandwidth_bytes: float | None = None
     write_bandwidth_bytes: float | None = None
     burst_seconds: float = 0.0
-    """How long more is let through; 0 where there is no burst."""
+    """Seconds for which more is let through; 0 where there is no burst."""
 
     @property
     def is_set(self) -> bool:
-        """Whether there is any."""
+        """Whether there is any limit."""
         return replace(self, burst_seconds=0.0) != Limits()
 
 
@@ -45,7 +45,7 @@ _NAMES = {
 
 
 def limits_argv(pool: str, image: str | None) -> tuple[str, ...]:
-    """Reports the Limits of an image, or of the images that are created in a pool."""
+    """The command that reports the Limits of an image, or of the images that are created in a pool."""
     where = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", pool)
     return ("rbd", "config", *where, "--format", "json")
 
@@ -69,6 +69,6 @@ def librbd_options(limits: Limits) -> dict[str, float]:
 
 
 def _number(options: Mapping[str, object], name: str) -> float | None:
-    """As librbd reads it: ``K`` is 1000; 0 is no limit."""
+    """The value of a limit as librbd reads it, where ``K`` is 1000; None for 0, which is no limit."""
     match = _SI.fullmatch(str(options.get(name, "")))
     return float(int(match[1]) * _FACTORS[match[2]]) or None if match else None

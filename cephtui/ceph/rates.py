@@ -9,12 +9,13 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
-"""Needs cephx caps for the manager, which ``profile rbd`` does not include, unless the monitors forward it."""
+"""The command that reports OsdLatency; it needs cephx caps for the manager, which ``profile rbd`` does not include,
+unless the monitors forward it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolRates:
-    """What clients do in one pool, per second; lags about 3 s behind."""
+    """What clients do in one pool, per second; it lags about 3 s behind."""
 
     pool: str
     read_bytes: float = 0.0
@@ -25,7 +26,7 @@ class PoolRates:
 
     @property
     def iops(self) -> float:
-        """Reads and writes."""
+        """IOPS of reads and writes together."""
         return self.read_iops + self.write_iops
 
 
@@ -37,12 +38,12 @@ class OsdLatency:
 
     @property
     def worst(self) -> tuple[int, float] | None:
-        """The slowest OSD; None where there is none."""
+        """The number and the latency of the slowest OSD; None where there is no OSD."""
         return max(self.seconds.items(), key=lambda item: item[1], default=None)
 
 
 def pool_stats_argv(pool: str) -> tuple[str, ...]:
-    """Reports PoolRates; needs cephx caps for the manager, unless the monitors forward it.
+    """The command that reports PoolRates; it needs cephx caps for the manager, unless the monitors forward it.
 
     To be asked before anything about images: each such query is client I/O itself, and in the rates for some 10 s.
     """

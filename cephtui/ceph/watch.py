@@ -14,14 +14,16 @@ from cephtui.paths import packaged_text
 
 Report: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
 _MOST_CHARACTERS = 8 << 20
-"""Of an answer: the latencies of the largest clusters are a quarter of it."""
+"""Characters of the longest answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
 _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 _COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
 def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
-    """Reports OsdNames (down, then out), ClusterState, OsdLatency and a pool's PoolRates, until it is ended."""
+    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and a pool's PoolRates until it
+    ends.
+    """
     if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     requests = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
@@ -29,14 +31,14 @@ def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
 
 
 class CephWatch:
-    """Reads what ``watch_argv`` prints, in pieces cut anywhere; queries that the cephx caps deny have no answer."""
+    """The parser of ``watch_argv``, for output cut anywhere; queries that the cephx caps deny have no answer."""
 
     def __init__(self) -> None:
         self._rest = ""
         self._decoder = json.JSONDecoder()
 
     def feed(self, text: str) -> list[Report]:
-        """The answers that are complete with this piece."""
+        """The reports that are complete with this piece."""
         self._rest += text
         reports = []
         if "\n" in text:  # ceph ends each answer with one: to look before would only take time
@@ -46,7 +48,7 @@ class CephWatch:
         return reports
 
     def _values(self) -> Iterator[Any]:
-        """The JSON values that are complete; lines that begin none are dropped."""
+        """The JSON values that are complete; lines in which no JSON begins are dropped."""
         text, at = self._rest, 0
         while word := _WORD.search(text, at):
             at = word.start()

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 async def with_access(shell: NodeShell, pool: str | None) -> Node:
-    """The node with its Ceph access: as given, else of the usual places, else of a storage of Proxmox VE.
+    """The node with its Ceph access: its own settings, else what the usual places have, else a storage of Proxmox VE.
 
     ``pool`` chooses between several storages.
     """

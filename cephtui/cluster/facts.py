@@ -10,7 +10,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
 
 _ANSWER_SECONDS = 8.0
-"""A cluster that serves its clients answers within a second."""
+"""Seconds to wait for an answer; a cluster that serves its clients answers within a second."""
 
 
 async def cluster_facts(shell: Shell) -> ClusterFacts:

@@ -19,22 +19,22 @@ from cephtui.nodes.transport import Command, TransportError
 
 WATCH_SECONDS = 2.0
 _STARTS = 5
-"""How often the command that asks the cluster is started, if it ends before the run."""
+"""How often the command that asks the cluster is started, where it ends before the run."""
 _A_WEEK_SECONDS = 7 * 86400
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The state of the cluster, with the latest of each other kind of answer."""
+    """The state of the cluster, with the latest answer of each other kind."""
 
     state: ClusterState
     latency: OsdLatency | None = None
     down: tuple[str, ...] | None = None
-    """The names of OSDs; None where they were not asked for."""
+    """The names of OSDs that are down; None where they were not asked for."""
     out: tuple[str, ...] | None = None
 
     def sample(self) -> ClusterSample:
-        """As it is stored; of no run yet, and without its moment."""
+        """The observation as it is stored, not yet with its run and its time."""
         state = self.state
         latency = self.latency.seconds if self.latency else {}
         slow = [check for check in state.checks if check.code == SLOW_OPS and costs_speed(check.code, check.message)]
@@ -65,7 +65,7 @@ class Observation:
 
 @dataclass(slots=True)
 class _Answers:
-    """The latest answers: of the OSDs first those that are down, then those that are out."""
+    """The latest answers; of two OsdNames the first has the OSDs that are down, the second those that are out."""
 
     latency: OsdLatency | None = None
     down: tuple[str, ...] | None = None
@@ -73,7 +73,7 @@ class _Answers:
     down_was_last: bool = False
 
     def take(self, answer: watch.Report) -> Observation | None:
-        """The cluster now, if this answer is its state."""
+        """The observation, if this answer is the state of the cluster; else None."""
         if isinstance(answer, OsdNames):
             if self.down_was_last:
                 self.out = answer.names
@@ -89,7 +89,9 @@ class _Answers:
 
 
 async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observation, None]:
-    """The cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
+    """Observations of the cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and
+    TransportError.
+    """
     try:
         argv = watch.watch_argv(pool, WATCH_SECONDS)
     except ValueError as error:

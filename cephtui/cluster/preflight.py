@@ -23,17 +23,17 @@ from cephtui.nodes.shell import Shell
 LINGER_SECONDS = 30.0
 """How long a pool's client I/O rates show clients that have ended: they are averages, and take 12 to 25 s to decay."""
 _FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
-"""Rates that were lower than ever so lately are still decaying; and the end of that."""
+"""Rates whose lowest value is at most so old are still decaying; and how long that is waited for."""
 _ASK_AGAIN_SECONDS = 2.0
 PASSES_SECONDS = 60.0
-"""How long to wait for what passes by itself: PGs peer for a few seconds, and longer where an OSD has just died."""
+"""Seconds to wait for what passes by itself: PGs peer for a few seconds, longer where an OSD has just died."""
 WAITS_FOR_PGS = "PGs that are not active yet are waited for"
 _SPARED = 0.9
-"""Of the room that there is: others may write between the query and the guard."""
+"""The fraction of the room that is used: others may write between the query and the guard."""
 _NAMES_MOST = 100
-"""Of flags and of device classes; there are a dozen."""
+"""Flags and device classes that are kept; there are a dozen."""
 _OSDS_MOST = 1000
-"""Of a pool, whose PGs are counted by OSD: a large cluster's need not be in every run."""
+"""OSDs of a pool up to which its PGs are counted by OSD: a large cluster's need not be in every run."""
 _QUEUE, _PROFILE = map(reader.osd_option, OSD_OPTIONS)
 _CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, _QUEUE, _PROFILE)
 
@@ -43,18 +43,18 @@ class Demand:
     """What a step needs of the cluster."""
 
     pool: str | None
-    """None is a step that uses no pool."""
+    """None for a step that uses no pool."""
     data_pool: str | None
     """The erasure-coded pool for the data of new images."""
     writes: bool
     opens_for_writing: bool
-    """Whether it opens its data for writing, be it only to read."""
+    """Whether the step opens its data for writing, even if only to read."""
     creates_images: bool
     new_bytes: int
     is_watched: bool = False
-    """Whether it loads the cluster in spite of using no pool."""
+    """Whether the step loads the cluster although it uses no pool."""
     has_mds: bool = False
-    """Whether its I/O passes an MDS."""
+    """Whether the step's I/O passes an MDS."""
     all_pgs: str = ""
     """Why the PGs of all pools have to be active; empty where they need not be."""
 
@@ -90,7 +90,7 @@ async def health_text(shell: Shell) -> str:
 
 
 async def guard_service(cluster: ClusterReader, pool: str) -> Refusal | None:
-    """Why no data in a pool can be inspected, or None: only the monitors are asked. Raises TransportError."""
+    """Why no data in a pool can be inspected, or None; only the monitors are asked. Raises TransportError."""
     await cluster.fetch(reader.STATUS, reader.OSD_MAP)
     try:
         state = await cluster.status()
@@ -102,12 +102,12 @@ async def guard_service(cluster: ClusterReader, pool: str) -> Refusal | None:
 
 
 def _named(shell: Shell, error: ClusterError) -> Refusal:
-    """With the node whose Ceph access it is."""
+    """The refusal with the name of the node whose Ceph access was used."""
     return replace(error.refusal, problem=f"{shell.node.name}: {error.refusal.problem}")
 
 
 async def room_bytes(shell: Shell, pool: str) -> int | None:
-    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
+    """Bytes that a run may add to a pool, with a reserve; None where that can't be asked."""
     try:
         pools = await ClusterReader(shell).pools()
     except ClusterError:
@@ -121,7 +121,8 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
 async def pool_activity(
     shell: Shell, pool: str, *, own_load: bool = False, on_wait: Callable[[str], None] | None = None
 ) -> PoolActivity:
-    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates are not asked.
+    """Who else uses a pool. With ``own_load`` the rates are not asked, since they are those of a run that has just
+    ended.
 
     With ``on_wait``, which gets the reason, rates that are about to decay are waited for, where something depends on
     them. Raises TransportError.
@@ -142,7 +143,7 @@ async def pool_activity(
 
 
 async def _decayed(cluster: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
-    """Client I/O rates, read again until those of clients that have ended, and of queries, can't be among them.
+    """Client I/O rates, read again until clients that have ended, and queries, can't be in them any more.
 
     They rise at first where what has ended was short.
     """
@@ -201,7 +202,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
 async def _environment(
     cluster: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
 ) -> ClusterEnvironment:
-    """With the settings of the pool that has the data, if any, and of another that has the metadata of its images."""
+    """The conditions in the cluster, with the settings of the pool of the data and of the pool of its metadata."""
     versions, rules, tree, config, queue, profile = await asyncio.gather(
         cluster.optional(reader.VERSIONS),
         cluster.optional(reader.CRUSH_RULES),
@@ -248,7 +249,7 @@ def _steps(rule: CrushRule) -> dict[str, str]:
 
 
 def _facts(pool: Pool, rule: CrushRule | None) -> dict[str, OptionValue | None]:
-    """What a pool is."""
+    """The properties of a pool."""
     return {
         "name": pool.name,
         "type": pool.kind,

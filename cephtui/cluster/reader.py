@@ -47,11 +47,11 @@ log = logging.getLogger(__name__)
 
 
 class ClusterError(Exception):
-    """A query has no answer, or one that can't be understood; the text is for the user."""
+    """A query has no answer, or one that can't be parsed; the text is for the user."""
 
     def __init__(self, problem: str, remedy: str = "", *, denied: bool = False, missing: bool = False) -> None:
         self.refusal = Refusal(problem, remedy)
-        """The same as the reason why nothing may be done."""
+        """The error as the reason why a run may not start."""
         self.denied = denied
         """Whether the cephx caps deny the query."""
         self.missing = missing
@@ -66,16 +66,16 @@ class Query(Generic[T_co]):
     argv: tuple[str, ...]
     parse: Callable[[str], T_co]
     failure: str = ""
-    """What its failure means: ``can't ask the cluster``; by default the command is named."""
+    """What a failure means: ``can't ask the cluster``; empty where the name of the command says it."""
     remedy: str = ""
     """The next step, where the reason of the failure does not imply it."""
     image: str = ""
-    """``pool/image`` where it is about one."""
+    """The image, ``pool/image``, that the query is about; empty for other queries."""
     name: str = ""
 
     @property
     def label(self) -> str:
-        """What is recorded where the cephx caps deny it: ``ceph osd df``."""
+        """The name under which a query is recorded where the cephx caps deny it: ``ceph osd df``."""
         return self.name or " ".join(word for word in self.argv if word not in _FORMAT)
 
 
@@ -96,7 +96,7 @@ FILE_SYSTEMS = Query(file_systems.FILE_SYSTEMS_ARGV, file_systems.parse_file_sys
 GATEWAYS: Query[tuple[str, ...]] = Query(gateways.SERVICES_ARGV, gateways.parse_gateways)
 CONFIG = Query(config.CONFIG_ARGV, config.parse_config)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)
-"""What ``ClusterReader.pools`` asks."""
+"""The queries of ``ClusterReader.pools``."""
 
 PG_LIMIT: Query[int] = Query(new_pool.PG_LIMIT_ARGV, lambda text: int(cluster.parse_option(text)))
 OBJECT_MOST: Query[int] = Query(
@@ -105,17 +105,17 @@ OBJECT_MOST: Query[int] = Query(
 
 
 def osd_option(name: str) -> Query[str]:
-    """One OSD option of the configuration database."""
+    """The value of one OSD option in the configuration database."""
     return Query(cluster.option_argv(name), cluster.parse_option)
 
 
 def osd_cache_drop(osd: str) -> Query[str]:
-    """No question: an OSD drops its caches."""
+    """An order and not a question: an OSD drops its caches."""
     return Query(cluster.cache_drop_argv(osd), str)
 
 
 def pool_rates(pool: str) -> Query[PoolRates]:
-    """What clients do in a pool."""
+    """The rates of the clients of a pool."""
     return Query(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
 
 
@@ -133,7 +133,7 @@ def image_names(pool: str) -> Query[tuple[str, ...]]:
 
 
 def image_info(pool: str, image: str) -> Query[ImageInfo]:
-    """What an image is."""
+    """The properties of an image."""
     return _of_image(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
 
 
@@ -159,7 +159,7 @@ def image_is_sparse(pool: str, image: str) -> Query[bool]:
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:
-    """What the clients of an image may do at most, or of those that are created in a pool."""
+    """The limits of the clients of an image, or of new images of a pool."""
     name = f"{pool}/{image}" if image else pool
     failure = f"can't read the limits of {name}"
     return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
@@ -176,15 +176,15 @@ def _of_image(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str
 
 @dataclass(slots=True)
 class ClusterReader:
-    """Asks a cluster through a node's shell. All raise TransportError where the node itself does not answer."""
+    """Asks a cluster through a node's shell. All methods raise TransportError where the node itself does not answer."""
 
     shell: Shell
     denied: list[str] = field(default_factory=list)
-    """Queries that the cephx caps deny, by their labels."""
+    """The labels of queries that the cephx caps deny."""
     _fetched: dict[tuple[str, ...], Completed] = field(default_factory=dict)
-    """By the command: answers that are there before they are asked for."""
+    """Answers that were fetched before they are asked for, by their commands."""
     _fetches: bool = True
-    """Whether the node can answer without ``ceph``, as far as is known."""
+    """Whether the node is expected to answer without starting ``ceph``."""
 
     async def fetch(self, *queries: Query[Any]) -> None:
         """Fetch the answers to several ``ceph`` queries at once; each is taken by the next ``ask`` for it.
@@ -239,7 +239,7 @@ class ClusterReader:
             return None
 
     async def status(self) -> ClusterState:
-        """To be asked first: the error names missing programs of Ceph; raises ClusterError."""
+        """The state of the cluster, asked first since the error names missing programs of Ceph; raises ClusterError."""
         try:
             return await self.ask(STATUS)
         except TransportError:  # raised for a command that can't be started, too
@@ -272,10 +272,10 @@ class Pools:
     usage: Mapping[str, PoolUsage] | None
     osds: tuple[OsdUsage, ...] | None
     pgs: Mapping[int, Sequence[Pg]] | None
-    """By the id of the pool: there may be many of both."""
+    """The PGs by the id of their pool: there may be many pools and many PGs."""
 
     def pgs_of(self, pool: Pool) -> Sequence[Pg] | None:
-        """The pool's own."""
+        """The PGs of a pool."""
         return None if self.pgs is None else self.pgs.get(pool.id, ())
 
     def space(self, pool: Pool) -> Space:
