@@ -24,7 +24,7 @@ def _when(values: Values) -> str:
 
 
 def _course(state: Callable[[Values], str]) -> Callable[[Values], str]:
-    """Words for what the cluster reported from when to when, from those for the state."""
+    """Words for a state that the cluster reported for some time, made of the words for the state."""
 
     def words(values: Values) -> str:
         if "things" in values:
@@ -75,7 +75,7 @@ def _counted_osds(number: Value | None, word: str) -> str:
 
 
 def _healthy(values: Values) -> str:
-    """Its checks follow; where none is known, the reason is not."""
+    """Words for a health that is not OK; the checks follow, and where none is known, neither is the reason."""
     if not str(values["status"]).startswith("HEALTH_"):
         return "the health of the cluster was not known"
     return worded(
@@ -189,7 +189,7 @@ def _scrub(values: Values) -> str:
 
 
 def _kept(*flags: str) -> str:
-    """A flag that keeps work of the cluster out of runs: it is to be the same on both sides, and to go afterwards."""
+    """The cure for a flag that keeps work of the cluster out of runs: set it on both sides, remove it afterwards."""
     them = "both flags" if len(flags) > 1 else "the flag"
     return f"measure both sides with {' and '.join(flags)} set, and clear {them} afterwards"
 
@@ -208,7 +208,7 @@ SNAPTRIM = FindingKind(
 
 
 def _flag_cure(values: Values) -> str:
-    """Of several flags, and of what an earlier cephtui found, what is true for any."""
+    """The cure for several flags, or for flags that an earlier cephtui has not named: what is true for any flag."""
     flag = values.get("flag")
     if flag is None or "things" in values:
         return f"{_kept('noscrub, nodeep-scrub or nosnaptrim')}; {_CLEARED.replace('the flag', 'any other flag')}"

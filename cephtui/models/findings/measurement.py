@@ -50,7 +50,7 @@ _MORE_ROOM = (
 
 
 def _longer(values: Values) -> str:
-    """What ends it: the time, the data, or ``--max-objects`` of rados bench, which cephtui sets by the pool's room."""
+    """The cure for a run that ended too soon: more time, more data, or, with rados bench, a pool with more room."""
     if "objects" in values:
         return _MORE_OBJECTS if values.get("imported") else _MORE_ROOM
     return "choose a larger size" if values.get("by_its_data") else "choose a longer runtime"
@@ -67,7 +67,7 @@ SHORT = FindingKind(
 
 
 def _by(base: float, other: float) -> str:
-    """By how much the other is above or below, in per cent of the base."""
+    """How far ``other`` is above or below ``base``, in per cent of the base."""
     return "more than tenfold" if other >= 10 * base else f"{100 * abs(other - base) / base:.0f} %"
 
 
@@ -93,7 +93,7 @@ NOT_SETTLED = FindingKind(
 
 
 def _explained(values: Values) -> str:
-    """The user's mark, and what the cluster reported beside it."""
+    """What explains it: the user's mark, and what the cluster reported at the same time."""
     mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
     beside = f"beside it the cluster reported: {'; '.join(values['beside'])}" if "beside" in values else ""
     explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))

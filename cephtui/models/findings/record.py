@@ -7,7 +7,7 @@ from cephtui.units import size
 
 
 def _raw_cut(values: Values) -> str:
-    """An earlier cephtui left out ``end_bytes``: it did not look whether the end was stored."""
+    """What is stored of raw output; an earlier cephtui left out ``end_bytes``, since it did not store the end."""
     shares = (("first", values["stored_bytes"]), ("last", values.get("end_bytes", 0)))
     stored = " and ".join(f"the {which} {size(part)}" for which, part in shares if part)
     more = f"; {values['others']} more in part" if "others" in values else ""
