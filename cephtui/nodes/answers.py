@@ -10,7 +10,7 @@ from typing import Protocol
 from cephtui.printable import one_line, shortened
 
 ANSWER_MOST_BYTES = 64 << 20
-"""Of a short command: the PGs of the largest clusters are a quarter of it."""
+"""Bytes of the longest answer of a short command: the PGs of the largest clusters are a quarter of it."""
 
 
 class EndlessAnswer(Exception):
@@ -56,5 +56,5 @@ async def read_answer(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
 
 
 def decoded(output: bytes) -> str:
-    """A short command's output as text, whatever it is."""
+    """The output of a short command as text, whatever bytes it has."""
     return output.decode("utf-8", "replace")

@@ -20,7 +20,7 @@ _Begun = TypeVar("_Begun", bound=tuple[asyncio.SubprocessTransport, object])
 
 
 class _LocalPipes(asyncio.SubprocessProtocol):
-    """Passes on asyncio's events of a process, and is the channel to it."""
+    """The channel to a process, and the receiver of asyncio's events of it."""
 
     def __init__(self, command: Command) -> None:
         self.process = WatchedProcess(self, command)
@@ -113,14 +113,14 @@ class LocalConnection:
         return pipes.process
 
     async def close(self) -> None:
-        """An event loop that ends while a process is being started waits for it for ever (Python 3.11 to 3.13: it
-        cancels the opening of the pipes, too); so a process that is being started is waited for here.
-        """
+        """Close the connection, and wait for a process that is being started."""
         async with self._starting:
             self.closed = True
 
     async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Begun]]) -> _Begun:
-        """In a session of its own, which the terminal's signals do not reach; where it is cancelled, it has ended."""
+        """Start a process in a session of its own, which the terminal's signals do not reach; it is ended on
+        cancellation.
+        """
         try:
             async with self._starting:
                 if self.closed:
@@ -137,7 +137,7 @@ class LocalConnection:
 
 
 async def _begin(reads: bool, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
-    """A short command."""
+    """Start a short command."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
@@ -149,7 +149,7 @@ async def _begin(reads: bool, argv: Sequence[str]) -> tuple[asyncio.SubprocessTr
 
 
 async def _begin_watched(command: Command, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:
-    """A command behind its watchdog."""
+    """Start a command behind its watchdog."""
     loop = asyncio.get_running_loop()
     return await loop.subprocess_exec(lambda: _LocalPipes(command), *argv, start_new_session=True)
 

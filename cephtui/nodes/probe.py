@@ -69,7 +69,7 @@ _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 _CEPH_VERSION_ARGV = ("rados", "--version")
-"""ceph itself would take eight times as long to report the same."""
+"""The command that reports Ceph's version; ``ceph`` would take eight times as long."""
 
 
 async def probe(shell: Shell) -> NodeEnvironment:
@@ -85,7 +85,9 @@ async def probe(shell: Shell) -> NodeEnvironment:
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
-    """Raises TransportError where the script, which always succeeds, did not run: the prefix has failed."""
+    """The environment in an answer. Raises TransportError where the script did not run: since it always succeeds, the
+    prefix has failed.
+    """
     if answer.status == 0:
         return parse_environment(answer.stdout)
     words = node.prefix if prefix == "prefix" else node.ceph_prefix
@@ -96,7 +98,7 @@ def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
 
 
 def _is_of_ceph(program: str) -> bool:
-    """Whether it runs behind a node's ``ceph_prefix``."""
+    """Whether a program runs behind a node's ``ceph_prefix``."""
     return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
 
 

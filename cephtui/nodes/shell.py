@@ -24,15 +24,15 @@ class Shell(Protocol):
 
     @property
     def node(self) -> Node:
-        """Which node it is."""
+        """The node that the shell is on."""
         ...
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = ..., stdin: str = ...) -> Completed:
-        """A command to its end, where the benchmark runs; raises TransportError."""
+        """Run a command to its end, in the same place as the benchmark; raises TransportError."""
         ...
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = ...) -> Completed:
-        """A ceph, rbd or rados command, or a script of such, to its end; raises TransportError."""
+        """Run a ceph, rbd or rados command, or a script of such commands, to its end; raises TransportError."""
         ...
 
 
@@ -60,7 +60,7 @@ def _environment(node: Node, arguments: str = "") -> list[str]:
 
 
 def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """A command of Ceph's, or a script of such, with the node's Ceph access and its user."""
+    """A command of Ceph, or a script of such commands, with the node's Ceph access and its user."""
     limited = (argv[0], "--connect-timeout", "20", *argv[1:]) if argv[0] == "ceph" else tuple(argv)
     words = _environment(node, f"--id {node.ceph_id}" if node.ceph_id else "")
     return ("env", *words, *limited) if words else limited

@@ -20,7 +20,7 @@ class NodeState:
     """A node that is ready, or has a problem, or a question to the user."""
 
     node: Node
-    """With the Ceph access that was found on it."""
+    """The node with the Ceph access that was found on it."""
     environment: NodeEnvironment | None = None
     round_trip_seconds: float = 0.0
     problem: str | None = None

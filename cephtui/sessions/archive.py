@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _OWN = ("session.json", "lock", "plans.jsonl", UNDO_FILE)
-"""One of them is in every session, however broken, and in no other directory."""
+"""File names of which every session has one, however broken it is, and no other directory does."""
 _DELETED = ".deleted-"
-"""Begins the name of what is being removed; a dot hides it from every listing."""
+"""The prefix of a directory that is being removed; its dot hides it from every listing."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Tags as typed, between commas or spaces."""
+    """The tags in a text, between commas or spaces."""
     return tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
@@ -83,7 +83,7 @@ def name_problem(root: Path, old: str, new: str) -> str | None:
 
 
 def rename(root: Path, old: str, new: str) -> Path:
-    """Give a session a new name; its directory. Raises StoreError."""
+    """Give a session a new name, and return its directory; raises StoreError."""
     check_name(old)
     directory, target = root / old, root / new
     _check_own(directory)
@@ -107,7 +107,7 @@ def _move(directory: Path, target: Path) -> None:
 
 
 def size_bytes(directory: Path) -> int:
-    """What the files of a session hold; links are not followed."""
+    """The bytes in the files of a session; links are not followed."""
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -117,7 +117,9 @@ def size_bytes(directory: Path) -> int:
 
 
 def check_deletable(directory: Path) -> None:
-    """Raises StoreError where a session must be kept: a console writes it, or what it has created is still there."""
+    """Raises StoreError where a session must be kept: a console writes it, or something that it has created still
+    exists.
+    """
     _check_own(directory)
     with _held(directory):
         _check_undone(directory)
@@ -167,7 +169,7 @@ def _check_undone(directory: Path) -> None:
 
 
 def _check_own(directory: Path) -> None:
-    """Raises StoreError for what is no session, lies elsewhere, or is read-only."""
+    """Raises StoreError for a directory that is no session, lies elsewhere, or is read-only."""
     check_writable(directory)
     check_name(directory.name)
     if directory.is_symlink():
@@ -180,7 +182,7 @@ def _check_own(directory: Path) -> None:
 
 @contextlib.contextmanager
 def _held(directory: Path) -> Iterator[None]:
-    """No other process writes the session meanwhile; raises StoreError."""
+    """A session that no other process writes in the block; raises StoreError."""
     try:
         lock = take_lock(directory)
     except OSError as error:

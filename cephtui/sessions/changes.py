@@ -25,20 +25,20 @@ class Ran(Model):
     kind: Literal["change", "undo"]
     command: str
     undo: str | None = None
-    """What takes the change back; null where nothing was given."""
+    """The command that takes the change back; null where none was given."""
     status: int | None = None
     """The exit status; null before its end."""
     output: Name = ""
-    """Both streams, the end of what is long."""
+    """The output of both streams, cut to its end where it is long."""
 
 
 def remedy_of(session: str) -> str:
-    """The command that takes back what a check has changed in this session."""
+    """The command that takes back what a check has changed in a session."""
     return f"cephtui cleanup --undo {session}"
 
 
 def left_text(session: str, undo: str) -> str:
-    """What is said of a session whose change was not undone, with the command that undoes it."""
+    """The sentence about a session whose change was not undone, with the command that undoes it."""
     return f"session {session}: its change was not undone: {remedy_of(session)} runs: {undo}"
 
 
@@ -59,7 +59,7 @@ def is_made(directory: Path) -> bool:
 
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:
-    """Sessions that no process writes any more whose change was not undone, and the command that does it."""
+    """Sessions whose change was not undone and that no process writes any more, with the command that undoes it."""
     directories = _changing(root)
     return [(path, undo) for path in directories if (undo := not_undone(path)) and not is_locked(path)]
 
@@ -85,7 +85,7 @@ def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, 
 
 
 def _changing(root: Path) -> list[Path]:
-    """Sessions in which anything was ever changed."""
+    """The sessions in which anything was ever changed."""
     return sorted(path.parent for path in root.glob(f"*/{CHANGES_FILE}"))
 
 
@@ -94,7 +94,7 @@ def _commands(directory: Path) -> list[Ran]:
 
 
 def _undo_of(last: Ran | None) -> str | None:
-    """Of the newest command of a session."""
+    """The command that takes back a change, given the newest command of a session; None where that is none."""
     return last.undo if last and last.kind == "change" else None
 
 

@@ -12,9 +12,9 @@ from cephtui.tools.fio.saved_logs import KINDS, LogName, is_log, read_name, seco
 from cephtui.tools.logs import FoundRun
 
 _LOGS_MOST, _BYTES_MOST = 1000, 64 << 20
-"""Of one run."""
+"""Logs of a run, and bytes of them."""
 _BESIDE_MOST, _HEAD_BYTES = 100, 256 << 10
-"""Files of a directory that are looked at for a run, and how much of each."""
+"""Files of a directory that are searched for a run, and bytes of each."""
 
 
 def with_seconds(path: Path, text: str, runs: Sequence[tuple[str, FoundRun]]) -> list[tuple[str, FoundRun]]:
@@ -40,7 +40,7 @@ def with_seconds(path: Path, text: str, runs: Sequence[tuple[str, FoundRun]]) ->
 
 
 def why_no_run(path: Path, text: str) -> tuple[str, bool]:
-    """What a log is, and whether a file with its run stands beside it; empty for any other file."""
+    """What a log is, and whether a file with its run is beside it; empty for a file that is no log."""
     name = read_name(path.name)
     if name is None or not is_log(text):
         return "", False

@@ -11,7 +11,7 @@ from cephtui.stats import Buckets
 
 
 def read_histograms(directory: Path, run: Run) -> Mapping[str, Buckets]:
-    """By flow, without those of which none was measured; raises StoreError.
+    """The histograms of the flows that were measured, by the flows' names; raises StoreError.
 
     A run has its own since its end. One of an earlier cephtui, one that was lost and one in progress have the sum of
     their seconds, all nodes together.

@@ -19,7 +19,7 @@ _FORMS = (
     (re.compile(r"[^,]{0,200}(?:,(?! )[^,]{0,200}){4}"), "CSV"),
     (re.compile(r"\w+\{\w+=\"|# (?:HELP|TYPE) "), "metrics"),
 )
-"""By how the first line of a run begins; the first that matches counts."""
+"""Patterns for the first line of a run, and the format that each shows; the first that matches counts."""
 
 
 def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
@@ -62,7 +62,7 @@ def _part(file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun, 
 
 
 def _form(logged_run: FoundRun, first_line: str) -> str:
-    """What was done where the tool has modes, else how it was printed."""
+    """What was measured where the tool has modes, else the format of the output."""
     mode = logged_run.options.get("mode")
     if mode is not None:
         return str(mode)

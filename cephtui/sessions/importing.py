@@ -25,21 +25,21 @@ from cephtui.tools import TOOLS
 from cephtui.tools.logs import FoundRun, is_variable, node_result
 
 RUNS_MOST = 5_000
-"""Of one session."""
+"""The greatest number of runs of a session."""
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 
 
 def default_name(first: Path, file: LogFile) -> str:
-    """A session's name after what was named first and the date of the first run, if it has one: ``rook-2025-04-07``."""
+    """A session's name made of the first path and the date of the first run, if it has one: ``rook-2025-04-07``."""
     stem = _UNFIT.sub("-", first.resolve().stem).strip("-._") or "imported"
     started = _started_at(file.runs[0][1])
     return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}" if started else stem[:50]
 
 
 def check_new(root: Path, name: str) -> None:
-    """Raises StoreError for a name that a session can't have, or that one has."""
+    """Raises StoreError for a name that no session can have, or that one already has."""
     check_session_name(root, name)
     if os.path.lexists(root / name):
         problem = f"there is a session {name} already, perhaps of the same files"
@@ -47,7 +47,7 @@ def check_new(root: Path, name: str) -> None:
 
 
 class Numbering:
-    """Makes runs of what is found, numbered from 1.
+    """Makes runs of what is read from logs, numbered from 1.
 
     Runs repeat each other that stand in one part of a file and are known to have been asked to do the same. Others
     whose options look alike, as far as these are known, are put into batches of their own.
@@ -60,7 +60,7 @@ class Numbering:
         self._number = 0
 
     def run(self, session: str, file: LogFile, tool: str, logged_run: FoundRun) -> Run:
-        """The next one."""
+        """The next run, made of a run in a log."""
         self._number += 1
         preset = one_line(logged_run.name) or tool
         target = units.DASH if is_variable(logged_run.target) else logged_run.target or units.DASH
@@ -101,7 +101,7 @@ class Numbering:
         )
 
     def _batch(self, file: LogFile, tool: str, preset: str, looks: object, logged_run: FoundRun) -> str:
-        """A run of which it is not known what it was asked to do has one of its own."""
+        """The batch of a run; where it is not known what was asked for, the run has a batch of its own."""
         part, is_known = (
             (file.path, logged_run.part, tool, preset),
             TOOLS[tool].load_options <= logged_run.options.keys(),
@@ -121,17 +121,17 @@ def _result(logged_run: FoundRun, node: str) -> NodeResult:
 
 
 class Importer:
-    """Writes what is found into one new session, file by file."""
+    """Writes the runs of logs into one new session, file by file."""
 
     def __init__(self, root: Path, name: str | None, first: Path) -> None:
-        """``first`` is what the session is named after where it has no name."""
+        """``first`` is the path after which a session without a name is named."""
         self._root, self._name, self._first = root, name, first
         self._writer: SessionWriter | None = None
         self._numbering = Numbering()
 
     @property
     def session(self) -> str | None:
-        """Its name; None before the first run."""
+        """The session's name; None before the first run."""
         return self._writer.name if self._writer else None
 
     def add(self, file: LogFile) -> list[Run]:
@@ -149,7 +149,7 @@ class Importer:
             raise cannot_write(error) from None
 
     def close(self) -> None:
-        """Let go of the session."""
+        """Close the session."""
         if self._writer:
             self._writer.close()
 
@@ -177,7 +177,7 @@ class Importer:
 
 
 def _started_at(logged_run: FoundRun) -> datetime | None:
-    """By the log, which has the node's clock, taken for one in this time zone; None where it has no possible date."""
+    """When a run began by its log, whose times are taken for this time zone; None where the date is not possible."""
     with contextlib.suppress(OSError, OverflowError, ValueError):
         started = logged_run.started_at.astimezone(UTC) if logged_run.started_at else None
         return started if started and _EARLIEST <= started <= _LATEST else None
@@ -185,7 +185,7 @@ def _started_at(logged_run: FoundRun) -> datetime | None:
 
 
 def _written_at(file: LogFile) -> datetime:
-    """When a file was last written, by its time; at the latest now."""
+    """When a file was last written, at the latest now."""
     now = datetime.now(UTC)
     return max(_EARLIEST, min(file.modified_at or now, now))
 
@@ -199,7 +199,7 @@ def _outcome(logged_run: FoundRun) -> tuple[Outcome, str | None]:
 
 
 def _findings(logged_run: FoundRun) -> Iterable[Finding]:
-    """Those of the log, and that it was too short."""
+    """The findings of the log, and one if the run was too short."""
     yield from logged_run.findings
     if (
         logged_run.summary.flows

@@ -58,7 +58,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def sample_line(sample: Sample) -> str:
-    """A sample as one line without its newline; by hand, since there are up to hundreds of thousands of them."""
+    """A sample as one line without its newline; made by hand, since there may be hundreds of thousands of them."""
     return json.dumps(
         {
             "event": "sample",
@@ -84,12 +84,12 @@ def sample_line(sample: Sample) -> str:
 
 
 def line(event: Model | Sample) -> str:
-    """Any public object as one line without its newline."""
+    """A public object as one line without its newline."""
     return sample_line(event) if isinstance(event, Sample) else as_json(event)
 
 
 def as_json(model: Model, *, indent: int | None = None) -> str:
-    """The text of a model: the same data to a program, and nothing in it that a terminal obeys."""
+    """The JSON of a model, without anything that a terminal would obey."""
     try:
         text = model.model_dump_json(indent=indent)
     except ValueError:  # a path that is not UTF-8
@@ -103,7 +103,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def parse_sample(text: str | bytes) -> Sample:
-    """A line that ``sample_line`` wrote; raises ValueError, which names the field where a figure is none."""
+    """The sample in a line of ``sample_line``; raises ValueError, which names the field with a wrong value."""
     try:
         row = load_json(text)
         if row["phase"] not in _PHASES:
@@ -169,7 +169,7 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 
 def _check_each(row: Mapping[str, Any]) -> None:
-    """Raises ValueError that names the figure which is none."""
+    """Raises ValueError for the first field that is no figure, with the field's name."""
     for name in ("ios", "bytes"):
         if name == "bytes" or row[name] is not None:
             _count(row, name)
@@ -210,7 +210,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
+    """The JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
     from cephtui.models.host import HostRow
     from cephtui.models.rows import (

@@ -15,7 +15,7 @@ from cephtui.sessions.writer import write_whole
 
 
 def list_sessions(root: Path) -> list[SessionRow]:
-    """Every session, the one that was measured last coming last; a broken one is listed with what is wrong.
+    """All sessions, the one that was measured last at the end; a broken one is listed with what is wrong.
 
     Raises StoreError where the directory of the sessions itself can't be read.
     """
@@ -30,7 +30,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
 
 
 def list_with_demo(root: Path) -> list[SessionRow]:
-    """The same, and the demo behind them unless a session of the user's has its name."""
+    """All sessions, and the demo after them unless a session of the user has its name."""
     rows = list_sessions(root)
     return rows if any(row.session == demo.SESSION for row in rows) else [*rows, demo_row()]
 
@@ -41,7 +41,7 @@ def demo_row() -> SessionRow:
 
 
 def run_numbers(directory: Path) -> list[int]:
-    """Of the runs of a session, also of the demo that is not unpacked; raises OSError."""
+    """The numbers of a session's runs, also of a demo that is not unpacked; raises OSError."""
     if demo.is_packaged(directory):
         return list(range(1, demo_row().runs + 1))
     return sorted(int(path.name) for path in directory.iterdir() if path.name.isdecimal())
@@ -65,7 +65,7 @@ def session_row(directory: Path) -> SessionRow | None:
 
 
 def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
-    """The figures; row.json is of other files or of an earlier cephtui, and is made again for the next listing."""
+    """The figures where row.json is of other files or of an earlier cephtui; row.json is made again."""
     stamps = stamps_of(directory, names)
     figures = session_figures(directory)
     if text := row_text(figures, stamps):
@@ -75,7 +75,7 @@ def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
 
 
 def _with_notes(directory: Path, names: set[str], figures: dict[str, Any]) -> dict[str, Any]:
-    """Columns of a row, with those that the user edits."""
+    """The figures of a row, and the columns that the user edits."""
     if NOTES_FILE not in names:
         return figures
     try:

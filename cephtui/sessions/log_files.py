@@ -21,42 +21,42 @@ from cephtui.tools.saved import JOB_FILES, SAVED
 from cephtui.tools.unread import Unread, find_unread, problem_of
 
 FILE_MOST_BYTES = 32 << 20
-"""Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
+"""Bytes of a log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
 _CUT = "several runs are cut apart with split or csplit"
 _SMALLER = f"the end of the file has the totals (tail -c 30M FILE > end.log), {_CUT}"
-"""What to do with a larger one."""
+"""What to do with a log that is too large."""
 FILES_MOST = 10_000
-"""Of one directory."""
+"""The greatest number of files of a directory."""
 NOTHING_FOUND = f"no output found of {', '.join(TOOLS[name].title for name in SAVED)}"
 HIDDEN, LINKED = "hidden", "a link to a directory"
 """Why a file or directory below a directory is left out."""
 _HEAD_BYTES = 4096
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How the text of a Windows shell begins."""
+"""The marks at the start of UTF-16 text, as shells of Windows write it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file as it was read."""
+    """A file with what was read from it."""
 
     path: Path
     text: str = ""
     runs: tuple[tuple[str, FoundRun], ...] = ()
-    """Each with the name of its tool, in the order of the file."""
+    """The runs, each with the name of its tool, in the order of the file."""
     unread: tuple[Unread, ...] = ()
-    """What looks like output of a benchmark, or its command, and is in no run."""
+    """Lines that look like output of a benchmark, or its command, and are in no run."""
     problem: str | None = None
-    """Why there are no runs."""
+    """Why the file has no runs."""
     modified_at: datetime | None = None
     is_binary: bool = False
     by_node: Mapping[str, str] = field(default_factory=dict)
-    """The text of each node, where a run on several has a file of each."""
+    """The text of each node, where a run on several nodes has a file of each."""
     is_beside: bool = False
-    """Whether what is in it belongs to the run of a file beside it."""
+    """Whether the file belongs to the run of a file beside it."""
 
 
 def files_of(path: Path) -> Iterator[tuple[Path, str | None]]:
-    """A file itself; of a directory all below it, sorted, each with the reason where it is left out. Raises OSError."""
+    """A file itself, or all files below a directory, sorted, each with why it is left out, if so; raises OSError."""
     if not path.is_dir():
         yield path, None
         return
@@ -77,7 +77,7 @@ def _raise(error: OSError) -> None:
 
 
 def read_log_file(path: Path) -> LogFile:
-    """The runs in a file, or why there are none; raises nothing that a file can cause."""
+    """The runs in a file, or why there are none; no content of a file raises an error."""
     if is_beside(path):
         return LogFile(path, problem="one of cbt's files beside its output", is_beside=True)
     try:
@@ -116,7 +116,7 @@ def _under_headings(log: Log, runs: Sequence[tuple[str, FoundRun]], unread: Sequ
 
 
 def read_together(paths: Sequence[Path]) -> list[LogFile]:
-    """Files, as one where each has a run of one test that ran on several nodes; raises nothing."""
+    """What was read from files; those of one test that ran on several nodes are one. Raises nothing."""
     files = [read_log_file(path) for path in paths]
     tools = {tool for file in files for tool, _ in file.runs}
     if len(files) < 2 or len(tools) > 1 or any(len(file.runs) != 1 for file in files):
@@ -128,7 +128,7 @@ def read_together(paths: Sequence[Path]) -> list[LogFile]:
 
 
 def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]], above: str) -> tuple[tuple[str, FoundRun], ...]:
-    """The runs of a file with the part of it that each stands in, below what its directories say."""
+    """The runs of a file, each with the part of the file that it is in, below what its directories say."""
     at = places(log, [(run.line, run.last_line) for _, run in runs])
     return tuple(
         (tool, replace(run, part=place.part, heading=" / ".join(filter(None, (above, place.heading)))))

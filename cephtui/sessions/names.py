@@ -9,14 +9,14 @@ from cephtui.sessions import demo
 from cephtui.sessions.store import NO_ROOM, StoreError, by_last, check_name, last_at, session_names
 
 NEWEST = ("last", "-")
-"""In place of a name: the session of the user's that was measured last."""
+"""Words for the session of the user that was measured last."""
 NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one, cephtui show demo shows a recorded one"
 _NAMED_MOST = 8
-"""Sessions that an error lists."""
+"""How many sessions an error names."""
 
 
 def find_session(root: Path, name: str) -> Path:
-    """The directory of a session, as ``opened`` takes it; raises StoreError.
+    """The directory of a session, for ``ensure_unpacked``; raises StoreError.
 
     The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was measured last. The
     demo is meant by its whole name, unless a session of the user's has it.
@@ -60,13 +60,13 @@ def ensure_unpacked(directory: Path) -> Path:
 
 
 def check_writable(directory: Path) -> None:
-    """Raises StoreError for the session into which nothing is written: whatever writes into one asks here."""
+    """Raises StoreError for the session that is never written to: whatever writes to a session calls this."""
     if demo.is_packaged(directory):
         raise StoreError(f"session {directory.name} comes with cephtui and is read-only: use a session of your own")
 
 
 def check_session_name(root: Path, name: str | None) -> None:
-    """Raises StoreError for a name that no session can have, or that is the demo's and of none of the user's."""
+    """Raises StoreError for a name that no session can have, and for the demo's unless a session has it."""
     check_name(name)
     if name == demo.SESSION and name not in session_names(root):
         raise StoreError(f"session {name} comes with cephtui and is read-only: choose another name")

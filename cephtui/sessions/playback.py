@@ -24,7 +24,7 @@ from cephtui.tools.base import Parser, Reading, Stream
 
 M = TypeVar("M", bound=Model)
 _PIECE_MOST_BYTES = 16 << 20
-"""Of output that arrived at once: some 100 KB."""
+"""Bytes of output that arrived at once; usually some 100 KB."""
 
 
 def step_of(directory: Path, run: Run) -> Step:
@@ -61,7 +61,7 @@ class _Lines:
 
     path: Path
     most_bytes: int = LINE_MOST_BYTES
-    """Of one line."""
+    """The greatest length of a line."""
     _offset: int = 0
     _ahead: list[bytes] = field(default_factory=list)
 
@@ -86,14 +86,14 @@ class _Lines:
         return self._ahead[-1] if self._ahead else None
 
     def take(self) -> bytes | None:
-        """The next line, which is not given again."""
+        """The next line, and go on to the one after it."""
         line = self.peek()
         if line is not None:
             self._ahead.pop()
         return line
 
     def peek_at(self, model: type[M]) -> M | None:
-        """The next line as a model; what can't be read is left out."""
+        """The next line as a model; lines that can't be read are left out."""
         with contextlib.suppress(StoreError):
             while (text := self.peek()) is not None:
                 with contextlib.suppress(ValueError):
@@ -114,12 +114,12 @@ class _Output:
     commands_seconds: float = 0.0
     """How long the commands before this one took."""
     elapsed_seconds: float = 0.0
-    """Of this command, when its newest piece arrived."""
+    """When the newest piece of this command arrived."""
     ended: bool = False
     broken: bool = False
-    """It is not read any further; the error was reported."""
+    """Whether reading has ended with an error, which was reported."""
     _next: dict[str, Any] | None = None
-    """The next line of the index, once it was read."""
+    """The next line of the index; None where it was not read yet."""
 
     def due(self) -> float | None:
         """When the next piece arrived; None where there is none yet. Raises StoreError."""
@@ -179,7 +179,7 @@ class _Output:
 
 
 def _is_index(row: dict[str, Any]) -> bool:
-    """Whether such a piece is possible: a wrong one must not read for ever, or use up the memory."""
+    """Whether a row of the index is possible: a wrong one must not read for ever, or use up the memory."""
     kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
     return (
         all(isinstance(row.get(name), kind) for name, kind in kinds.items())
@@ -190,7 +190,7 @@ def _is_index(row: dict[str, Any]) -> bool:
 
 
 class _Phase:
-    """The prefill, or the benchmark, on all nodes."""
+    """A prefill or a benchmark on all nodes."""
 
     def __init__(self, run: Run, step: Step, directory: Path, *, preparing: bool) -> None:
         self._run, self._step, self.preparing = run, step, preparing
@@ -215,7 +215,7 @@ class _Phase:
         return min((due for output in self.outputs if (due := output.due()) is not None), default=None)
 
     def take(self) -> list[Event]:
-        """Read the next piece of all nodes."""
+        """Read the next piece of whichever node."""
         due, output = min(((due, o) for o in self.outputs if (due := o.due()) is not None), key=lambda pair: pair[0])
         self.seconds = max(self.seconds, due)
         if output.restarts():
@@ -223,7 +223,7 @@ class _Phase:
         return self._samples(output, output.feed())
 
     def end(self, *, all_of_them: bool, node: str = "") -> list[Event]:
-        """The last figures of nodes whose output has ended: of those that are done, or of all; or of one ``node``."""
+        """The last figures of nodes whose output has ended: of those that are done, of all, or of one ``node``."""
         events: list[Event] = []
         for output in self.outputs:
             is_meant = node in ("", output.node)
@@ -243,10 +243,10 @@ class _Phase:
 
 
 class Playback:
-    """Gives the events of one run in their order, as far as they are asked for and have happened."""
+    """The events of a run in their order, as far as they are asked for and have happened."""
 
     def __init__(self, directory: Path, number: int, *, alone: bool = True) -> None:
-        """Of a run that is not played ``alone`` the others of its plan are told of; raises StoreError."""
+        """A run that is not played ``alone`` also has the events of the other runs of its plan. Raises StoreError."""
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
         self.step, steps = step_and_plan(directory, self.run)
@@ -274,7 +274,7 @@ class Playback:
         return self._filling.seconds
 
     def until(self, seconds: float) -> list[Event]:
-        """What happened up to so many seconds after the beginning and has not been given yet.
+        """The events of the first so many seconds that have not been given yet.
 
         Raises StoreError, once for each output that can't be read; the next call gives what there is without it.
         """
@@ -317,7 +317,7 @@ class Playback:
         yield from self._beside(phase, seconds)
 
     def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
-        """Cluster samples, ends of nodes and marks of a phase."""
+        """Cluster samples, ends of nodes and marks during a phase."""
         while (sample := self._cluster.peek_at(ClusterSample)) is not None:
             if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
                 break
@@ -352,7 +352,7 @@ def _missing_index(raw: Path) -> Path | None:
 
 
 class Follower:
-    """The runs of a session that another process writes, from the newest on: what ``watch`` listens to."""
+    """The runs of a session that another process writes, from the newest on: the source of ``watch``."""
 
     def __init__(self, directory: Path) -> None:
         """Raises StoreError."""
@@ -360,13 +360,13 @@ class Follower:
         self._playback: Playback | None = None
 
     def drain(self) -> list[Event]:
-        """All that has happened since the last call; raises StoreError."""
+        """All events since the last call; raises StoreError."""
         if self._playback is None or self._playback.over:
             self._playback = self._following()
         return self._playback.until(float("inf")) if self._playback else []
 
     def _following(self) -> Playback | None:
-        """The newest run, where it is not the one that was followed before."""
+        """The playback of the newest run; the same playback where no newer run has begun."""
         try:
             runs = store.run_directories(self._directory)
         except OSError as error:

@@ -17,9 +17,9 @@ from cephtui.sessions.store import ROW_FILE, StoreError, last_at, read_runs, rea
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
 _FIGURES = {"created_at", "last_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets",
             "imported", *_BEST}  # fmt: skip
-"""What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
+"""The columns of a SessionRow that row.json keeps: those that change only while a process writes the session."""
 Stamps: TypeAlias = dict[str, list[int] | None]
-"""Size and time of each file that a row is made from; None where there is no such file."""
+"""Size and time of each file that a row is made of; None where there is no such file."""
 
 
 def session_figures(directory: Path) -> dict[str, Any]:
@@ -62,12 +62,12 @@ def _best(runs: Iterable[Run]) -> dict[str, float | None]:
 
 
 def _nodes(run: Run) -> list[str]:
-    """Of a run that was refused there are no results."""
+    """The names of a run's nodes; a run that was refused has no results."""
     return [node.node for node in run.nodes] or list(run.environment)
 
 
 def stamps_of(directory: Path, names: set[str]) -> Stamps:
-    """Of the files of a session, in whose directory there are these names."""
+    """The stamps of a session's files, given the names in its directory."""
     runs = [f"{name}/run.json" for name in sorted(names) if name.isdecimal()]
     return {name: _stamp(f"{directory}/{name}") for name in ("session.json", *runs)}
 
@@ -81,7 +81,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
-    """The content of row.json; None where it is broken, of another version, or not of the files as they are now."""
+    """The content of row.json; None where it is broken, of another version, or does not fit the files any more."""
     try:
         kept = load_json(read_bytes(directory / ROW_FILE))
         made_by = (kept["schema_version"], kept["cephtui_version"])
@@ -94,7 +94,7 @@ def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
 
 
 def row_to_keep(directory: Path) -> str | None:
-    """The text of row.json for a session that is about to be closed; None where something of it is not in order.
+    """The text of row.json for a session that is about to be closed; None where something in it is not in order.
 
     Raises OSError.
     """

@@ -16,17 +16,17 @@ from cephtui.sessions.store import StoreError
 
 @dataclass(frozen=True, slots=True)
 class SavedRun:
-    """A run and where it is."""
+    """A run, and the directory that it is in."""
 
     directory: Path
-    """Of its session."""
+    """The directory of its session."""
     run: Run
     baseline: bool
-    """Whether it is the one of its session that others are compared with."""
+    """Whether the other runs of its session are compared with this one."""
 
     @property
     def name(self) -> str:
-        """``tuning/3``."""
+        """The session and the number: ``tuning/3``."""
         return f"{self.directory.name}/{self.run.run}"
 
 

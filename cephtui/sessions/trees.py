@@ -33,14 +33,14 @@ _SETTING = re.compile(r"\s{2,}(\w{2,40}): +([^\s{\[&*!|>'\"%@`#][^#]*?)\s*")
 _NO_OPTIONS = re.compile(
     r"mode|op_size|cmd_path.*|fio_cmd|benchmark|iteration|log_\w+|fio_out_format|idle_monitor_sleep|.*_timeout|.*dir"
 )
-"""What the output itself has, and what is no part of what is measured."""
+"""Settings that the output itself has, and settings that do not change what is measured."""
 UNKNOWN_COMMAND = "(the command is not in the log)"
 _CONFIG = "benchmark_config.yaml"
 _CONFIG_MOST_BYTES, _LEVELS_MOST = 64 << 10, 8
 
 
 def by_test(paths: Iterable[Path]) -> Iterator[list[Path]]:
-    """Files in their order, those that cbt's clients have written in one test together."""
+    """The files in their order; those that cbt's clients have written in the same test are together."""
     for folder, group in groupby(paths, lambda path: path.parent):
         files = list(group)
         outputs = [path for path in files if _OUTPUT.fullmatch(path.name)]
@@ -51,7 +51,7 @@ def by_test(paths: Iterable[Path]) -> Iterator[list[Path]]:
 
 
 def _is_of_cbt(folder: Path, files: Iterable[Path]) -> bool:
-    """Others name files ``output.1.txt``, too."""
+    """Whether the files are cbt's; other programs name files ``output.1.txt``, too."""
     if "op_size-" in str(folder) or any(_OF_CBT.fullmatch(path.name) for path in files):
         return True
     return any((above / _CONFIG).is_file() for above in list(folder.parents)[:_LEVELS_MOST])
@@ -69,7 +69,7 @@ def is_beside(path: Path) -> bool:
 
 
 def heading_of(path: Path) -> str:
-    """What the directories above a file say of it; empty where it is of no such tree."""
+    """What the names of the directories above a file say of it; empty where these are of no such tree."""
     if _OUTPUT.fullmatch(path.name):
         levels = [part for part in path.parts[-_LEVELS_MOST:-1] if _LEVEL.fullmatch(part)]
         return " / ".join(levels)
@@ -126,7 +126,7 @@ def _same(options: Sequence[Mapping[str, V]]) -> dict[str, V]:
 
 
 def _node(host: str, runs: Sequence[FoundRun]) -> NodeResult:
-    """A client, with all of its processes."""
+    """The result of a client with all its processes."""
     error = next((run.error for run in runs if run.error), None)
     return NodeResult(
         node=host,
@@ -147,7 +147,7 @@ def _sum(runs: Sequence[FoundRun]) -> Summary:
 
 
 def _flow(total: Total) -> stats.Flow:
-    """As it was before its percentiles were taken."""
+    """A total as the flow that it was before its percentiles were taken."""
     low, high = total.latency_min_seconds, total.latency_max_seconds
     return stats.Flow(
         ios=total.ios,
@@ -176,7 +176,7 @@ def _times(ios: int | None, latency: Latency | None) -> stats.Times | None:
 
 
 def _settings(path: Path) -> dict[str, str]:
-    """What cbt was asked for, by the file beside the output or above it."""
+    """The settings of cbt for a test, from the file beside the output or above it."""
     for folder in [path.parent, *path.parent.parents][:_LEVELS_MOST]:
         try:
             text = read_bytes(folder / _CONFIG, _CONFIG_MOST_BYTES).decode("utf-8", "replace")

@@ -19,7 +19,7 @@ from cephtui.sessions.store import VERDICTS_FILE, read_verdicts
 from cephtui.sessions.writer import append_lines
 
 _Runs: TypeAlias = frozenset[frozenset[str]]
-"""Both sides of a verdict."""
+"""The runs of both sides of a verdict."""
 
 
 def judge_saved(
@@ -29,7 +29,7 @@ def judge_saved(
     directory: Path,
     at: datetime,
 ) -> Judgement:
-    """With what was noted and what was seen to differ; and which look it is, unless further looks were planned."""
+    """The judgement with the noted and the seen changes; and with the number of the look, unless looks were planned."""
     sides = [
         (Side(change.before, tuple(marks)), Side(change.after)) for change in changes if change.before and change.after
     ]
@@ -38,7 +38,7 @@ def judge_saved(
 
 
 def with_earlier(judged: Judgement, directory: Path) -> Judgement:
-    """With a note where a verdict on some of these runs, with fewer or others, was given before and is kept here.
+    """The judgement, with a note where a verdict on some of these runs, with fewer or others, was kept before.
 
     The same runs read again are the same look, whatever is asked of them: the interval is the same, and holds for all
     that is read off it at once. Only other data give chance another try.
@@ -54,7 +54,7 @@ def with_earlier(judged: Judgement, directory: Path) -> Judgement:
 
 
 def _earlier_looks(verdicts: Sequence[Verdict], now: Verdict) -> set[_Runs]:
-    """The sets of runs that have runs of this one and were judged by the same figure before it was so first."""
+    """The sets of runs that share runs with these and were judged by the same figure, before these first were."""
     figure, sides = (now.preset, now.direction, now.figure), _runs_of(now)
     alike = [
         _runs_of(verdict)
@@ -65,7 +65,7 @@ def _earlier_looks(verdicts: Sequence[Verdict], now: Verdict) -> set[_Runs]:
 
 
 def _runs_of(verdict: Verdict) -> _Runs:
-    """By their names those of both sides: which of them is called before is no matter."""
+    """The names of the runs of both sides, in no order: which side is called before does not matter."""
     return frozenset((frozenset(verdict.before), frozenset(verdict.after)))
 
 
@@ -80,12 +80,12 @@ def is_kept(judged: Judgement, directory: Path) -> bool:
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
-    """Add them and their answer to a session, unless that is read-only; raises OSError."""
+    """Add verdicts and their conclusion to a session, unless it is read-only; raises OSError."""
     if not is_packaged(directory):
         append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
 
 
 def _asked(verdict: Verdict) -> object:
-    """Of which runs and by which criteria it is: what follows from them is the same."""
+    """What a verdict follows from: its runs and its criteria."""
     runs = verdict.preset, verdict.direction, verdict.figure, verdict.before, verdict.after
     return *runs, verdict.require_percent, verdict.same_percent, verdict.confidence, verdict.looks_most

@@ -20,9 +20,9 @@ from cephtui.nodes.transport import Question, TurnedAway
 from cephtui.printable import one_line
 
 Reached: TypeAlias = asyncssh.SSHClientConnection | Question
-"""A connection, or what must be known before."""
+"""A connection, or a question that has to be answered first."""
 LOGIN_SECONDS = 120.0
-"""Bound of a login, as of an sshd (LoginGraceTime): PAM may wait for somebody who confirms it on a telephone."""
+"""Seconds that a login may take, as for sshd (LoginGraceTime): PAM may wait for somebody who confirms it on a phone."""
 KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 5, 3
 """A link that is down is noticed after 20 s: three keepalives without an answer, and the time of the next one."""
 _ADDRESS_SECONDS = 10.0
@@ -41,7 +41,7 @@ _ERRORS = {
     errno.ETIMEDOUT: "timed out: no answer from",
 }
 _TURNED_AWAY = "kex_exchange_identification"
-"""What OpenSSH's ssh, as a ProxyCommand, says of a server that hangs up before the login."""
+"""What OpenSSH's ssh, as a ProxyCommand, prints for a server that hangs up before the login."""
 _OPTIONS: dict[str, Any] = {
     "client_keys": None,
     "x509_trusted_certs": None,
@@ -53,7 +53,7 @@ _OPTIONS: dict[str, Any] = {
     "connect_timeout": None,
     "login_timeout": 0,
 }
-"""What asyncssh would do by itself, or because of ssh_config."""
+"""Options against what asyncssh would do by itself, or because of ssh_config."""
 
 
 class NoSuchAuthority(Exception):
@@ -91,7 +91,7 @@ class Attempt:
         return self._login.began
 
     async def make(self, limit: asyncio.Timeout) -> Reached:
-        """The connection, or what was missing; the limit is put off when the login begins.
+        """The connection, or the question that has to be answered first; the limit is put off when the login begins.
 
         Raises TransportError, TimeoutError, and NoSuchAuthority and AsksNothing, after which it may be tried again.
         """
@@ -144,7 +144,7 @@ class Attempt:
             self.proxy.close()
 
     async def _explain(self, error: Exception, reason: str) -> Exception:
-        """The same in plain words."""
+        """The error in plain words."""
         hop, login = self._hop, self._login
         if login.problem:
             return hop.error(login.problem)
@@ -198,7 +198,7 @@ async def _tcp(hop: Hop) -> socket.socket:
 
 
 async def _dialled(sock: socket.socket, bind: str | None, address: Any) -> socket.socket:
-    """The same socket, connected; closed where that fails."""
+    """The socket after it was connected; it is closed where that fails."""
     try:
         sock.setblocking(False)
         if bind:

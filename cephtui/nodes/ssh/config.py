@@ -33,7 +33,7 @@ class KnownHost:
     name: str
     known_keys: KnownKeys
     file: Path | None
-    """Where accepted keys go."""
+    """The file to which accepted keys are added."""
 
     def store(self, key: HostKey) -> None:
         """Add a key that the user has accepted; one that can't be stored is asked for again next time."""
@@ -56,7 +56,7 @@ class Identities:
     only: bool
     """Whether the agent's other keys are left alone."""
     agent: str | None
-    """Its socket."""
+    """The path of the agent's socket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Hop:
 
     node: Node
     typed: str
-    """The name before ssh_config made an address of it."""
+    """The name before ssh_config replaced it by an address."""
     host: str
     user: str
     port: int
@@ -135,7 +135,7 @@ def split_host(text: str) -> tuple[str, str | None, int | None]:
 
 
 class _HostOptions:
-    """The options of one host."""
+    """The options of ssh_config for one host."""
 
     def __init__(self, typed: str, options: asyncssh.SSHClientConnectionOptions) -> None:
         self.options, self._get = options, options.config.get
@@ -197,7 +197,7 @@ def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
 
 
 def _of_pve(host: str) -> list[tuple[Path, str]]:
-    """Where the key of a node of the same Proxmox VE cluster is, and its name there."""
+    """The files with the key of a node of the same Proxmox VE cluster, and the node's name in each."""
     is_name = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host)
     return [(PVE_NODES / host / "ssh_known_hosts", host.lower())] if is_name else []
 
@@ -214,7 +214,7 @@ def _identities(host_options: _HostOptions) -> Identities:
 
 
 def _agent(name: str | None) -> str | None:
-    """The socket of an agent from IdentityAgent, which may name a variable."""
+    """The path of the agent's socket, from IdentityAgent, which may name a variable."""
     if name is not None and (name == "SSH_AUTH_SOCK" or name.startswith("$")):
         return os.environ.get(name.strip("${}")) or None
     return str(Path(name).expanduser()) if name else None

@@ -22,28 +22,28 @@ class Keys:
         self._files = [path for path in identities.files if path.exists()]
         self._in_order = self._offers()
         self._tried: list[Path | None] = []
-        """The file of each key that was tried, None for those of the agent."""
+        """The file of each key that was tried, None for keys of the agent."""
         self._agent: asyncssh.SSHAgentClient | None = None
 
     @property
     def tried(self) -> str:
-        """Files, and how many keys of the agent."""
+        """The files that were tried, and how many keys of the agent."""
         files = [str(path) for path in dict.fromkeys(self._tried) if path]
         agents = self._tried.count(None)
         return ", ".join([*files, *([f"{agents} key{'s' * (agents > 1)} of the agent"] if agents else [])])
 
     async def next(self) -> asyncssh.SSHKeyPair | None:
-        """The next to try; None after the last."""
+        """The next key to try; None after the last."""
         return await anext(self._in_order, None)
 
     def leave_agent(self) -> None:
-        """Nothing is to be signed any more."""
+        """End the use of the agent, once nothing is to be signed any more."""
         if self._agent:
             self._agent.close()
             self._agent = None
 
     async def _offers(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
-        """In the order of ssh: the agent's, then files; those with a passphrase last."""
+        """The keys in the order of ssh: the agent's, then files; those with a passphrase last."""
         offered = set()
         for key in await self._of_agent():
             offered.add(key.public_data)
@@ -67,7 +67,7 @@ class Keys:
                 yield key
 
     async def _of_agent(self) -> Sequence[asyncssh.SSHKeyPair]:
-        """Those that are also in a file come first. An agent that does not answer has none."""
+        """The agent's keys, first those that are also in a file; none where the agent does not answer."""
         if not self._identities.agent:
             return []
         try:
@@ -107,7 +107,7 @@ class Keys:
 
 
 def _public(path: Path) -> bytes | None:
-    """The public part of a key file, where it is at hand."""
+    """The public part of a key file, where it can be read without the passphrase."""
     for file in (f"{path}.pub", str(path)):
         with contextlib.suppress(OSError, asyncssh.KeyImportError):
             return asyncssh.read_public_key(file).public_data

@@ -16,17 +16,17 @@ from cephtui.nodes.ssh.questions import Questions
 from cephtui.printable import one_line
 
 _NEW_PASSWORD = re.compile(r"\b(chang(e|ing)|new)( your| unix)? password\b|\bpassword( has)? expired\b", re.IGNORECASE)
-"""In what PAM asks once a password was right that has expired."""
+"""What PAM asks after a password that was right and has expired."""
 
 
 class Login(asyncssh.SSHClient):
-    """What asyncssh wants to know while it logs in, from the answers that there are."""
+    """Answers what asyncssh asks during a login, from the user's answers so far."""
 
     def __init__(
         self, hop: Hop, answers: Mapping[str, str], at_end: Callable[[], None], *, interactive: bool = True
     ) -> None:
         self.problem: str | None = None
-        """Why we can't log in, or don't."""
+        """Why the login failed, or was given up."""
         self.unknown_authority = False
         """Whether the host has shown a certificate of an unknown authority."""
         self.began = self.logged_in = False
@@ -37,7 +37,7 @@ class Login(asyncssh.SSHClient):
         self._keys = Keys(hop.identities, self.questions)
         self._accepted: HostKey | None = None
         self._secrets: dict[str, None] = {}
-        """The methods for which there was one."""
+        """The login methods for which there was a secret."""
         self._interactive = interactive
         """Whether keyboard-interactive is tried."""
         self._prompts: Counter[str] | None = None
@@ -93,19 +93,19 @@ class Login(asyncssh.SSHClient):
         return trusted
 
     def begin_auth(self, username: str) -> None:
-        """The host has proved that the key is its own."""
+        """The host has proved that its key is its own: store it, if the user has just accepted it."""
         self.began = True
         self.at_begin()
         if self._accepted:
             self._hop.entry.store(self._accepted)
 
     def auth_completed(self) -> None:
-        """Logged in."""
+        """Leave the agent, since nothing more has to be signed."""
         self.logged_in = True
         self._keys.leave_agent()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended."""
+        """Leave the agent, and report the end of the connection."""
         self._keys.leave_agent()
         self._at_end()
 
@@ -115,7 +115,7 @@ class Login(asyncssh.SSHClient):
         return None if self.questions.open else key
 
     def password_auth_requested(self) -> str | None:
-        """The password."""
+        """The password; None where there is none."""
         self.questions.begin_try()
         answer = self.questions.secret(f"password:{self._hop.login}", f"Password for {self._hop.login}:")
         if answer:
@@ -123,12 +123,12 @@ class Login(asyncssh.SSHClient):
         return answer or None
 
     def password_change_requested(self, prompt: str, lang: str) -> Any:
-        """The password is right and has expired."""
+        """Report that the password is right and has expired."""
         self._expire()
         return NotImplemented
 
     def kbdint_auth_requested(self) -> str | None:
-        """Whether to be asked by the server; not again where it has asked nothing: it would refuse us for ever."""
+        """Empty submethods; None without keyboard-interactive, or where the server has asked nothing in it before."""
         if self.questions.open or self.asks_nothing or not self._interactive:
             return None
         self.questions.begin_try()
@@ -138,7 +138,7 @@ class Login(asyncssh.SSHClient):
     def kbdint_challenge_received(
         self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> list[str] | None:
-        """Answers to what the server asks."""
+        """The answers to the server's prompts; None where one is missing."""
         assert self._prompts is not None
         if any(_NEW_PASSWORD.search(f"{instructions} {prompt}") for prompt, _ in prompts):
             self._expire()
@@ -160,7 +160,7 @@ class Login(asyncssh.SSHClient):
     # ------------------------------------------------------------------
 
     def _expire(self) -> None:
-        """The password is right, and has to be changed: where a new one is typed twice, the answers are not kept."""
+        """Report that the password has to be changed; answers to prompts for a new one are not kept."""
         self.questions.forget()
         self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
 
