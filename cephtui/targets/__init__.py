@@ -85,15 +85,15 @@ KINDS: Mapping[str, Callable[[], TargetKind]] = {
     "osd": _osd,
     "new-pool": _new_pool,
 }
-"""What makes every kind of target, by its scheme."""
+"""A function for each kind of target, by its scheme."""
 
 
 LEFTOVERS: Mapping[str, Callable[[], TargetKind]] = {AccessKind.scheme: AccessKind}
-"""The same of what is no target, and has to be removed as parts of targets are."""
+"""The kinds of parts that are in no target and have to be removed as parts of targets are."""
 
 
 def every_kind() -> list[TargetKind]:
-    """All of them, in their order."""
+    """All kinds of targets, in their order."""
     return [make() for make in KINDS.values()]
 
 
@@ -103,7 +103,7 @@ def target_examples() -> list[str]:
 
 
 def usual_target(kinds: Collection[str]) -> str:
-    """The target where none is named, for a tool that can use these kinds; empty where that is a scratch file."""
+    """The target that is used where none is named, for a tool that can use these kinds; empty for a scratch file."""
     usual = (kind.spec(kind.usual) for kind in every_kind() if kind.usual and {*kinds} == {kind.scheme})
     return next(usual, "")
 

@@ -17,7 +17,7 @@ _BUSY_STATUS = 75
 
 
 class AccessKind(TargetKind):
-    """By the token of the run, which nothing else is named by."""
+    """Ceph's access on a node, named by the token of the run, which names nothing else."""
 
     scheme = "ceph-access"
     examples = ()

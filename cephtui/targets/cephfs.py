@@ -28,7 +28,7 @@ _INSPECT = packaged_text("cephtui.targets", "cephfs_inspect.sh")
 _TYPES = ("ceph", "fuse.ceph", "fuse.ceph-fuse")
 _NAMED = re.compile(r"(?:^|,)(?:mds_namespace|fs)=([^,]+)")
 _SOURCE = re.compile(r"[^@]*@[0-9a-f-]*\.([^=]+)=")
-"""The kernel's syntax since Linux 5.16: ``USER@FSID.NAME=/PATH``."""
+"""The source of a mount in the kernel's syntax since Linux 5.16: ``USER@FSID.NAME=/PATH``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class CephfsFacts:
     """What a node reports of a directory."""
 
     type: str | None = None
-    """Of its file system; None where there is no such directory."""
+    """The type of the directory's file system; None where there is no such directory."""
     name: str | None = None
-    """Of the CephFS, where the mount names it."""
+    """The name of the CephFS, where the mount has it."""
     pool: str | None = None
-    """Of a layout on the directory or above it."""
+    """The pool of a layout on the directory or above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class CephfsTarget(FileTarget):
 
 
 class CephfsKind(TargetKind):
-    """Mounted CephFS file systems. What is made on them are files, and removed as such."""
+    """Mounted CephFS file systems. Their parts are files, and are removed as files."""
 
     scheme = "cephfs"
     examples = ("cephfs:PATH",)
@@ -75,7 +75,7 @@ class CephfsKind(TargetKind):
         return CephfsTarget(parse_path(self.spec(name), name))
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
-        """A file on each that is mounted."""
+        """A new file on each CephFS that is mounted."""
         answer = await shell.run(("findmnt", "-rn", "-o", "TARGET", "-t", ",".join(_TYPES)))
         paths = [path for path in answer.stdout.splitlines() if path.startswith("/") and "\\" not in path]
         return [
@@ -92,14 +92,14 @@ class CephfsKind(TargetKind):
 
 
 def parse_facts(text: str) -> CephfsFacts:
-    """What the script printed; what it did not is not there."""
+    """The facts in the output of the script; what it did not print is None."""
     fields: Mapping[str, str] = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     named = _NAMED.search(fields.get("options", "")) or _SOURCE.match(fields.get("source", ""))
     return CephfsFacts(fields.get("type") or None, named[1] if named else None, fields.get("pool") or None)
 
 
 async def _default_pool(shell: Shell, directory: str, name: str | None) -> str:
-    """Of new files in the file system of this name; raises TargetFault where the cluster does not tell."""
+    """The pool of new files in the file system of this name; raises TargetFault where the cluster does not tell."""
     cluster = ClusterReader(shell)
     try:
         known_file_systems, osd_map = await cluster.ask(reader.FILE_SYSTEMS), await cluster.ask(reader.OSD_MAP)

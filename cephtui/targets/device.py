@@ -56,7 +56,7 @@ class DeviceTarget(Target):
         return FilePlace(kind="device", path=self.path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """A mapped image takes the guards of the image besides."""
+        """Inspect the device; a mapped image takes the guards of the image as well."""
         facts = await self._facts(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
@@ -94,7 +94,7 @@ class DeviceKind(TargetKind):
         return DeviceTarget(parse_path(self.spec(name), name))
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """Disks, partitions and volumes; those that the kernel lists as in use are not opened."""
+        """The disks, partitions and volumes of a node; those that the kernel lists as in use are not opened."""
         answer = await shell.run(devices.list_argv())
         if answer.status != 0:
             return f"can't list the devices: {reason(answer)}"

@@ -27,23 +27,23 @@ from cephtui.targets.device import DeviceKind
 from cephtui.targets.surroundings import candidates_in, surroundings
 
 POOLS = "pools"
-"""What can be tested in each pool, and besides pools and devices."""
+"""Asks for what can be tested in each pool, and for other things but devices."""
 DEVICES = "devices"
 SURROUNDINGS = "surroundings"
-"""What can be tested by what the files of a node say: they are there before the cluster has answered."""
+"""Asks for what can be tested by the files of a node, which is known before the cluster has answered."""
 _LEAST_BYTES = 4 << 20
-"""One object: a pool without room for it can't be measured."""
+"""The size of an object: a pool without room for one can't be measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNode:
-    """A name that can be given for nodes."""
+    """A name that can be typed for one or more nodes."""
 
     name: str
     text: str
-    """What it is, in words."""
+    """What the node or the group is, in words."""
     members: tuple[str, ...] = ()
-    """Names of the nodes, where it is a group."""
+    """The names of the nodes of a group."""
 
 
 async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
@@ -72,7 +72,7 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
 
 
 async def _pools(shell: Shell, kinds: Sequence[TargetKind], on_found: OnFound) -> str:
-    """Each pool for each kind of target that can be in it."""
+    """Find the candidates in each pool, of each kind of target that can be in a pool."""
     cluster = ClusterReader(shell)
     await cluster.fetch(reader.STATUS, *reader.POOLS)
     state, pools = await cluster.status(), await cluster.pools()
@@ -85,7 +85,7 @@ async def _pools(shell: Shell, kinds: Sequence[TargetKind], on_found: OnFound) -
 
 
 def _pool_order(pool: Pool) -> tuple[bool, str]:
-    """Those that are meant for images first; last what CephFS, the gateways and Ceph itself use."""
+    """Sorts pools for images first, and pools of CephFS, the gateways and Ceph itself last."""
     return bool(pool.applications) and "rbd" not in pool.applications, pool.name
 
 
@@ -105,7 +105,7 @@ def _used_by(pool: Pool) -> list[str]:
 
 
 def _room_text(space: Space) -> str:
-    """What the guards let a run write."""
+    """How much the guards let a run write, in words."""
     room = pool_guards.headroom(space)
     return "free space unknown: no permission" if room is None else f"room for {units.size(room)}"
 
@@ -114,7 +114,7 @@ def _room_text(space: Space) -> str:
 
 
 def known_nodes(config: Config) -> tuple[KnownNode, ...]:
-    """This machine, the nodes and groups of the config file, the hosts of the SSH configuration; reads that."""
+    """This machine, the nodes and groups of the config file, and the hosts of the SSH configuration, which is read."""
     named = {nodes.LOCAL: KnownNode(nodes.LOCAL, "this machine")}
     named |= {name: KnownNode(name, _node_text(node)) for name, node in config.nodes.items()}
     named |= {name: KnownNode(name, _group_text(some), some) for name, some in config.groups.items()}

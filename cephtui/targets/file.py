@@ -52,7 +52,7 @@ _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 _OF_FILES = {"dir", "btrfs", "nfs", "cifs"}
-"""Types of storage in Proxmox VE that are a folder of a file system."""
+"""Types of storages in Proxmox VE that are a folder of a file system."""
 _MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
 _NAMES = ("inspect", "create", "extend", "remove")
 _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in _NAMES}
@@ -70,7 +70,7 @@ class FileFacts:
     """What a node reports of a path."""
 
     kind: str
-    """``missing``, ``file``, or what else is there in the words of stat."""
+    """``missing``, ``file``, or the type of what else is there in the words of stat."""
     size: int = 0
     allocated: int = 0
     inode: str | None = None
@@ -79,18 +79,18 @@ class FileFacts:
     busy: bool = False
     directory: bool = False
     osd: str | None = None
-    """The number of the OSD whose data directory it is in, by whatever path; empty where that is not known."""
+    """The number of the OSD in whose data directory the path is; empty where the number is not known."""
     is_osd_data: bool = False
-    """Whether it is a file of an OSD, under whatever name."""
+    """Whether the file is one of an OSD, whatever its name."""
     claim: str | None = None
-    """``free`` where nobody has it open or locked, ``busy`` where somebody has, None where that can't be told."""
+    """``free`` where nobody has the file open or locked, ``busy`` where somebody has, None where that can't be told."""
     openers: tuple[str, ...] = ()
-    """Processes that have it open or mapped: ``kvm (4711)``."""
+    """Processes that have the file open or mapped: ``kvm (4711)``."""
     holders: tuple[str, ...] = ()
-    """Loop devices and exports that it is behind."""
+    """Loop devices and exports that use the file."""
     swaps: tuple[str, ...] = ()
     root: bool = False
-    """True where the script ran as root; others can't see who has it open."""
+    """Whether the script ran as root; other users can't see who has the file open."""
     free: int | None = None
     total: int | None = None
     mount: str | None = None
@@ -121,7 +121,7 @@ class FileTarget(Target):
         return confirm_names(self.path)
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
-        """Several nodes may share the file system, so each has a file of its own."""
+        """A file for each node, since several nodes may share the file system."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="file", path=path), (part,)
@@ -146,7 +146,7 @@ class FileTarget(Target):
         )
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
+        """Make the file, or resize and take over one of cephtui's; device and inode identify it."""
         path = part.spec.removeprefix("file:")
         done = await shell.run(create_argv(path, part.bytes, owner))
         if done.status != 0:
@@ -155,7 +155,7 @@ class FileTarget(Target):
 
 
 class FileKind(TargetKind):
-    """Files. What fits is no question: the default is small, and the guard knows the free space."""
+    """Files. Their room is not asked: the default size is small, and the guard knows the free space."""
 
     scheme = "file"
     examples = ("file:PATH",)
@@ -178,22 +178,22 @@ class FileKind(TargetKind):
 
 
 def inspect_argv(path: str) -> tuple[str, ...]:
-    """A command that reports FileFacts."""
+    """The command that reports FileFacts."""
     return _script("inspect", path)
 
 
 def create_argv(path: str, span_bytes: int, owner: str = "") -> tuple[str, ...]:
-    """A command that makes the file, or fits one of cephtui's, marks it, and prints its device and inode."""
+    """The command that makes the file, or resizes one of cephtui's, marks it, and prints its device and inode."""
     return _script("create", path, str(span_bytes), owner)
 
 
 def extend_argv(path: str, identity: str, span_bytes: int) -> tuple[str, ...]:
-    """A command that extends the file with this device and inode to a size, where it is smaller."""
+    """The command that extends the file with this device and inode to a size, where it is smaller."""
     return _script("extend", path, identity, str(span_bytes))
 
 
 def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
-    """A command that removes the file if it carries the mark of its owner, has no other name and nothing uses it.
+    """The command that removes the file if it carries its owner's mark, has no other name and nothing uses it.
 
     Without an owner: one that was made before files had theirs in the mark.
     """
@@ -239,7 +239,7 @@ def parse_path(text: str, rest: str) -> str:
 
 
 def parse_facts(text: str) -> FileFacts:
-    """What ``inspect_argv`` printed; raises ValueError for anything else."""
+    """The facts in the output of ``inspect_argv``; raises ValueError for any other text."""
     pairs = [line.split("\t", 1) for line in text.splitlines() if "\t" in line]
     fields = dict(pairs)
     if "kind" not in fields:
@@ -311,7 +311,7 @@ def _is_osds(path: str, facts: FileFacts) -> Refusal:
 
 
 def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
-    """Whether anybody else has it open, locked or behind a device; given up or not."""
+    """Why a file may not be used, given up or not: somebody has it open, locked or behind a device."""
     other = "wait for its end or choose another file"
     if facts.swaps:
         return Refusal(f"{path} is used as swap space", "choose another file")

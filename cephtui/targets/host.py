@@ -27,7 +27,7 @@ from cephtui.targets.candidates import Candidate
 _EVERY = "*"
 _SCRIPT = packaged_text("cephtui.targets", "host_inspect.sh")
 _PORTS = (5201, 5299)
-"""iperf3's own first."""
+"""The ports that are tried; iperf3's own is the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +39,16 @@ class HostTarget(Target):
 
     name: str
     address: str = ""
-    """The one that was typed."""
+    """The address that was typed."""
     node: Node | None = None
-    """None where it is only named so far."""
+    """The node; None where only its name is known so far."""
     addresses: Mapping[str, str] = field(default_factory=dict)
-    """By network, once it was asked."""
+    """The node's addresses by network, once they were asked for."""
     port: int = 0
     fsid: str = ""
-    """Of the cluster, once it was asked; empty without one."""
+    """The id of the cluster, once it was asked for; empty without a cluster."""
     is_known: bool = True
-    """Whether an address is in the cluster's public network: else it is the one that SSH uses."""
+    """Whether an address is in the cluster's public network; else it is the address that SSH uses."""
 
     @property
     def spec(self) -> str:
@@ -59,7 +59,7 @@ class HostTarget(Target):
         return (self.node,) if self.node else ()
 
     def expand(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
-        """A chosen node goes by its name there; another is looked for, and may be a group."""
+        """The node, or the nodes of a group; a name means a chosen node first, then any other."""
         if self.name == _EVERY:
             if len(nodes) < 2:
                 raise TargetError(f"target {self.spec!r} is every pair of nodes: choose two nodes or more")
@@ -111,7 +111,7 @@ class HostTarget(Target):
             raise TargetFault(f"{self.name} has no address {self.address}: it has {', '.join(addresses) or 'none'}")
 
     def _by_ssh(self, interfaces: Sequence[Interface], connected: str) -> str:
-        """The address that SSH uses; behind sudo or in a container that is not known, then the first."""
+        """The address that SSH uses; behind sudo or in a container, where that is not known, the first address."""
         addresses = [str(interface.ip) for interface in interfaces]
         wanted = (connected, (self.node.host if self.node else None) or "")
         reachable = next((address for address in (*wanted, *addresses) if address in addresses), None)
@@ -120,7 +120,7 @@ class HostTarget(Target):
         return reachable
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """The node that measures must be another one; else nothing would pass the network."""
+        """Check that the node that measures is another one; else nothing would pass the network."""
         if not self.addresses:
             return TargetState(refusal=Refusal(f"{self.name}: its addresses are not known"))
         address = self.addresses.get("") or self.addresses.get(str(use.options.get("network")), "")
@@ -159,14 +159,14 @@ async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> tuple[st
 
 
 class HostKind(TargetKind):
-    """Other nodes."""
+    """Other nodes, as ends of the network."""
 
     scheme = "host"
     examples = ("host:NODE",)
     usual = _EVERY
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
-        """All pairs; a single node is named."""
+        """The target for all pairs of nodes; a single node is typed."""
         return [self.candidate(_EVERY, "the network between every pair of the chosen nodes", None)]
 
     def names_in(self, name: str) -> Mapping[str, NameKind]:
@@ -175,11 +175,11 @@ class HostKind(TargetKind):
         return {} if name == _EVERY else named
 
     def measured_by(self, name: str, nodes: str) -> str:
-        """A link by its two ends."""
+        """The link with the names of its two ends."""
         return f"{nodes} to {name}" if nodes else self.spec(name)
 
     def parse(self, name: str, owner_id: str | None = None) -> HostTarget:
-        """What stands behind the last @ is an address where it is one."""
+        """The target of this name; text after the last @ is an address where it can be one."""
         before, _, behind = name.rpartition("@")
         try:
             address = str(ipaddress.ip_address(behind)) if before else ""

@@ -36,7 +36,7 @@ from cephtui.targets.candidates import Candidate, PoolFacts
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 
 FILE_SYSTEMS: Mapping[str, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}
-"""And the packages that have their mkfs."""
+"""The file systems, with the packages that have their mkfs."""
 FEATURES: Mapping[str, int] = {
     "layering": 1,
     "exclusive-lock": 4,
@@ -44,13 +44,13 @@ FEATURES: Mapping[str, int] = {
     "fast-diff": 16,
     "deep-flatten": 32,
 }
-"""Those that an image has by default, with their bits in ``/sys/bus/rbd/supported_features`` (Linux,
+"""The features that an image has by default, with their bits in ``/sys/bus/rbd/supported_features`` (Linux,
 Documentation/ABI/testing/sysfs-bus-rbd)."""
 _DATA_POOL = 128
 _DIRECTORY = "/run/cephtui"
-"""In memory, as the mappings are: a node that has booted has neither."""
+"""The directory of the mounts; it is in memory, as the mappings are: a node that has booted has neither."""
 _OVERHEAD_BYTES, _OVERHEAD_DIVISOR = 512 << 20, 20
-"""Of a file system: its log, inodes and reserve, and the least that mkfs.xfs takes."""
+"""What a file system takes for its log, inodes and reserve, and the least that mkfs.xfs takes."""
 _MAP_SECONDS, _PLACE_SECONDS, _WITHDRAW_SECONDS = 90.0, 600.0, 300.0
 _BUSY_STATUS = 16
 _STATUSES: Mapping[int, Literal["busy", "not ours"]] = {75: "busy", 76: "not ours"}
@@ -70,15 +70,15 @@ class KrbdFacts:
     kernel: str = "?"
     root: bool = False
     module: Literal["loaded", "loadable"] | None = None
-    """Of rbd; None where the kernel has none."""
+    """The state of the module rbd; None where the kernel has none."""
     features: int | None = None
-    """Bits of what the kernel can map; None before the module is loaded."""
+    """The bits of features that the kernel can map; None before the module is loaded."""
     udev: bool = False
     mkfs: bool = False
     identity: str | None = None
-    """Of the image where it is mapped, and mounted as it has to be."""
+    """The identity of the image, where it is mapped and mounted as it has to be."""
     queues: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the queue of its device: ``queue/scheduler``."""
+    """Settings of the queue of the image's device: ``queue/scheduler``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class KrbdPool(Target):
 
     pool: str
     owner_id: str | None = None
-    """Of the console session, in the names of new images; None where they have been named."""
+    """The console session's id for the names of new images; None where they have been named."""
 
     @property
     def spec(self) -> str:
@@ -104,7 +104,7 @@ class KrbdPool(Target):
         return rbd.RbdPool(self.pool).spec
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
-        """Jobs share it, as they share a disk."""
+        """One image for each node, which its jobs share, as they share a disk."""
         assert self.owner_id, "new images can't be named without it"
         image = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}-{self.file_system or 'krbd'}"
         part = Part(spec=f"krbd:{self.pool}/{image}", bytes=layout.jobs * layout.size_bytes)
@@ -114,7 +114,7 @@ class KrbdPool(Target):
         return FilePlace(kind="device", path=f"{directory}/device")
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """The cluster's guards are those of the pool; here are those of the node."""
+        """Apply the guards of the node; the guards of the pool are those of the cluster."""
         (part,) = use.parts
         facts = await self._facts(shell, _image_of(part))
         return TargetState(
@@ -130,7 +130,7 @@ class KrbdPool(Target):
         return await krbd_facts(shell, image, self.file_system)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """What an earlier attempt has left is taken away first."""
+        """Map a new image, after what an earlier attempt has left was removed."""
         image = _image_of(part)
         held = await _withdraw(shell, image)
         if held:
@@ -165,7 +165,7 @@ class KrbdPool(Target):
         return span_bytes
 
     async def _make_file(self, shell: Shell, directory: str, span_bytes: int, owner: str) -> None:
-        """Of a file system; raises TargetFault and TransportError."""
+        """Make the file, where the target is one on a file system; raises TargetFault and TransportError."""
 
     async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
         return await rbd.image_features(shell, part.spec.removeprefix("krbd:"))
@@ -174,7 +174,7 @@ class KrbdPool(Target):
         return (await self._facts(shell, _image_of(part))).queues
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """As for images of librbd."""
+        """The same room as for images of librbd."""
         return await rbd.RbdPool(self.pool, data_pool=self.data_pool).room(shell, nodes)
 
 
@@ -199,14 +199,14 @@ class KrbdFileSystem(KrbdPool):
 
 
 class KrbdExt4(KrbdFileSystem):
-    """With ext4."""
+    """A file on ext4 on a new image on each node."""
 
     __slots__ = ()
     file_system: ClassVar[str] = "ext4"
 
 
 class KrbdXfs(KrbdFileSystem):
-    """With XFS."""
+    """A file on XFS on a new image on each node."""
 
     __slots__ = ()
     file_system: ClassVar[str] = "xfs"
@@ -230,7 +230,7 @@ class KrbdKind(TargetKind):
         return _TARGETS[file_system](pool, owner_id)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
-        """Only once the mark of the image proves its owner is anything of it unmounted and unmapped."""
+        """Remove an image; it is unmounted and unmapped only once its mark has proved its owner."""
         pool, _, image = name.partition("/")
         if not rbd.is_own_name(pool, image):
             return await rbd.remove(shell, pool, image, owner)
@@ -256,7 +256,7 @@ async def krbd_facts(shell: Shell, image: str, file_system: str) -> KrbdFacts:
 
 
 def parse_facts(text: str) -> KrbdFacts:
-    """What the script printed; what it did not is not there."""
+    """The facts in the output of the script; what it did not print is None."""
     fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     module, features = fields.get("module"), fields.get("features", "")
     return KrbdFacts(
@@ -310,13 +310,15 @@ def _file_in(directory: str) -> str:
 
 
 def _waits(shell: Shell, has_udev: bool) -> tuple[str, ...]:
-    """rbd waits for udev, for ever where there is none or where it runs in a container out of its sight."""
+    """The options for a mapping that does not wait for udev: rbd would wait for ever where udev is absent, or in a
+    container.
+    """
     is_seen = has_udev and shell.node.ceph_prefix == shell.node.prefix
     return () if is_seen else ("--options", "noudev")
 
 
 async def _map(shell: Shell, name: str, facts: KrbdFacts) -> str:
-    """Map an image; gives its device. Raises TargetFault and TransportError."""
+    """Map an image, and return its device; raises TargetFault and TransportError."""
     argv = ("rbd", "map", *_waits(shell, facts.udev), name)
     mapped = await shell.ceph(argv, timeout_seconds=_MAP_SECONDS)
     device = re.search(r"^/dev/rbd\d+$", mapped.stdout, re.MULTILINE)
@@ -326,7 +328,7 @@ async def _map(shell: Shell, name: str, facts: KrbdFacts) -> str:
 
 
 async def _withdraw(shell: Shell, image: str) -> Removed | None:
-    """Unmount and unmap an image; what keeps it, or None. Raises TransportError."""
+    """Unmount and unmap an image; what prevents that, or None. Raises TransportError."""
     argv = _script("withdraw", _directory(image), image)
     answer = await shell.run(argv, timeout_seconds=_WITHDRAW_SECONDS)
     if answer.status != 0:

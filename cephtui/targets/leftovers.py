@@ -19,9 +19,9 @@ from cephtui.targets import target_kind
 
 _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")
 _PLAIN = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%@+\\-]*")
-"""A host or a user; an ssh_config may put them into a command line for a shell."""
+"""A host or a user without special characters; an ssh_config may put them into a command line for a shell."""
 _LONGEST = 2000
-"""Characters of connection settings that a user may be expected to read."""
+"""The length of connection settings that a user may be expected to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class ConnectionSettings:
     """How a node is reached to remove something of a pool, or a file, on it."""
 
     listed: Node
-    """As the session's list has it."""
+    """The node in the session's list."""
     own: Node | None
-    """As the user has the node of this name."""
+    """The node of this name in the user's configuration."""
     pool: str | None
-    """What is to be removed is in it."""
+    """The pool that has what is to be removed."""
 
     @property
     def is_own(self) -> bool:
@@ -71,5 +71,5 @@ def describe(node: Node) -> str:
 
 
 def _but_ceph(node: Node) -> Node:
-    """Without Ceph access; the prefix also counts where no Ceph is asked."""
+    """The node without Ceph access; the prefix is kept where Ceph is not asked."""
     return node.model_copy(update=dict.fromkeys(_CEPH_FIELDS))

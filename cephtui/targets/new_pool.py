@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _MAKE_SECONDS, _DELETE_SECONDS = 60.0, 120.0
 _OBJECT_MOST = 128 << 20
-"""``osd_max_object_size``, where it can't be asked."""
+"""The value of ``osd_max_object_size`` that is assumed where it can't be asked."""
 _NEEDS = "the user needs the rights of an administrator: --ceph-id admin"
 
 
@@ -53,7 +53,7 @@ class NewPool(Target, OwnPool):
 
     shape: Shape
     owner_id: str | None = None
-    """Of the console session, in the name of the pool."""
+    """The console session's id for the name of the pool."""
 
     @property
     def spec(self) -> str:
@@ -72,7 +72,7 @@ class NewPool(Target, OwnPool):
         return f"{OWN_PREFIX}{self.owner_id}-{safe_name(self.shape.text.replace('=', '').replace(',', '-'))}"
 
     def check_tool(self, tool: Tool) -> str | None:
-        """Of an erasure-coded pool a tool can use only what it writes in full."""
+        """Why a tool can't use the pool: in an erasure-coded pool objects can only be written in full."""
         usable: set[Kind] = {PoolTarget.kind} if self.shape.is_erasure else {PoolTarget.kind, RbdPool.kind, self.kind}
         if tool.kinds & usable:
             return None
@@ -92,11 +92,11 @@ class NewPool(Target, OwnPool):
         return WholePool(pool=self.pool_name).lay_out(node, layout)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """There is nothing to inspect before it is made."""
+        """Nothing: there is nothing to inspect before the pool is made."""
         return TargetState()
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what it will have room for. Raises TargetFault where it can't be made."""
+        """Half of the room that the pool will have. Raises TargetFault where the pool can't be made."""
         cluster = ClusterReader(shell)
         try:
             state, pools = await cluster.status(), await cluster.pools()
@@ -113,7 +113,7 @@ class NewPool(Target, OwnPool):
         return None if new_bytes is None else new_bytes // 2 // nodes
 
     async def make(self, shell: Shell, owner: str) -> None:
-        """It gets its own name last: until then it has one that no other client can have given, as images have."""
+        """Make the pool; it gets its own name last: until then it has one that no other client can have given."""
         unmarked = _unmarked_name(self.pool_name, owner)
         rename = ("ceph", "osd", "pool", "rename", unmarked, self.pool_name)
         steps = [*new_pool.make_argvs(self.shape, unmarked), *new_pool.claim_argvs(unmarked, owner), rename]
@@ -154,7 +154,7 @@ class WholePool(Target):
         return place, (Part(spec=self.spec, bytes=layout.size_bytes),)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """Objects that are too large are refused by the OSDs, with a message that does not say so."""
+        """Refuse objects that are too large: the message of the OSDs would not say so."""
         most = (use.object_bytes and await ClusterReader(shell).optional(reader.OBJECT_MOST)) or _OBJECT_MOST
         if use.object_bytes <= most:
             return TargetState()
@@ -165,7 +165,7 @@ class WholePool(Target):
 
 
 def _unmarked_name(pool: str, owner: str) -> str:
-    """The name of a pool until it carries its owner, and of its rule and its profile: it proves the owner."""
+    """The name of a pool until it carries its owner, and of its rule and its profile: the name proves the owner."""
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{pool}'.encode()).hexdigest()[:32]}"
 
 
@@ -200,7 +200,7 @@ class NewPoolKind(TargetKind):
         return Candidate(self.examples[0], text)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
-        """Delete the pool of this name if it carries its owner, and what was made before it had its name."""
+        """Delete the pool of this name if it carries its owner, and what was made before the pool had its name."""
         if not (OWN_NAME.fullmatch(name) and owner):
             return Removed("not ours", f"{name} is not named as cephtui names its pools")
         unmarked = _unmarked_name(name, owner)

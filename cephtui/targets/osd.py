@@ -31,7 +31,7 @@ _SHOWN_MOST = 8
 _SMALL_BLOCK = 1 << 20
 _ALL_PGS = "the OSDs are needed for them"
 _CAN_HANG = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
-"""Of blocks of fewer bytes, as seen on a lab of 16.2.15, at a new OSD map."""
+"""A warning for small blocks, as seen on a lab of 16.2.15, at a new OSD map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class OsdTarget(Target):
         return OsdPlace(kind="osd", osds=self.which), (Part(spec=self.spec, bytes=layout.size_bytes),)
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
-        """Nothing of a pool: the cluster is only watched."""
+        """No pool: the cluster is only watched."""
         return Demand(
             None, None, step.writes, step.writes, creates_images=False, new_bytes=0, is_watched=True, all_pgs=_ALL_PGS
         )
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """Whether they are there and up, have room, may be told to write, and whose clients they serve."""
+        """Check that the OSDs exist and are up, have room and may be told to write, and whose clients they serve."""
         cluster = ClusterReader(shell)
         await cluster.fetch(reader.STATUS, *reader.POOLS, reader.TREE)
         try:
@@ -90,11 +90,11 @@ class OsdKind(TargetKind):
         return {name.removeprefix(_OF_HOST): "node"} if name.startswith(_OF_HOST) else {}
 
     def measured_by(self, name: str, nodes: str) -> str:
-        """One node asks, whichever are chosen."""
+        """The target alone: one node runs it, whichever are chosen."""
         return self.spec(name)
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
-        """All OSDs, then those of each class and host where there are several."""
+        """All OSDs, then the OSDs of each class and host where there are several classes or hosts."""
         cluster = ClusterReader(shell)
         tree = await cluster.optional(reader.TREE)
         state = await cluster.optional(reader.STATUS) if tree else None
@@ -105,14 +105,14 @@ class OsdKind(TargetKind):
         return [self._offered(which, chosen(which, tree), tree, state) for which in ("*", *choices)]
 
     def _offered(self, which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Candidate:
-        """They hold the data of pools, as a rule, so that it is asked before."""
+        """A candidate; as OSDs usually hold the data of pools, it needs confirmation."""
         number = f"{len(osds)} OSD{'s' * (len(osds) != 1)}"
         text = f"the stores of {number} themselves ({_named(osds)}), {ASKS_FIRST}"
         return self.candidate(which, text, guard_osds(which, osds, tree, state))
 
 
 def chosen(which: str, tree: CrushTree) -> list[int]:
-    """The numbers of the OSDs that are meant, whether or not they exist."""
+    """The numbers of the OSDs that ``which`` names, whether or not they exist."""
     if _NUMBERS.fullmatch(which):
         return [int(number) for number in which.split(",")]
     osds = sorted(number for number, bucket in tree.buckets.items() if bucket.kind == "osd")
@@ -168,7 +168,7 @@ async def _guard_caps(shell: Shell, osd: int) -> Refusal | None:
 
 
 def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) -> Refusal | None:
-    """Asks before OSDs are loaded that hold data of pools, with the names of these; None where there is none.
+    """The question before OSDs that hold data of pools are loaded, with the pools' names; None where there are none.
 
     ``small`` says that they are to write small blocks.
     """
@@ -190,7 +190,7 @@ def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) 
 
 
 def _served(osds: Iterable[int], pools: Pools) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """OSDs with the pools that have data on them, as far as is known; those of the manager have no clients."""
+    """The OSDs with the pools that have data on them, as far as is known; the manager's pools have no clients."""
     placed = {pool.name: _osds_of(pools.pgs_of(pool) or ()) for pool in pools.osd_map.pools.values()
               if "mgr" not in "".join(pool.applications) and _has_data(pools.usage, pool.name)}  # fmt: skip
     for osd in osds:
@@ -209,7 +209,7 @@ def _has_data(usage: Mapping[str, PoolUsage] | None, name: str) -> bool:
 
 
 def _named(osds: Sequence[int]) -> str:
-    """``osd.0, osd.1 and 4 more``."""
+    """The names of OSDs: ``osd.0, osd.1 and 4 more``."""
     return answers.listed([f"osd.{osd}" for osd in osds], _SHOWN_MOST)
 
 
@@ -222,12 +222,12 @@ def _it(osds: Sequence[int]) -> str:
 
 
 def _choices(which: str, tree: CrushTree) -> str:
-    """The hosts or classes that there are."""
+    """The hosts or the classes that exist."""
     return answers.listed(_names(which.partition("=")[0], tree), _SHOWN_MOST) or "none"
 
 
 def _names(key: str, tree: CrushTree) -> list[str]:
-    """Of the hosts, or of the device classes, that have OSDs."""
+    """The names of the hosts, or of the device classes, that have OSDs."""
     if key == "host":
         return sorted({bucket.name for bucket in tree.buckets.values() if bucket.kind == "host" and bucket.children})
     return sorted({bucket.device_class for bucket in tree.buckets.values() if bucket.device_class})

@@ -43,7 +43,7 @@ class PoolTarget(Target):
 
     pool: str
     owner_id: str | None = None
-    """Makes the names of namespaces unique, where a batch is continued while the last of it is not removed yet."""
+    """An id that makes names of namespaces unique, where a batch is continued before its last namespace is removed."""
 
     @property
     def spec(self) -> str:
@@ -54,18 +54,18 @@ class PoolTarget(Target):
         return RbdPool(self.pool).spec
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
-        """A namespace for each node, so that what is counted and emptied is its own."""
+        """A namespace for each node, so that a node counts and removes only its own objects."""
         unique = "-".join(filter(None, (self.owner_id, layout.batch, safe_name(node.name))))
         namespace = f"{OWN_PREFIX}{unique}"
         part = Part(spec=f"pool:{self.pool}/{namespace}", bytes=layout.size_bytes)
         return RadosPlace(kind="pool", pool=self.pool, namespace=namespace), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """The cluster's guards are those of the pool."""
+        """Nothing: the guards of the pool are those of the cluster."""
         return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """A namespace is there as soon as an object is in it, and the first is the mark of its owner."""
+        """Make the namespace with its first object, which is the mark of its owner."""
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
         done = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
         if done.status != 0:
@@ -73,13 +73,13 @@ class PoolTarget(Target):
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow; a run ends by its time, not by this."""
+        """Half of what the guards allow; a run ends by its time, not by this size."""
         most = await preflight.room_bytes(shell, self.pool)
         return None if most is None else most // 2 // nodes
 
 
 class PoolKind(TargetKind):
-    """Pools, for objects."""
+    """Pools, to write objects into."""
 
     scheme = "pool"
     examples = ("pool:POOL",)
@@ -107,7 +107,7 @@ def parse_name(text: str, name: str) -> str:
 
 
 def _mark(owner: str) -> str:
-    """The object that marks the owner of a namespace: the mark is its name, so that it is never half written."""
+    """The object that marks the owner of a namespace: the mark is the name, so that it is never half written."""
     return f"{OWNER_KEY}.{owner}"
 
 
@@ -116,7 +116,7 @@ def _place(shell: Shell, pool: str, namespace: str) -> RadosPlace:
 
 
 async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
-    """Empty a namespace that carries its owner, and see that it is empty; the mark goes last.
+    """Empty a namespace that carries its owner, and check that it is empty; the mark goes last.
 
     Without an owner nothing is removed: that is what was made before namespaces were marked.
     """

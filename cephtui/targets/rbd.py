@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
 _NAME = re.compile(r"[^/@#;:\s]+")
-"""Of pools and images; tools end a value at some of these."""
+"""A name of a pool or an image; tools end a value at some of the excluded characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class RbdPool(Target):
-    """New images: one for each node and job, since jobs that share one fight for its lock."""
+    """New images: one for each node and job, since jobs that share an image fight for its lock."""
 
     kind: ClassVar[Kind] = "rbd"
     opens_for_writing: ClassVar[bool] = True
@@ -59,7 +59,7 @@ class RbdPool(Target):
 
     pool: str
     owner_id: str | None = None
-    """Of the console session, in the names of new images; None where they have been named."""
+    """The console session's id for the names of new images; None where they have been named."""
 
     @property
     def spec(self) -> str:
@@ -77,14 +77,14 @@ class RbdPool(Target):
         return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """The cluster's guards are those of the pool; here is only which images exist already."""
+        """Ask which images exist already; the guards of the pool are those of the cluster."""
         prefilled = [part for part in use.parts if part.spec in use.prefilled]
         identities = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in prefilled))
         there = {part.spec: identity for part, identity in zip(prefilled, identities, strict=True) if identity}
         return TargetState(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """The identity is the image's id. One of this console session that is too small is created again."""
+        """Make an image, whose id is its identity. An image of this console session that is too small is made again."""
         pool, _, image = part.spec.removeprefix("rbd:").partition("/")
         return await make_image(shell, f"{pool}/{image}", part.bytes, owner, data_pool=self.data_pool)
 
@@ -92,18 +92,18 @@ class RbdPool(Target):
         return await image_features(shell, part.spec.removeprefix("rbd:"))
 
     async def limits(self, shell: Shell) -> Limits:
-        """Those of the images that are created in the pool."""
+        """The limits of images that are created in the pool."""
         return await _limits(shell, self.pool)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow, the other half is left to other clients of the pool."""
+        """Half of what the guards allow; the other half is left to other clients of the pool."""
         most = await preflight.room_bytes(shell, self.data_pool or self.pool)
         return None if most is None else most // 2 // nodes
 
 
 @dataclass(frozen=True, slots=True)
 class RbdImage(Target):
-    """An image that exists; one node and one job, since only one client can hold its lock."""
+    """An image that exists, for one node and one job, since only one client can hold its lock."""
 
     kind: ClassVar[Kind] = "image"
     own: ClassVar[bool] = False
@@ -133,7 +133,7 @@ class RbdImage(Target):
         return await inspect_image(shell, self.pool, self.image, use)
 
     async def limits(self, shell: Shell) -> Limits:
-        """The image's own, or its pool's; where there are none, those of the guest of Proxmox VE that has it."""
+        """The limits of the image, or of its pool; else those of the guest of Proxmox VE that uses it."""
         limits = await _limits(shell, self.pool, self.image)
         return limits if limits.is_set else await _guests_limits(shell, self.image)
 
@@ -144,7 +144,7 @@ class RbdImage(Target):
 
 
 async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
-    """Those of ``rbd_qos_*``, which hold for clients of librbd."""
+    """The limits of ``rbd_qos_*``, which hold for clients of librbd."""
     try:
         return await ClusterReader(shell).ask(reader.image_limits(pool, image))
     except ClusterError as error:
@@ -152,7 +152,7 @@ async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
 
 
 async def _guests_limits(shell: Shell, image: str) -> Limits:
-    """None where they can't be read."""
+    """The limits of the guest of Proxmox VE that uses an image; none where they can't be read."""
     answer = await shell.run(proxmox.references_argv(image))
     try:
         return proxmox.parse_limits(answer.stdout, image)
@@ -192,7 +192,7 @@ class RbdKind(TargetKind):
         ]
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """The images of a pool: all names at once, then the facts of each."""
+        """The images of a pool: all names at once, then the facts of each image."""
         names = await ClusterReader(shell).ask(reader.image_names(name))
         listed = [self._listed(name, image) for image in sorted(names, key=by_number)]
         on_found(listed)
@@ -200,7 +200,7 @@ class RbdKind(TargetKind):
         return "" if names else f"pool {name} has no images"
 
     def _listed(self, pool: str, image: str) -> Candidate:
-        """A guest's disk is known by its name."""
+        """A candidate before it is inspected; a guest's disk is recognised by its name."""
         refusal = images.guard_name(pool, image)
         return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_INSPECTED}", refusal)
 
@@ -273,7 +273,7 @@ async def find_image(shell: Shell, pool: str, image: str) -> ImageInfo | None:
 
 
 async def image_features(shell: Shell, name: str) -> tuple[str, ...]:
-    """Of ``POOL/IMAGE``; none where it can't be asked."""
+    """The features of the image ``POOL/IMAGE``; none where it can't be asked."""
     pool, _, image = name.partition("/")
     info = await find_image(shell, pool, image)
     return info.features if info else ()
@@ -288,7 +288,7 @@ async def _identity(shell: Shell, name: str) -> str | None:
 async def make_image(
     shell: Shell, name: str, size_bytes: int, owner: str, *, data_pool: str | None = None, options: Sequence[str] = ()
 ) -> str:
-    """Make the image ``POOL/IMAGE`` that carries its owner, again if it has one; gives its id. Raises TargetFault.
+    """Make the image ``POOL/IMAGE`` that carries its owner, again if it exists; return its id. Raises TargetFault.
 
     rbd can't create and mark an image at once. So it gets its own name last: until then it has one that no other
     client can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
@@ -312,12 +312,12 @@ async def make_image(
 
 
 def _unmarked_name(image: str, owner: str) -> str:
-    """The name of an image until it carries its owner: it proves the owner, which is a secret."""
+    """The name of an image until it carries its owner: the name proves the owner, which is a secret."""
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{image}'.encode()).hexdigest()[:32]}"
 
 
 async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
-    """Give an image its own name; one of the same owner that has it already is removed."""
+    """Give an image its own name; an image of the same owner that has the name is removed first."""
     rename = ("rbd", "rename", unmarked, name)
     done = await shell.ceph(rename)
     if done.status != _EXISTS_STATUS:
@@ -353,7 +353,7 @@ def is_name(name: str) -> bool:
 
 
 def is_own_name(pool: str, image: str) -> bool:
-    """Whether cephtui may have made an image, by its name."""
+    """Whether cephtui may have made an image of this name."""
     return bool(OWN_NAME.fullmatch(image) and _NAME.fullmatch(pool)) and not pool.startswith("-")
 
 
@@ -379,7 +379,7 @@ async def reason_to_keep(shell: Shell, pool: str, image: str, owner: str | None)
 
 
 async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
-    """One that is known to be cephtui's, if it exists."""
+    """Remove an image that is known to be cephtui's, if it exists."""
     answer = await shell.ceph(_remove_argv(f"{pool}/{image}"), timeout_seconds=300.0)
     left = await shell.ceph(images.info_argv(pool, image))
     if answers.missing(left.status, left.stderr):

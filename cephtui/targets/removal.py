@@ -41,7 +41,7 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
 
 
 def _absent_file(path: str, before: str | None, now: str) -> Removed:
-    """It was removed by others, unless its file system is not mounted any more, as after a reboot."""
+    """A missing file was removed by others, unless its file system is not mounted any more, as after a reboot."""
     if before in (None, printable(now)):
         return Removed("done")
     return Removed(
@@ -50,7 +50,7 @@ def _absent_file(path: str, before: str | None, now: str) -> Removed:
 
 
 async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
-    """What the pool of a part is called now; None where it does not exist any more.
+    """The name that the pool of a part has now; None where the pool does not exist any more.
 
     Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
     """

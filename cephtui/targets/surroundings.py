@@ -31,5 +31,5 @@ def candidates_in(surroundings: Surroundings, *, served: bool = True) -> tuple[C
 
 
 def _order(kind: TargetKind) -> tuple[bool, bool]:
-    """Existing storage before what has to be made, Ceph's before others."""
+    """Sorts kinds of existing storage before those that have to be made, and Ceph's before others."""
     return kind.holds_parts, kind.leaves_files

@@ -60,7 +60,7 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
 
 
 def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
-    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be inspected."""
+    """Why a device of ``parse_list`` may not be written, before it is inspected; None where it has to be inspected."""
     hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
     return guard_device(path, hopeful, 0, confirm_names(path))
 
@@ -126,7 +126,7 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
 
 
 def _known_as(path: str, facts: DeviceFacts) -> list[str]:
-    """The last parts of all its paths, and the logical volume's name out of the device mapper's GROUP-VOLUME."""
+    """The last parts of the device's paths, and the logical volume in the device mapper's GROUP-VOLUME."""
     parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
     return [*(PurePosixPath(alias).name for alias in (path, *facts.aliases)), *(parts[1:2] or parts)]
 

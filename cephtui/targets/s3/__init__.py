@@ -40,11 +40,11 @@ from cephtui.targets.s3 import users
 from cephtui.targets.s3.gateway import Gateway, GatewayError
 
 _NO_MORE = "QuotaExceeded"
-"""What a gateway says where a user has written as much as its quota allows."""
+"""The error code of a gateway where a user has written as much as the quota allows."""
 _USER = "user:"
-"""Before the name of a user in a part's name; others are prefixes of buckets."""
+"""The text before the name of a user in a part's name; other names are prefixes of buckets."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{0,18}")
-"""How a bucket's name can begin that has 63 characters at most, 43 of which are cephtui's and the tools'."""
+"""A prefix for the names of buckets, which have 63 characters at most, 43 of them cephtui's and the tools'."""
 _PREFIX = re.compile(rf"({_BUCKET.pattern}-)?{OWN_NAME.pattern}")
 _USER_NAME = re.compile(rf"{_USER}{OWN_NAME.pattern}")
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
@@ -53,7 +53,7 @@ _WHERE_KEYS_ARE = "none are in [s3.NAME] of the config, nor in ~/.aws/credential
 
 @dataclass(frozen=True, slots=True)
 class S3Target(Target):
-    """New buckets at an endpoint, of the user's own keys or of users that the run makes."""
+    """New buckets at an endpoint, with the user's own keys or of users that the run makes."""
 
     kind: ClassVar[Kind] = "s3"
     kept: ClassVar[bool] = False
@@ -62,11 +62,11 @@ class S3Target(Target):
 
     endpoint: str
     owner_id: str | None = None
-    """Makes the names of buckets and users unique."""
+    """An id that makes the names of buckets and users unique."""
     has_own_users: bool = False
-    """Whether each node makes a user of its gateway for the run."""
+    """Whether each node makes a user of the gateway for the run."""
     bucket: str = ""
-    """How the names of the buckets begin; empty where they begin with cephtui's own."""
+    """The prefix of the names of the buckets; empty for cephtui's own."""
 
     @property
     def spec(self) -> str:
@@ -92,7 +92,7 @@ class S3Target(Target):
         raise SecretsMissing(self.endpoint, self.secrets, _WHERE_KEYS_ARE)
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
-        """Names for each node; a bucket's has 63 characters at most, some of which are the tool's."""
+        """Names for each node; a bucket's name has 63 characters at most, some of which are the tool's."""
         name = f"{OWN_PREFIX}{self.owner_id}-{_short(f'{layout.batch}/{node.name}', 8)}"
         prefix = f"{self.bucket}-{name}-" if self.bucket else f"{name}-"
         part = f"{_USER}{name}" if self.has_own_users else prefix
@@ -101,7 +101,7 @@ class S3Target(Target):
         return place, (Part(spec=f"{self._at}/{part}", bytes=most),)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
-        """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
+        """Check that the endpoint answers and takes the keys; a user of the run's own is checked by making it."""
         if self.has_own_users:
             most = units.size(sum(part.bytes for part in use.parts))
             why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
@@ -116,7 +116,7 @@ class S3Target(Target):
         return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """A user whose name and whose display name are the run's, or a bucket that marks the owner of a prefix."""
+        """Make a user whose name and display name are the run's, or a bucket that marks the owner of a prefix."""
         name = part.spec.removeprefix(f"{self._at}/")
         if not self.has_own_users:
             await self._gateway(shell).make(_marking(name, owner))
@@ -140,7 +140,7 @@ class S3Target(Target):
         return dict(zip(NAMES, keys, strict=True))
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow, where the pool is known: the quota of the run's own users."""
+        """Half of what the guards allow, where the pool is known: it becomes the quota of the run's own users."""
         most = await preflight.room_bytes(shell, self.pool) if self.pool else None
         return None if most is None else most // 2 // nodes
 
@@ -194,7 +194,7 @@ class S3Kind(TargetKind):
 
 
 async def _remove_buckets(gateway: Gateway, prefix: str, owner: str) -> Removed:
-    """The one that marks the owner last: without it nothing is removed."""
+    """Remove the buckets of a prefix, last the one that marks its owner: without it nothing is removed."""
     there, mark = await gateway.buckets(prefix), _marking(prefix, owner)
     if not there:
         return Removed("done", "it was removed already")
@@ -206,7 +206,7 @@ async def _remove_buckets(gateway: Gateway, prefix: str, owner: str) -> Removed:
 
 
 def _gateway(shell: Shell, endpoint: str) -> Gateway:
-    """Raises TargetFault without keys."""
+    """The gateway at an endpoint, with its keys; raises TargetFault without keys."""
     try:
         keys = shell.vault.get(endpoint)
     except VaultError as error:
@@ -217,7 +217,7 @@ def _gateway(shell: Shell, endpoint: str) -> Gateway:
 
 
 def _split(name: str) -> tuple[str, str, str]:
-    """``http://gw:80/rest`` in its endpoint and the rest."""
+    """The endpoint of a name such as ``http://gw:80/rest``, the slash, and the rest."""
     scheme, slashes, location = name.rpartition("://")
     host, slash, rest = location.partition("/")
     return f"{scheme}{slashes}{host}", slash, rest
@@ -228,5 +228,5 @@ def _short(text: str, digits: int) -> str:
 
 
 def _marking(prefix: str, owner: str) -> str:
-    """The bucket that marks the owner of a prefix: the mark is its name, so that it is never half written."""
+    """The name of the bucket that marks the owner of a prefix: the mark is its name, so it is never half written."""
     return f"{prefix}{_short(owner, 16)}"

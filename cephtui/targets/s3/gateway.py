@@ -22,18 +22,18 @@ _OPTIONS = ("silent", "show-error", "globoff", "path-as-is")
 _VALUES = {"connect-timeout": "10", "max-time": "120", "write-out": "\n%{http_code}\n"}
 _REQUEST_SECONDS = 150.0
 _AT_ONCE = 500
-"""Objects of one request that deletes: their names are on one line of curl's config, of 100 KiB in older versions."""
+"""Objects of a request that deletes: their names are on one line of curl's config, of 100 KiB in older versions."""
 _EMPTY_TRIES = 5
 _LIST_AGAIN_SECONDS = 1.0
 _ROUNDS_MOST = 100_000
-"""Of listing and deleting: no run makes 50 million objects."""
+"""Rounds of listing and deleting: no run makes 50 million objects."""
 _NOT_TRUSTED = 60
 """curl's exit status where it can't verify a certificate."""
 _NOT_ACCEPTED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"}
 
 
 class GatewayError(TargetFault):
-    """An endpoint did not do what was asked; ``code`` is its own word for why, empty where it did not answer."""
+    """An endpoint did not do what was asked; ``code`` is its own error code, empty where it did not answer."""
 
     def __init__(self, text: str, code: str = "") -> None:
         super().__init__(text)
@@ -41,29 +41,29 @@ class GatewayError(TargetFault):
 
     @property
     def is_about_keys(self) -> bool:
-        """Whether it does not accept the keys."""
+        """Whether the endpoint does not accept the keys."""
         return self.code in _NOT_ACCEPTED
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """An endpoint with somebody's keys. All raise GatewayError and TransportError."""
+    """An endpoint with the keys of a user. All methods raise GatewayError and TransportError."""
 
     shell: Shell
     endpoint: str
     keys: Sequence[str] = field(repr=False)
 
     async def buckets(self, prefix: str) -> list[str]:
-        """The owner's buckets whose names begin so."""
+        """The user's buckets with this prefix."""
         names = re.findall(r"<Bucket><Name>([^<]*)</Name>", await self._send("GET"))
         return [name for name in map(html.unescape, names) if name.startswith(prefix)]
 
     async def make(self, bucket: str) -> None:
-        """A new bucket."""
+        """Make a bucket."""
         await self._send("PUT", f"/{bucket}")
 
     async def remove(self, bucket: str) -> None:
-        """A bucket with all that is in it; what has no bucket any more is removed."""
+        """Remove a bucket with all that is in it; a bucket that does not exist any more is removed."""
         for left in reversed(range(_EMPTY_TRIES)):
             try:
                 await self._empty(bucket)
@@ -77,7 +77,7 @@ class Gateway:
                 return
 
     async def _empty(self, bucket: str) -> None:
-        """Delete all its objects; a gateway may go on listing what it has deleted, for a moment or for ever."""
+        """Delete all objects of a bucket; a gateway may list deleted objects for a moment or for ever."""
         before, in_vain = None, 0
         for _ in range(_ROUNDS_MOST):
             objects = await self._objects(bucket)
@@ -141,7 +141,7 @@ def _quoted(text: str) -> str:
 
 
 def _why(failed: Completed) -> str:
-    """What curl says, with what helps where a certificate is not trusted: it explains that in more lines.
+    """The error of curl, with a remedy where a certificate is not trusted: curl explains that in more lines.
 
     Format: ``curl: (60) SSL certificate problem: ...``, curl(1), EXIT CODES.
     """

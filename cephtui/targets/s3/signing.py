@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from cephtui.frozen import dataclass
 
 REGION = "us-east-1"
-"""What S3 calls it where there are no regions; radosgw takes any."""
+"""The region where there are none; radosgw takes any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class S3Request:
 
     @property
     def url(self) -> str:
-        """All of it but the body."""
+        """The URL of the request."""
         query = self.canonical_query
         return f"{self.endpoint}{quote(self.path, safe='/-_.~')}" + (f"?{query}" if query else "")
 
     @property
     def canonical_query(self) -> str:
-        """In the order in which it is signed."""
+        """The query in the order in which it is signed."""
         pairs = sorted((quote(key, safe="-_.~"), quote(value, safe="-_.~")) for key, value in self.query.items())
         return "&".join(f"{key}={value}" for key, value in pairs)
 

@@ -43,7 +43,7 @@ def _data_pool(text: str) -> str:
 
 
 async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
-    """A user that may write so many bytes; raises TargetFault and TransportError."""
+    """Make a user that may write so many bytes; raises TargetFault and TransportError."""
     create_user = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
     set_quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
     enable_quota = ("radosgw-admin", "quota", "enable", "--quota-scope", "user", "--uid", uid)
@@ -54,7 +54,7 @@ async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
 
 
 async def keys_of(shell: Shell, uid: str) -> tuple[str, str]:
-    """The access key and the secret key; raises TargetFault and TransportError."""
+    """The access key and the secret key of a user; raises TargetFault and TransportError."""
     info = await _info(shell, uid)
     try:
         first = (info or {})["keys"][0]
@@ -82,7 +82,7 @@ async def remove(shell: Shell, uid: str, owner: str) -> Removed:
 
 
 async def _info(shell: Shell, uid: str) -> Mapping[str, Any] | None:
-    """What is known of a user; None where there is none of this name. Raises TargetFault and TransportError."""
+    """The info of a user; None where there is no user of this name. Raises TargetFault and TransportError."""
     done = await shell.ceph(("radosgw-admin", "user", "info", "--uid", uid), timeout_seconds=_ADMIN_SECONDS)
     if done.status != 0 and _NO_USER in done.stderr:
         return None
