@@ -58,19 +58,19 @@ _USER, _HOST = re.compile(r"[\w.][\w.@:+#\\-]{0,254}(?<!\\)"), re.compile(r"[\w.
 _USER_HAS = "up to 255 letters, digits and . _ - + @ : # \\, a letter, digit, dot or underscore first, no \\ last"
 _HOST_HAS = "up to 255 letters, digits and . _ - + : %, no - + % first"
 LOCAL = "local"
-"""The console's own machine."""
+"""The name of the console's own machine."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SSH_CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 _SSH_DEPTH, _SSH_FILES, _SSH_CHARACTERS, _SSH_HOSTS = 5, 64, 1 << 20, 1000
-"""Bounds of what is read for a list of hosts: a mistake in Include must not take for ever."""
+"""Bounds of what is read for a list of hosts: a mistake in an Include must not take for ever."""
 
 
 class ConfigError(ValueError):
-    """The config file, or a node's name, can't be used; the text names it and what was expected."""
+    """The config file, or the name of a node, can't be used; the text says which and what was expected."""
 
 
 class NodeSection(BaseModel):
-    """``[nodes.NAME]``."""
+    """A section ``[nodes.NAME]``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -79,7 +79,7 @@ class NodeSection(BaseModel):
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
     prefix: list[str] = []
     ceph_prefix: list[str] | None = None
-    """By default as ``prefix``."""
+    """None for the same as ``prefix``."""
     ceph_conf: str | None = None
     ceph_keyring: str | None = None
     ceph_id: str | None = None
@@ -87,7 +87,7 @@ class NodeSection(BaseModel):
 
 
 class S3Section(BaseModel):
-    """``[s3.NAME]``: an endpoint, and where its keys are."""
+    """A section ``[s3.NAME]``: an endpoint, and where its keys are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -100,12 +100,12 @@ class S3Section(BaseModel):
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a key itself is in the config file."""
+        """Whether the config file itself has a key."""
         return bool(self.access_key or self.secret_key)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a profile, or each key once."""
+        """Whether the section has a profile, or each key once."""
         keys = [(self.access_key, self.access_key_file), (self.secret_key, self.secret_key_file)]
         counts = [sum(source is not None for source in key) for key in keys]
         return counts == ([0, 0] if self.profile is not None else [1, 1])
@@ -126,19 +126,19 @@ class ConfigFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Named nodes, and what holds for those that are not named."""
+    """Named nodes, and the settings for nodes without a name."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ssh_config: str | None = None
     notify: bool = True
-    """Whether the console has the terminal notify the user at the end of a run that took over a minute."""
+    """Whether the terminal notifies the user at the end of a run that took over a minute."""
     programs: dict[str, str] = field(default_factory=dict)
-    """Paths of benchmark programs on nodes that have no other, by their names."""
+    """Paths of benchmark programs, by their names, for nodes that have no path of their own."""
     neighbours: dict[str, Node] = field(default_factory=dict)
-    """Nodes that this machine's cluster has, by their names; those of the config file come before them."""
+    """The nodes of this machine's cluster, by their names; nodes of the config file come before them."""
     s3: dict[str, S3Section] = field(default_factory=dict, repr=False)
-    """S3 endpoints, in the spelling of ``endpoint_of``, and where their keys are."""
+    """S3 endpoints, spelled as by ``endpoint_of``, and where their keys are."""
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
@@ -170,7 +170,7 @@ class Config:
 
 
 def check_login(host: str | None, user: str | None) -> None:
-    """Raises ValueError for what is no name of a host or user: a ProxyCommand would hand it to a shell."""
+    """Raises ValueError for a text that is no name of a host or a user: a ProxyCommand would hand it to a shell."""
     for what, name, fits, expected in (("host", host, _HOST, _HOST_HAS), ("user", user, _USER, _USER_HAS)):
         if name is not None and not fits.fullmatch(name):
             raise ValueError(f"{what} {name!r}: expected {expected}")
@@ -196,7 +196,7 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
 
 
 def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
-    """The config in a file; an empty one where it is optional and missing. Raises ConfigError."""
+    """The config in a file; an empty one where the file is optional and missing. Raises ConfigError."""
     try:
         content = load_toml(path)
     except FileNotFoundError:
@@ -310,7 +310,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
-    """The hosts that an SSH configuration has by name, without patterns; reads files, and passes over what it can't.
+    """The hosts that an SSH configuration names, without patterns; files that can't be read are passed over.
 
     ``ssh_config`` is read instead of the user's and the system's.
     """
@@ -318,13 +318,13 @@ def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
 
 
 def ssh_keys(ssh_config: str | None) -> tuple[str, ...]:
-    """The files of keys that an SSH configuration names and that are there; the files read are those of ssh_hosts."""
+    """The key files that an SSH configuration names and that exist; it is read as by ``ssh_hosts``."""
     named = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
     return tuple(name for name in named if os.access(Path(name).expanduser(), os.R_OK))
 
 
 def _ssh_words(ssh_config: str | None, keyword: str) -> Iterator[str]:
-    """What stands behind a keyword."""
+    """The words behind a keyword in all lines of an SSH configuration."""
     files = (ssh_config,) if ssh_config else _SSH_CONFIGS
     seen: set[Path] = set()
     for file in files:
@@ -357,13 +357,13 @@ def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _included(pattern: str) -> Iterator[Path]:
-    """The files of an Include, which stand in ``~/.ssh`` unless their path is absolute."""
+    """The files of an Include; paths that are not absolute are below ``~/.ssh``."""
     whole = Path("~/.ssh").expanduser() / Path(pattern).expanduser()
     return map(Path, sorted(itertools.islice(glob.iglob(str(whole)), _SSH_FILES)))  # noqa: PTH207 - Path.glob takes no absolute pattern
 
 
 def _is_host(name: str) -> bool:
-    """Whether it is a name, no pattern and no negation, that can be typed as a node's."""
+    """Whether a name can be typed as that of a node: it is no pattern and no negation."""
     try:
         return not set(name) & set("*?!") and parse_node(name, None).host == name
     except ValueError:

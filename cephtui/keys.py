@@ -15,12 +15,12 @@ from cephtui.nodes.vault import Vault, VaultError
 
 NAMES = ("access key", "secret key")
 Keys = tuple[str, ...]
-"""The access key and the secret key."""
+"""An access key and a secret key."""
 _KEY = re.compile(r"[!-~]{1,128}")
 
 
 def vault(sections: Mapping[str, S3Section]) -> Vault:
-    """Finds keys in the sections of the config file, which are by their endpoints; then in the files of AWS."""
+    """A vault that looks for keys in sections of the config file, given by their endpoints, then in AWS's files."""
 
     def named(endpoint: str) -> Keys | None:
         return _of_section(endpoint, sections[endpoint]) if endpoint in sections else None
@@ -46,7 +46,7 @@ def _key(file: str | None, typed: SecretStr | None) -> str:
 
 
 def _line(path: Path) -> str:
-    """The only line of a file that nobody else can read."""
+    """The only line of a file, which nobody but the user can read."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise VaultError(f"{path}: others can read it: chmod 600 {path}")
@@ -66,14 +66,14 @@ def _checked(keys: Iterable[str], where: object) -> Keys:
 
 
 def _aws_files() -> tuple[Path, Path]:
-    """As the AWS tools find them."""
+    """The paths of AWS's credentials and config files, as the AWS tools find them."""
     names = (("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"), ("AWS_CONFIG_FILE", "~/.aws/config"))
     first, second = (Path(os.environ.get(variable) or usual).expanduser() for variable, usual in names)
     return first, second
 
 
 def _of_aws(profile: str) -> Keys | None:
-    """The keys of a profile; None where there are none."""
+    """The keys of a profile in AWS's files; None where there are none."""
     import configparser
 
     credentials, config = _aws_files()

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from cephtui.models.rows import PresetRow
 
 STEPS_MOST = 200
-"""More than this many steps in one sweep is taken for a mistake."""
+"""The greatest number of steps in a sweep: more are taken for a mistake."""
 
 _SIX = range(1, 7)
-"""The keys of packaged presets."""
+"""The keys of the six packaged presets."""
 
 Choice: TypeAlias = OptionValue | list[OptionValue]
 F = TypeVar("F", bound=BaseModel)
@@ -37,14 +37,14 @@ class PresetError(ValueError):
 
 
 class SeveralValuesError(OptionError):
-    """What measures one value was given several; the text names the first such option of the preset."""
+    """A preset with several values where one is measured; the text names the first option that has several."""
 
     def __init__(self, preset: str, several: Mapping[str, Sequence[OptionValue]]) -> None:
         option, values = next(iter(several.items()))
         listed = ", ".join(map(option_text, values))
         super().__init__(option, f"{preset} has several values ({listed}), but a check measures one")
         self.choice = [f"{name}={option_text(choices[0])}" for name, choices in several.items()]
-        """A value for each such option, as they are typed: ``rw=randread``."""
+        """A value for each option that has several, as it is typed: ``rw=randread``."""
 
 
 def _known_tool(name: str) -> str:
@@ -61,29 +61,29 @@ class PresetFile(BaseModel):
 
     title: Line
     short: Line = ""
-    """Its title where there is little room; empty where the title is short."""
+    """The title where there is little room; empty where the title is short."""
     description: Line = ""
     tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
-    """The console's key for it."""
+    """The key that runs it in the console."""
     group: Line = ""
     """The heading under which it is listed: ``sweeps``."""
     headline: HeadlineName = "iops"
-    """The figure that the preset is about; where each write is flushed the latency, unless another is given."""
+    """The figure that the preset is about; latency where each write is flushed, unless another is given."""
     options: dict[str, Choice]
     """The tool's options in its own spelling; a list is a sweep, one step for each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A valid preset and where it came from."""
+    """A valid preset, and the file that it came from."""
 
     name: str
     path: Path
     user: bool
     file: PresetFile
     instead_of: int | None = None
-    """The key of the packaged preset whose place it has taken by its name."""
+    """The key of the packaged preset that it replaces by having the same name."""
 
     @property
     def tool(self) -> Tool:
@@ -92,7 +92,7 @@ class Preset:
 
 
 Usual: TypeAlias = Mapping[str, Collection[OptionValue]]
-"""By option the values that it has in the runs of an unchanged preset."""
+"""The values of each option in the runs of an unchanged preset."""
 Catalogue: TypeAlias = dict[str, Preset | PresetError]
 """Every preset by name; a broken file has its error instead."""
 
@@ -126,7 +126,7 @@ def check_one_value(preset: Preset, overrides: Mapping[str, Choice]) -> None:
 
 
 def usual_options(tool: Tool, options: Mapping[str, Choice], kind: Kind) -> Usual:
-    """Of a preset with these ``options`` on this kind of target; raises OptionError for what is not allowed."""
+    """The values of options in a preset's runs on this kind of target; raises OptionError for what is not allowed."""
     usual: dict[str, set[OptionValue]] = {}
     for chosen in combinations(tool, options):
         workload = tool.bind(chosen)
@@ -150,7 +150,7 @@ def read_file(path: Path, model: type[F]) -> F:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first thing that is wrong: its key, what is wrong with it, and what was expected."""
+    """The first error in a file: its key, what is wrong with it, and what was expected."""
     first = error.errors()[0]
     location = first["loc"]
     in_options = "options" in location[:-1]
@@ -168,7 +168,7 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
-    """The model that a key is looked for in, where models have lists of others."""
+    """The model in which a key is looked up, where models contain lists of others."""
     for part in location[:-1]:
         inner = get_args(model.model_fields[part].annotation) if part in model.model_fields else ()
         model = next((candidate for candidate in inner if issubclass(candidate, BaseModel)), model)
@@ -218,7 +218,7 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
 
 
 def _with_key(preset: Preset, catalogue: Catalogue) -> Preset:
-    """Without its key, where that is another one's: a user's own, or of the same kind the first by name."""
+    """The preset; without its key where another has that: the user's own, or of the same kind the first by name."""
     same = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
     if min(same, key=lambda p: (not p.user, p.name)) is preset:
         return preset
@@ -262,7 +262,7 @@ def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
 
 
 def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
-    """Where the time of the flushes is not known, as in runs of an earlier cephtui, only the rate has it in it."""
+    """The headline of the preset; IOPS where flushes were not timed, as in runs of an earlier cephtui."""
     preset, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
     if not isinstance(preset, Preset):
         return "latency" if has_commits else None
@@ -271,7 +271,7 @@ def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
 
 
 def _commits(run: Run) -> bool:
-    """A saved run may have any options."""
+    """Whether each write was flushed; a saved run may have any options."""
     with suppress(LookupError, ValueError):
         return TOOLS[run.tool].bind(dict(run.options)).load().commits
     return False
@@ -322,7 +322,7 @@ def usable_presets(catalogue: Catalogue) -> list[Preset]:
 
 
 def the_six(catalogue: Catalogue) -> list[Preset]:
-    """The packaged presets that have a key, or the user's own in their place, by key or by name; in their order."""
+    """The presets of the six keys in their order: packaged, or the user's own that have the key or the name."""
     six: dict[int, Preset] = {}
     presets = [p for p in catalogue.values() if isinstance(p, Preset)]
     for preset in sorted(presets, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
@@ -333,7 +333,7 @@ def the_six(catalogue: Catalogue) -> list[Preset]:
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
-    """``OPTION=VALUE`` and ``OPTION=A,B,C`` (a sweep); raises OptionError."""
+    """The options in ``OPTION=VALUE`` and ``OPTION=A,B,C`` (a sweep); raises OptionError."""
     overrides: dict[str, Choice] = {}
     for text in texts:
         option, equals, value = text.partition("=")
@@ -344,13 +344,13 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
 
 
 def parse_choice(text: str) -> Choice:
-    """A value as it is typed, or several with commas (a sweep)."""
+    """A value from its text, or several with commas (a sweep)."""
     values: list[OptionValue] = [part.strip() for part in text.split(",")]
     return values if len(values) > 1 else values[0]
 
 
 def choice_text(value: Choice | None) -> str:
-    """As it is typed; empty for none."""
+    """A value, or several, as they are typed; empty for none."""
     if isinstance(value, list):
         return ",".join(map(choice_text, value))
     return "" if value is None else option_text(value)

@@ -17,15 +17,15 @@ from typing import Any
 from cephtui import units
 
 DOCUMENT_MOST_BYTES = 64 << 20
-"""Of a file that is read as one. The overview of 24 h on 16 nodes has 6 MB."""
+"""Bytes of a file that is read as a whole. The overview of 24 h on 16 nodes has 6 MB."""
 SERIES_MOST_BYTES = 64 << 30
-"""Of a file that is read line by line. The samples of 24 h on 16 nodes have 500 MB."""
+"""Bytes of a file that is read line by line. The samples of 24 h on 16 nodes have 500 MB."""
 LINE_MOST_BYTES = 1 << 20
-"""Of one line. A sample has 40 kB at most."""
+"""Bytes of a line. A sample has 40 kB at most."""
 TOML_MOST_BYTES = 64 << 10
-"""Of a file that a user writes."""
+"""Bytes of a file that a user writes."""
 _TOML_LINE_MOST_DOTS = 300
-"""Dotted keys of thousands of parts take minutes to parse."""
+"""Dots in a line of TOML: dotted keys of thousands of parts take minutes to parse."""
 _PIECE_BYTES = 256 << 10
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
@@ -46,7 +46,7 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 
 
 def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
-    """As ``open_regular``, only the descriptor, which the caller closes."""
+    """The descriptor of a file open for reading, which the caller closes; raises OSError as ``open_regular`` does."""
     name = str(path)
     _check(_found(name), name, most_bytes)
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -102,7 +102,7 @@ def _too_large(size: int, most: int) -> str:
 
 
 def read_bytes(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> bytes:
-    """A whole file; raises OSError."""
+    """The bytes of a whole file; raises OSError."""
     descriptor, pieces, size = open_descriptor(path, most_bytes), [], 0
     try:
         while size <= most_bytes and (piece := os.read(descriptor, _PIECE_BYTES)):

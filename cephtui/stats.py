@@ -23,7 +23,7 @@ Number = TypeVar("Number", int, float)
 
 
 def bucket_of(nanoseconds: int) -> int:
-    """Index of the grid bucket that holds a latency (fio's ``plat_val_to_idx``)."""
+    """The index of the grid bucket that holds a latency (fio's ``plat_val_to_idx``)."""
     exponent = nanoseconds.bit_length() - 1 - _BITS
     if exponent <= 0:
         return max(nanoseconds, 0)
@@ -63,12 +63,12 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
 
 
 def carried_percentile(buckets: Buckets, percent: float) -> float | None:
-    """The percentile in seconds; None where fewer than 10 I/Os lie beyond it, so that it is the time of a few."""
+    """The percentile in seconds; None where fewer than 10 I/Os took longer: it would be the time of a few."""
     return percentile_seconds(buckets, percent) if is_carried(sum(buckets.values()), percent) else None
 
 
 def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:
-    """Sum of histograms on the grid."""
+    """The sum of histograms on the grid."""
     result: dict[int, int] = {}
     for part in parts:
         for index, number in part.items():
@@ -77,12 +77,12 @@ def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:
 
 
 def subtract_buckets(later: Buckets, earlier: Buckets) -> dict[int, int]:
-    """What was added between two cumulative histograms; a bucket that fell counts as unchanged."""
+    """The counts that came between two cumulative histograms; a bucket that fell counts as unchanged."""
     return {i: n - earlier.get(i, 0) for i, n in later.items() if n > earlier.get(i, 0)}
 
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
-    """The sum; None where one of them is not known, or there are none."""
+    """The sum of values; None where one of them is not known, or there are none."""
     values = list(values)
     numbers = [value for value in values if value is not None]
     return sum(numbers[1:], numbers[0]) if numbers and len(numbers) == len(values) else None
@@ -100,7 +100,7 @@ def group_by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
 def make_interval(
     ios: int | None, nbytes: int | None, seconds: float, mean_seconds: float | None, buckets: Buckets | None
 ) -> Interval:
-    """The figures of one interval from its counts; rates are zero for an interval without length.
+    """The figures of an interval from its counts; rates are zero for an interval without length.
 
     What moves no bytes has None of them, and no bandwidth.
     """
@@ -116,7 +116,7 @@ def make_interval(
 
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are known; None without any."""
+    """The mean of the values that are known; None without any."""
     numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
@@ -140,7 +140,7 @@ def completed(intervals: Iterable[Interval]) -> int:
 
 
 def join_intervals(first: Interval | None, second: Interval | None, seconds: float) -> Interval | None:
-    """One interval of two that follow each other, ``seconds`` long together."""
+    """Two intervals that follow each other as one, ``seconds`` long."""
     parts = [part for part in (first, second) if part is not None]
     if not parts:
         return None
@@ -152,7 +152,7 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
 
 
 def _none_moves(parts: Iterable[Interval | Flow]) -> bool:
-    """Whether all are of what moves no bytes."""
+    """Whether all parts are of what moves no bytes."""
     return all(part.bandwidth_bytes is None for part in parts)
 
 
@@ -161,7 +161,7 @@ def _rtt(parts: Sequence[Interval]) -> float | None:
 
 
 def add_intervals(parts: Sequence[Interval]) -> Interval | None:
-    """One interval of several nodes that ran beside each other: sums, and percentiles of the summed histograms.
+    """Intervals of nodes that ran at the same time as one: sums, and percentiles of the summed histograms.
 
     Without percentiles where a part with completions has no histogram.
     """
@@ -192,7 +192,7 @@ class Moments:
 
 
 def pool_moments(parts: Sequence[Moments]) -> Moments | None:
-    """Mean and standard deviation of the union; None without completions."""
+    """Mean and standard deviation of all parts together; None without completions."""
     parts = [p for p in parts if p.count > 0]
     count = sum(p.count for p in parts)
     if not count:
@@ -231,7 +231,7 @@ Bounds = tuple[float, float]
 
 
 def join_bounds(parts: Sequence[Bounds]) -> Bounds | None:
-    """Those of the union; None without any."""
+    """The least and the greatest latency of all parts; None without any."""
     return (min(low for low, _ in parts), max(high for _, high in parts)) if parts else None
 
 
@@ -244,7 +244,7 @@ class Times:
 
 
 def pool_times(parts: Sequence[Times | None]) -> Times | None:
-    """The times of the union; None where a part has none."""
+    """The times of all parts together; None where a part has none."""
     times = [part for part in parts if part]
     moments = pool_moments([part.moments for part in times])
     if moments is None or len(times) < len(parts):
@@ -262,7 +262,7 @@ def _latency(times: Times | None) -> Latency | None:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A whole run of reads, writes or another flow before its percentiles are taken: nodes and jobs can be added up."""
+    """What a run did in reads, writes or another flow, before percentiles are taken: nodes and jobs can be added up."""
 
     ios: int | None
     """None where the tool does not count them."""
@@ -275,23 +275,23 @@ class Flow:
     moments: Moments | None
     bounds: Bounds | None
     slat: Times | None = None
-    """Of submission alone."""
+    """Times of submission alone."""
     lat: Times | None = None
-    """Of submission and completion together."""
+    """Times of submission and completion together."""
     retransmits: int | None = None
-    """See Total."""
+    """See ``Total``."""
     rtt_seconds: float | None = None
-    """See Total."""
+    """See ``Total``."""
     p99_seconds: float | None = None
-    """As the tool has it, where it has no histogram: percentiles of several flows can't be added up."""
+    """The tool's own p99, where it has no histogram: percentiles of several flows can't be added up."""
     iops_samples: RateSamples | None = None
-    """See Total; not of several flows, as the next."""
+    """See ``Total``; None for several flows, as is ``bandwidth_samples``."""
     bandwidth_samples: RateSamples | None = None
-    """See Total."""
+    """See ``Total``."""
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
-    """Jobs or nodes that ran at the same time as one; None for none.
+    """The flows of jobs or nodes that ran at the same time, as one; None for none.
 
     Its rates are all I/Os, or all bytes, over the longest run time, as fio's own of grouped jobs. The sum of the
     parts' rates would be more wherever they end apart: a rate that the whole never had for the whole time.

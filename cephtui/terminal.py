@@ -28,7 +28,7 @@ _UNLIMITED_COLUMNS = 1 << 20
 
 
 class Interrupted(SystemExit):
-    """The user wants the end at once; each argument is a line about something left behind. Raised by signal handlers.
+    """The user wants cephtui to end at once; each argument is a line about a leftover. Raised by signal handlers.
 
     A SystemExit, since an event loop lets no other exception out of its callbacks (except
     KeyboardInterrupt, which click replaces by its own).
@@ -49,12 +49,12 @@ def prepare_streams() -> None:
 
 
 def say(text: str) -> None:
-    """One line on stderr."""
+    """Print a line on stderr."""
     say_exactly(one_line(text))
 
 
 def say_exactly(text: str) -> None:
-    """One line on stderr with every character of a command, which is about to run or may be typed again."""
+    """Print a line on stderr with every character of a command, which is about to run or may be typed again."""
     try:
         print(f"cephtui: {printable(text)}", file=sys.stderr)
     except OSError:
@@ -85,7 +85,7 @@ def set_blocking(wait: bool) -> None:
 
 
 def make_console() -> Console:
-    """Rich on stdout: text is neither markup nor an escape sequence; a broken pipe raises BrokenPipeError.
+    """A Rich console on stdout: text is no markup, escapes have no effect, a broken pipe raises BrokenPipeError.
 
     Lines are as long as they need to be where stdout is no terminal.
     """
@@ -152,7 +152,7 @@ def deferred_signals() -> Iterator[None]:
 
 
 class Ending:
-    """INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
+    """Handles INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
 
     Signals within 0.2 s count as one: the end of a terminal or of a service often sends several.
     """
@@ -170,7 +170,8 @@ class Ending:
         return self.requested_at is not None
 
     def handlers(self) -> dict[signal.Signals, Handler]:
-        """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since.
+        """The handlers for ``signal_handlers``; after the first signal ``tick`` is called each second with the seconds
+        since.
 
         The timer repeats by itself: an alarm that comes just before a call blocks wakes nothing, the next one does.
         """
@@ -193,7 +194,7 @@ class Ending:
 
     @contextlib.contextmanager
     def persistent(self) -> Iterator[None]:
-        """An ``Interrupted`` that is ignored, as Python ignores all that is raised in ``__del__``, is raised again.
+        """In the block, an ``Interrupted`` is raised again that Python ignored because it was raised in ``__del__``.
 
         Libraries do the same in callbacks of theirs. By then other handlers may be in place: it is their signal then.
         """
