@@ -43,6 +43,14 @@ def osd_map(name: str = "healthy") -> OsdMap:
     return pools.parse_osd_map(recorded(f"{name}/osd-map"))
 
 
+def osd_latency(text: str) -> OsdLatency:
+    """An answer to ``ceph osd perf``, as the watch during a run reads it; raises ValueError for any other answer."""
+    latency = rates.osd_latency_of(answers.document(text))
+    if latency is None:
+        raise ValueError(f"unexpected answer: {text[:200]!r}")
+    return latency
+
+
 # ---------------------------------------------------------------------------------------------- any answer
 
 
@@ -51,7 +59,7 @@ def test_an_answer_that_is_none(text: str) -> None:
     parsers = [
         cluster.parse_status,
         cluster.parse_versions,
-        rates.parse_osd_perf,
+        osd_latency,
         lambda text: rates.parse_pool_stats(text, "rec"),
         pools.parse_osd_map,
         pools.parse_usage,
@@ -100,7 +108,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
     for parser in (
         cluster.parse_status,
         cluster.parse_versions,
-        rates.parse_osd_perf,
+        osd_latency,
         lambda text: rates.parse_pool_stats(text, "rec"),
         pools.parse_osd_map,
         pools.parse_usage,
@@ -508,13 +516,13 @@ def test_slow_operations_stop_where_they_are_new() -> None:
 
 
 def test_osd_latency() -> None:
-    found = rates.parse_osd_perf(recorded("busy/osd-perf"))
-    assert set(found.seconds) == {0, 1, 2}
-    assert found.worst is not None
-    assert 0.001 < found.worst[1] < 1
+    latency = osd_latency(recorded("busy/osd-perf"))
+    assert set(latency.seconds) == {0, 1, 2}
+    assert latency.worst is not None
+    assert 0.001 < latency.worst[1] < 1
     assert OsdLatency({}).worst is None
     old = {"osd_perf_infos": [{"id": 7, "perf_stats": {"commit_latency_ms": 12, "apply_latency_ms": 12}}]}
-    assert rates.parse_osd_perf(json.dumps(old)).seconds == {7: 0.012}
+    assert osd_latency(json.dumps(old)).seconds == {7: 0.012}
 
 
 def test_pool_rates() -> None:
@@ -1075,15 +1083,6 @@ def test_what_is_not_known_is_refused(golden: Golden) -> None:
 def test_an_image_that_is_too_small(golden: Golden) -> None:
     assert guard_image(facts_of("plain"), "plain", span=GIB) is None
     golden.same(guard_image(facts_of("plain"), "plain", span=GIB + 1))
-
-
-def test_namespaces_are_refused(golden: Golden) -> None:
-    assert images.guard_namespace("rbd") is None
-    assert images.guard_namespace("rbd/x") is None
-    found = images.guard_namespace("rbd/ns/x")
-    assert found is not None
-    golden.same(found.text)
-    assert images.guard_namespace("rbd/x@s") is not None
 
 
 def test_thin_images_are_known() -> None:

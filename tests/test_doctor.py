@@ -47,7 +47,7 @@ def examined(tree: str, tools: Mapping[str, str], cluster: ClusterFacts | None =
     around = replace(found(HOSTS / tree), programs=frozenset(), versions={"ssh": "OpenSSH_9.2p1"})
     environment = NodeEnvironment(hostname=around.host, os=around.system.name, kernel="6.8.12-4-pve", tools=dict(tools))
     targets = {"": "a scratch file in the cache", **{each.spec: each.text for each in candidates_in(around)}}
-    alone = not around.others
+    alone = not around.other_nodes
     return Examined(Node(name="local"), environment, "", around, cluster, targets, **{"alone": alone, **more})
 
 

@@ -57,7 +57,7 @@ def test_a_node_of_proxmox_8() -> None:
         "away nfs",
         "usb dir",
     ]
-    assert around.others == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
+    assert around.other_nodes == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
     assert around.has_ceph
     # neither of what is not mounted: its files would be on another disk
     assert specs(around) == [
@@ -74,7 +74,7 @@ def test_a_node_of_proxmox_8() -> None:
 
 def test_a_node_of_proxmox_9_without_a_cluster_of_its_own() -> None:
     around = found(HOSTS / "pve9")
-    assert (around.host, around.proxmox, around.others) == ("alone", "9.0.10", ())
+    assert (around.host, around.proxmox, around.other_nodes) == ("alone", "9.0.10", ())
     assert around.keyrings == ("/etc/pve/priv/ceph/far.keyring",)
     assert not around.is_admin
     far, *files = candidates_in(around)

@@ -147,6 +147,7 @@ def parse_status(text: str) -> ClusterState:
 
 
 def state_of(answer: Mapping[str, Any]) -> ClusterState:
+    """The state in an answer to ``STATUS_ARGV``."""
     osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(answer, "pgmap")
@@ -185,6 +186,7 @@ def parse_osds(text: str) -> OsdNames:
 
 
 def osds_of(answer: Mapping[str, Any]) -> OsdNames:
+    """The OSDs in an answer to ``UP_ARGV``, ``DOWN_ARGV`` or ``OUT_ARGV``."""
     nodes = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
     return OsdNames(tuple(str(node.get("name")) for node in nodes if node.get("type") == "osd"))
 

@@ -79,8 +79,8 @@ def pythons_of_ceph() -> Any:
     except OSError:
         first = b""
     words = first.decode("ascii", "replace").partition("#!")[2].split()[:2]
-    named = [shutil.which(word) for word in words if "python" in Path(word).name]
-    return [*filter(None, named), "/usr/bin/python3"]
+    candidates = [shutil.which(word) for word in words if "python" in Path(word).name]
+    return [*filter(None, candidates), "/usr/bin/python3"]
 
 
 def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:

@@ -24,13 +24,13 @@ def parse_gateways(text: str) -> tuple[str, ...]:
 
 def _endpoints(daemon: Mapping[str, Any]) -> Iterator[str]:
     """The endpoints of a gateway's frontends; one that listens on every address has the address of the daemon."""
-    own = str(daemon.get("addr", "")).rpartition(":")[0]
+    daemon_host = str(daemon.get("addr", "")).rpartition(":")[0]
     for name, frontend in answers.part(daemon, "metadata").items():
         if not name.startswith("frontend_config#"):
             continue
         for ssl, key, value in _FRONTEND.findall(str(frontend)):
             host, _, port = value.rpartition(":") if key == "endpoint" else ("", "", value)
-            address = own if _is_every(host) else host
+            address = daemon_host if _is_every(host) else host
             if address and port.isdecimal():
                 yield f"{'https' if ssl else 'http'}://{address}:{port}"
 

@@ -74,7 +74,7 @@ class ImageFacts:
     """Configuration files of Proxmox VE's guests that can't be read."""
 
 
-def _of(pool: str, image: str) -> tuple[str, ...]:
+def _image_options(pool: str, image: str) -> tuple[str, ...]:
     return ("--pool", pool, "--image", image, "--format", "json")
 
 
@@ -93,27 +93,27 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
     """The command that reports an ImageInfo; status 2 where the image does not exist, see ``answers.missing``."""
-    return ("rbd", "info", *_of(pool, image))
+    return ("rbd", "info", *_image_options(pool, image))
 
 
 def status_argv(pool: str, image: str) -> tuple[str, ...]:
     """The command that reports ImageUse. The watcher of a client that was killed stays for 30 s."""
-    return ("rbd", "status", *_of(pool, image))
+    return ("rbd", "status", *_image_options(pool, image))
 
 
 def snapshots_argv(pool: str, image: str) -> tuple[str, ...]:
     """The command that lists all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
-    return ("rbd", "snap", "ls", "--all", *_of(pool, image))
+    return ("rbd", "snap", "ls", "--all", *_image_options(pool, image))
 
 
 def children_argv(pool: str, image: str) -> tuple[str, ...]:
     """The command that lists the clones, needed only to name them; it searches all pools for old-format clones."""
-    return ("rbd", "children", "--all", *_of(pool, image))
+    return ("rbd", "children", "--all", *_image_options(pool, image))
 
 
 def usage_argv(pool: str, image: str) -> tuple[str, ...]:
     """The command that reports how much of an image was ever written; slow on large images without fast-diff."""
-    return ("rbd", "du", *_of(pool, image))
+    return ("rbd", "du", *_image_options(pool, image))
 
 
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
@@ -204,16 +204,6 @@ def parse_is_thin(text: str) -> bool:
     return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
 
 
-def guard_namespace(spec: str) -> Refusal | None:
-    """Refuses ``POOL/NAMESPACE/IMAGE``, and what is no name of an image."""
-    if spec.count("/") > 1:
-        remedy = "namespaces are not supported (fio can't open them): use an image outside of them"
-        return Refusal(f"{spec} is in an RBD namespace", remedy)
-    if "@" in spec:
-        return Refusal(f"{spec} is a snapshot", "use the image itself")
-    return None
-
-
 def confirm_names(info: ImageInfo) -> tuple[str, str]:
     """The names that the user may type to give up an image."""
     return info.spec, info.name
@@ -237,7 +227,7 @@ def guard_image(
         or _guard_use(facts, own_clients)
         or _guard_unknown(facts)
         or _guard_size(facts.info, span_bytes)
-        or (None if is_own else _ask(facts.info, destroy))
+        or (None if is_own else _guard_contents(facts.info, destroy))
     )
 
 
@@ -298,7 +288,7 @@ def _guard_size(info: ImageInfo, span_bytes: int) -> Refusal | None:
     return Refusal(text, "choose a smaller size or another image")
 
 
-def _ask(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
+def _guard_contents(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
     if set(confirm_names(info)) & set(destroy):
         return None
     return Refusal(

@@ -130,13 +130,15 @@ def room(
     than its share (of a Poisson distribution no more than 1 in 30,000 are above). Of a few PGs one OSD may have all.
     """
     below = tree.osds(rule_of(shape, osd_map, rules or {})[0]) if tree else frozenset()
-    used = [osd for osd in osds or () if osd.total > 0 and (osd.id in below or not below)]
-    if not used:
+    pool_osds = [osd for osd in osds or () if osd.total > 0 and (osd.id in below or not below)]
+    if not pool_osds:
         return None
     number, raw_per_byte = copies(shape, osd_map)
-    placed, total = shape.pg * number, sum(osd.total for osd in used)
-    most = min(_free_below_nearfull(osd, osd_map) / _pgs_at_most(placed * osd.total / total, shape.pg) for osd in used)
-    return int(USABLE * most * placed / raw_per_byte)
+    pg_copies, total = shape.pg * number, sum(osd.total for osd in pool_osds)
+    most = min(
+        _free_below_nearfull(osd, osd_map) / _pgs_at_most(pg_copies * osd.total / total, shape.pg) for osd in pool_osds
+    )
+    return int(USABLE * most * pg_copies / raw_per_byte)
 
 
 def _free_below_nearfull(osd: OsdUsage, osd_map: OsdMap) -> float:
@@ -206,26 +208,26 @@ def _guard_domains(
     if rules is None or tree is None:
         return None
     take, domain = rule_of(shape, osd_map, rules)
-    wanted, there = copies(shape, osd_map)[0], tree.domains(take, domain)
-    if wanted <= there:
+    needed, domains = copies(shape, osd_map)[0], tree.domains(take, domain)
+    if needed <= domains:
         return None
     what = "chunks" if shape.is_erasure else "copies"
-    fewer = "fewer chunks" if shape.is_erasure else f"size={there}" if there else "another rule"
-    problem = f"{wanted} {what}, no two of them on one {domain}, and {take or 'the rule'} has {there} of those"
+    fewer = "fewer chunks" if shape.is_erasure else f"size={domains}" if domains else "another rule"
+    problem = f"{needed} {what}, no two of them on one {domain}, and {take or 'the rule'} has {domains} of those"
     return Refusal(problem, f"choose {fewer}, or a rule with another failure domain")
 
 
 def _guard_pgs(shape: Shape, osd_map: OsdMap, osds: int, pgs_per_osd: int) -> Refusal | None:
     """Why the monitors would refuse so many PGs; they count all copies of all pools' PGs."""
     osds_per_pg = copies(shape, osd_map)[0]
-    used = sum(_pgs(pool) for pool in osd_map.pools.values())
-    needed, most = used + shape.pg * osds_per_pg, pgs_per_osd * osds
+    existing = sum(_pgs(pool) for pool in osd_map.pools.values())
+    needed, most = existing + shape.pg * osds_per_pg, pgs_per_osd * osds
     if needed <= most:
         return None
-    left = max(0, most - used) // osds_per_pg
+    pg_room = max(0, most - existing) // osds_per_pg
     problem = f"{shape.pg} PGs of {osds_per_pg} would make {needed} on {osds} OSDs, more than the {most} that "
     limit = f"mon_max_pg_per_osd allows ({pgs_per_osd} each)"
-    return Refusal(problem + limit, f"choose pg={left} or fewer" if left else "delete a pool that is not used")
+    return Refusal(problem + limit, f"choose pg={pg_room} or fewer" if pg_room else "delete a pool that is not used")
 
 
 def _pgs(pool: Pool) -> int:

@@ -45,9 +45,9 @@ def _names(value: object) -> Iterable[str]:
 def osds_by_disk(osds: Iterable[OsdDevices], hostname: str | None) -> dict[str, list[str]]:
     """What OSDs have on each disk of a host, by the disk's name; ``hostname`` is with or without its domain."""
     short = (hostname or "").partition(".")[0].lower()
-    here: dict[str, list[str]] = {}
+    by_disk: dict[str, list[str]] = {}
     for osd in sorted(osds, key=lambda osd: osd.id):
         if short and osd.host.partition(".")[0].lower() == short:
             for disk, use in osd.disks.items():
-                here.setdefault(disk, []).append(use)
-    return here
+                by_disk.setdefault(disk, []).append(use)
+    return by_disk

@@ -128,11 +128,11 @@ def room(space: Space) -> int | None:
 def headroom(space: Space) -> int | None:
     """Bytes that both guards on space let a run add; None where that can't be asked."""
     most = room(space)
-    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
-    if most is None or not placed:
+    pgs_by_osd = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    if most is None or not pgs_by_osd:
         return most
     for osd in space.osds or ():
-        share = space.pool.raw_per_byte * placed[osd.id] / placed.total()
+        share = space.pool.raw_per_byte * pgs_by_osd[osd.id] / pgs_by_osd.total()
         if share:
             most = min(most, max(0, int((space.nearfull_ratio * osd.total - osd.used) / share)))
     return most
@@ -153,7 +153,7 @@ def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
 
 
 def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
-    for osd, filled in _filled(space, new_bytes):
+    for osd, filled in _fill_levels(space, new_bytes):
         if filled > space.nearfull_ratio * osd.total:
             before, after = (units.percent(100 * used / osd.total) for used in (osd.used, filled))
             return Refusal(
@@ -164,15 +164,15 @@ def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
     return None
 
 
-def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
+def _fill_levels(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
     """Each OSD that has PGs of the pool, with the bytes used on it after the run; the fullest first.
 
     Objects spread evenly over PGs, so that an OSD's share is that of the pool's PGs on it.
     """
-    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
-    total = placed.total()
+    pgs_by_osd = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    total = pgs_by_osd.total()
     raw = new_bytes * space.pool.raw_per_byte
-    fills = [(osd, osd.used + raw * placed[osd.id] / total) for osd in space.osds or () if placed[osd.id]]
+    fills = [(osd, osd.used + raw * pgs_by_osd[osd.id] / total) for osd in space.osds or () if pgs_by_osd[osd.id]]
     return sorted(fills, key=lambda fill: -fill[1] / fill[0].total)
 
 

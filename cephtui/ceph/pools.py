@@ -141,8 +141,8 @@ class CrushRule:
     @property
     def text(self) -> str:
         """``replicated_rule (default~ssd, by host)``."""
-        where = ", ".join([*self.takes, *([f"by {self.failure_domain}"] if self.failure_domain else [])])
-        return f"{self.name} ({where})" if where else self.name
+        place = ", ".join([*self.takes, *([f"by {self.failure_domain}"] if self.failure_domain else [])])
+        return f"{self.name} ({place})" if place else self.name
 
 
 def parse_osd_map(text: str) -> OsdMap:
@@ -260,9 +260,9 @@ def parse_pgs(text: str) -> tuple[Pg, ...]:
 
 
 def _pg(answer: Mapping[str, Any]) -> Pg:
-    placed = answer.get("up") or answer.get("acting") or []
+    numbers = answer.get("up") or answer.get("acting") or []
     pool = str(answer.get("pgid", "")).partition(".")[0]
-    osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
+    osds = tuple(osd for osd in numbers if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
     return Pg(int(pool) if pool.isdigit() else -1, str(answer.get("state", "unknown")), osds)
 
 

@@ -87,7 +87,7 @@ def parse_references(text: str, image: str) -> References:
     """The answer to ``references_argv``: lines where the name is that of a volume, as in ``ceph:vm-1-disk-0``."""
     pairs = _pairs(text)
     files = (file for file, _ in _lines(pairs, image))
-    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in pairs if key == "unreadable"))
+    return References(tuple(dict.fromkeys(files)), tuple(path for key, path in pairs if key == "unreadable"))
 
 
 def parse_limits(text: str, image: str) -> Limits:
@@ -121,8 +121,8 @@ def _number(options: Mapping[str, str], name: str) -> float | None:
 def _lines(pairs: Iterable[tuple[str, str]], image: str) -> Iterator[tuple[str, str]]:
     """The lines in which an image's name is a volume's, each with its file."""
     volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
-    for key, rest in pairs:
-        file, _, line = rest.partition("\t")
+    for key, value in pairs:
+        file, _, line = value.partition("\t")
         if key == "line" and volume.search(line):
             yield file, line
 
@@ -132,7 +132,7 @@ def parse_access(text: str) -> CephAccess:
     pairs = _pairs(text)
 
     def all_of(word: str) -> tuple[str, ...]:
-        return tuple(rest for key, rest in pairs if key == word)
+        return tuple(value for key, value in pairs if key == word)
 
     storages = parse_storage_cfg("\n".join(all_of("storage")))
     return CephAccess(all_of("program"), all_of("file"), all_of("unreadable"), storages)
@@ -140,7 +140,7 @@ def parse_access(text: str) -> CephAccess:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     """The pairs of an answer, which ends with ``done``; raises ValueError."""
-    pairs = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
+    pairs = [(key, value) for key, tab, value in (line.partition("\t") for line in text.splitlines()) if tab]
     if not pairs or pairs[-1][0] != "done":
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return pairs[:-1]

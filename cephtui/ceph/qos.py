@@ -46,8 +46,8 @@ _NAMES = {
 
 def limits_argv(pool: str, image: str | None) -> tuple[str, ...]:
     """The command that reports the Limits of an image, or of the images that are created in a pool."""
-    where = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", pool)
-    return ("rbd", "config", *where, "--format", "json")
+    scope = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", pool)
+    return ("rbd", "config", *scope, "--format", "json")
 
 
 def parse_limits(text: str) -> Limits:

@@ -50,15 +50,8 @@ def pool_stats_argv(pool: str) -> tuple[str, ...]:
     return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
 
 
-def parse_osd_perf(text: str) -> OsdLatency:
-    """The answer to ``OSD_PERF_ARGV``."""
-    found = osd_latency_of(answers.document(text))
-    if found is None:
-        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
-
-
 def osd_latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
+    """The latencies in an answer to ``OSD_PERF_ARGV``; None for any other answer."""
     inner = answers.part(answer, "osdstats") or answer  # not nested before Nautilus
     if "osd_perf_infos" not in inner:
         return None
@@ -81,6 +74,7 @@ def parse_pool_stats(text: str, pool: str) -> PoolRates:
 
 
 def pool_rates_of(answer: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
+    """The rates of a pool, by default the first, in an answer to ``pool_stats_argv``; None for any other answer."""
     for stats in answer:
         if "pool_name" not in stats or pool not in (None, stats["pool_name"]):
             continue

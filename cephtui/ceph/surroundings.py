@@ -41,8 +41,8 @@ class PveStorage:
     @property
     def differs(self) -> str:
         """How images of this storage differ from images that are in its pool alone, in words."""
-        data = f", whose data is in {self.data_pool} (--data-pool {self.data_pool})" if self.data_pool else ""
-        return f"{data}, which uses namespace {self.namespace}" if self.namespace else data
+        data_text = f", whose data is in {self.data_pool} (--data-pool {self.data_pool})" if self.data_pool else ""
+        return f"{data_text}, which uses namespace {self.namespace}" if self.namespace else data_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Surroundings:
     """Paths of files that exist and can't be read."""
 
     @property
-    def others(self) -> tuple[ClusterNode, ...]:
+    def other_nodes(self) -> tuple[ClusterNode, ...]:
         """The other nodes of the Proxmox VE cluster."""
         return tuple(node for node in self.nodes if node.name != self.host)
 
@@ -125,7 +125,7 @@ def parse_surroundings(text: str) -> Surroundings:
         system=parse_release(rows.get("release", ())),
         proxmox=next(iter(all_of("proxmox")), None),
         storages=parse_storages("\n".join(rows.get("storage", ())), host),
-        nodes=_with_addresses(all_of("node"), parse_corosync("\n".join(rows.get("corosync", ())))),
+        nodes=_cluster_nodes(all_of("node"), parse_corosync("\n".join(rows.get("corosync", ())))),
         confs=all_of("conf"),
         keyrings=all_of("keyring"),
         mounts=tuple(map(_unescaped, all_of("mount"))),
@@ -173,7 +173,7 @@ def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
     )
 
 
-def _with_addresses(names: Sequence[str], nodes: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
+def _cluster_nodes(names: Sequence[str], nodes: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
     """The nodes of the cluster; without a cluster, the host has a folder of its own among ``names``."""
     return tuple(nodes) or tuple(ClusterNode(name) for name in names if is_node_name(name))
 

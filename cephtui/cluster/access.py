@@ -27,9 +27,10 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
         log.warning("%s: its Ceph access can't be read: %s", node.name, error)
         return node
     candidates = proxmox.found_access(access)
-    named = proxmox.storage_of(access.storages, pool) if pool else ()
+    pool_storages = proxmox.storage_of(access.storages, pool) if pool else ()
     chosen = next(
-        (candidate for candidate in candidates if candidate.source in named), candidates[0] if candidates else None
+        (candidate for candidate in candidates if candidate.source in pool_storages),
+        candidates[0] if candidates else None,
     )
     if chosen is None or (chosen.source == "/etc/ceph" and node.ceph_id is None):
         return node

@@ -96,12 +96,12 @@ async def guard_service(cluster: ClusterReader, pool: str) -> Refusal | None:
         state = await cluster.status()
         osd_map = await cluster.ask(reader.OSD_MAP)
     except ClusterError as error:
-        return _named(cluster.shell, error)
+        return _refusal_on_node(cluster.shell, error)
     pgs = await cluster.optional(reader.PGS) if state.inactive_pgs else None
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
 
 
-def _named(shell: Shell, error: ClusterError) -> Refusal:
+def _refusal_on_node(shell: Shell, error: ClusterError) -> Refusal:
     """The refusal with the name of the node whose Ceph access was used."""
     return replace(error.refusal, problem=f"{shell.node.name}: {error.refusal.problem}")
 
@@ -138,11 +138,11 @@ async def pool_activity(
             f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
             f"{units.duration(LINGER_SECONDS)}, which is waited for"
         )
-        rates = await _decayed(cluster, query, rates)
+        rates = await _rates_after_decay(cluster, query, rates)
     return pool_guards.activity_of(pool, images, rates, own_load=own_load)
 
 
-async def _decayed(cluster: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
+async def _rates_after_decay(cluster: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
     """Client I/O rates, read again until clients that have ended, and queries, can't be in them any more.
 
     They rise at first where what has ended was short.
@@ -172,7 +172,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
         state = await cluster.status()
         pools = await cluster.pools()
     except ClusterError as error:
-        return Preflight(_named(shell, error))
+        return Preflight(_refusal_on_node(shell, error))
     if state.osds_up < state.osds:
         down = await cluster.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
@@ -212,11 +212,11 @@ async def _environment(
         cluster.optional(_PROFILE),
     )
     rule = (rules or {}).get(pool.crush_rule) if pool else None
-    settings = {**(pool.settings if pool else {}), **(_steps(rule) if rule else {})}
+    settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
     if metadata_pool and metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
-    placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
-    placed = placed if len(placed) <= _OSDS_MOST else Counter()
+    pgs_by_osd = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
+    pgs_by_osd = pgs_by_osd if len(pgs_by_osd) <= _OSDS_MOST else Counter()
     classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
     return ClusterEnvironment(
         fsid=pools.osd_map.fsid or None,
@@ -229,8 +229,8 @@ async def _environment(
         osds_by_class=dict(Counter(classes.values()).most_common(_NAMES_MOST)),
         osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
         failure_domain=rule.failure_domain if rule else None,
-        pgs_by_osd={str(osd): number for osd, number in sorted(placed.items())},
-        class_by_osd={str(osd): classes[osd] for osd in sorted(placed) if osd in classes},
+        pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
+        class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
@@ -244,7 +244,7 @@ async def _environment(
     )
 
 
-def _steps(rule: CrushRule) -> dict[str, str]:
+def _rule_settings(rule: CrushRule) -> dict[str, str]:
     return {"crush_rule steps": setting_text(", ".join(rule.steps))}
 
 

@@ -134,28 +134,28 @@ def image_names(pool: str) -> Query[tuple[str, ...]]:
 
 def image_info(pool: str, image: str) -> Query[ImageInfo]:
     """The properties of an image."""
-    return _of_image(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
+    return _image_query(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
 
 
 def image_use(pool: str, image: str) -> Query[ImageUse]:
     """Who has an image open."""
-    return _of_image(pool, image, images.status_argv(pool, image), images.parse_status)
+    return _image_query(pool, image, images.status_argv(pool, image), images.parse_status)
 
 
 def image_snapshots(pool: str, image: str) -> Query[tuple[str, ...]]:
     """All snapshots of an image."""
-    return _of_image(pool, image, images.snapshots_argv(pool, image), images.parse_snapshots)
+    return _image_query(pool, image, images.snapshots_argv(pool, image), images.parse_snapshots)
 
 
 def image_children(pool: str, image: str) -> Query[tuple[str, ...]]:
     """The clones of an image."""
-    return _of_image(pool, image, images.children_argv(pool, image), images.parse_children)
+    return _image_query(pool, image, images.children_argv(pool, image), images.parse_children)
 
 
 def image_is_sparse(pool: str, image: str) -> Query[bool]:
     """Whether parts of an image were never written."""
     argv = images.usage_argv(pool, image)
-    return _of_image(pool, image, argv, images.parse_is_thin)
+    return _image_query(pool, image, argv, images.parse_is_thin)
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:
@@ -165,7 +165,7 @@ def image_limits(pool: str, image: str | None) -> Query[Limits]:
     return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
 
 
-def _of_image(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:
+def _image_query(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:
     spec = f"{pool}/{image}"
     failure, remedy = f"can't inspect image {spec}", "start cephtui with the right --ceph-id and --ceph-keyring"
     return Query(argv, parse, failure, remedy, spec)

@@ -66,7 +66,7 @@ def _examined(runner: Runner, state: NodeState, *, alone: bool) -> Examined:
     scratch = {} if node.host else {"": "a scratch file in the cache, removed at the end"}
     served = cluster is not None and not cluster.problem
     targets = {**scratch, **{each.spec: each.text for each in candidates_in(around, served=served)}}
-    return Examined(node, environment, "", around, cluster, targets, alone and not around.others)
+    return Examined(node, environment, "", around, cluster, targets, alone and not around.other_nodes)
 
 
 # ---------------------------------------------------------------------------------------------- this machine
