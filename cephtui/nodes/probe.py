@@ -79,9 +79,9 @@ async def probe(shell: Shell) -> NodeEnvironment:
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
     behind = _environment(shell.node, "ceph_prefix", await shell.ceph(argv))
-    own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
+    versions = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
     of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
-    return environment.model_copy(update={"tools": {**own, **of_ceph}})
+    return environment.model_copy(update={"tools": {**versions, **of_ceph}})
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
@@ -128,22 +128,24 @@ def parse_environment(text: str) -> NodeEnvironment:
         for key, value in printed.items()
         if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
     }
-    missing = _under("missing.", values).items()
+    missing = _values_under("missing.", values).items()
     return NodeEnvironment.model_validate(
         {
             **values,
-            "tools": _under("tools.", values),
-            "nic_bits_per_second": _whole_numbers(_under("nics.", values)),
-            "nic_mtu": _whole_numbers(_under("mtu.", values)),
+            "tools": _values_under("tools.", values),
+            "nic_bits_per_second": _whole_numbers(_values_under("nics.", values)),
+            "nic_mtu": _whole_numbers(_values_under("mtu.", values)),
             "settings": {
-                name: value[:_SETTING_MOST] for name, value in _under("settings.", values).items() if name in _SETTINGS
+                name: value[:_SETTING_MOST]
+                for name, value in _values_under("settings.", values).items()
+                if name in _SETTINGS
             },
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
     )
 
 
-def _under(prefix: str, values: dict[str, str]) -> dict[str, str]:
+def _values_under(prefix: str, values: dict[str, str]) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
 

@@ -90,5 +90,5 @@ def reason(failed: Completed) -> str:
     """
     printed = [line.strip() for line in failed.stderr.splitlines() if not line[:1].isspace()]
     lines = spoken(failed.stderr)
-    own = [line for line in lines if line in printed]
-    return one_line((own or lines)[-1]).rstrip(" :") if lines else f"status {failed.status}, no reason given"
+    program_lines = [line for line in lines if line in printed]
+    return one_line((program_lines or lines)[-1]).rstrip(" :") if lines else f"status {failed.status}, no reason given"

@@ -123,7 +123,7 @@ class Attempt:
             config=list(hop.config),
             client_factory=lambda: self._login,
             username=hop.user,
-            known_hosts=([], [], _imported(known_keys.revoked)),
+            known_hosts=([], [], _import_keys(known_keys.revoked)),
             server_host_key_algs=() if hop.own_key_types else _key_algorithms(known_keys, self._certificates),
             host_key_alias=hop.alias,
             keepalive_interval=KEEPALIVE_SECONDS,
@@ -160,7 +160,7 @@ class Attempt:
             case asyncssh.ChannelOpenError():
                 return hop.error(f"the jump host can't reach {hop.host} port {hop.port}: {reason}")
             case asyncssh.ConnectionLost() | ConnectionError():
-                return await self._lost()
+                return await self._loss()
             case asyncssh.DisconnectError() if "authentication failures" in reason:
                 if login.asks_nothing:
                     return AsksNothing()
@@ -170,7 +170,7 @@ class Attempt:
                 )
         return hop.error(f"can't connect: {reason}")
 
-    async def _lost(self) -> Exception:
+    async def _loss(self) -> Exception:
         if self.proxy and (why := await self.proxy.failure()):
             failed = self._hop.error(f"the ProxyCommand failed: {why}")
             return TurnedAway(str(failed)) if _TURNED_AWAY in why else failed
@@ -190,14 +190,14 @@ async def _tcp(hop: Hop) -> socket.socket:
     for family, kind, protocol, _, address in places:
         try:
             async with asyncio.timeout(_ADDRESS_SECONDS / len(places)):
-                return await _dialled(socket.socket(family, kind, protocol), hop.bind, address)
+                return await _connect_socket(socket.socket(family, kind, protocol), hop.bind, address)
         except OSError as error:  # TimeoutError is one
             what = _ERRORS.get(error.errno or errno.ETIMEDOUT) or f"{os.strerror(error.errno or 0).lower()}:"
             problem = problem or f"{what} {address[0]!s} port {hop.port}"
     raise hop.error(problem)
 
 
-async def _dialled(sock: socket.socket, bind: str | None, address: Any) -> socket.socket:
+async def _connect_socket(sock: socket.socket, bind: str | None, address: Any) -> socket.socket:
     """The socket after it was connected; it is closed where that fails."""
     try:
         sock.setblocking(False)
@@ -210,7 +210,7 @@ async def _dialled(sock: socket.socket, bind: str | None, address: Any) -> socke
     return sock
 
 
-def _imported(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
+def _import_keys(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
     imported = []
     for key in keys:
         with contextlib.suppress(asyncssh.KeyImportError):  # of a type that it does not know

@@ -87,8 +87,8 @@ class Hop:
 
     def error(self, text: str) -> TransportError:
         """An error that names the node, and the jump host where it is one."""
-        where = "" if self.typed == self.node.host else f"jump host {self.typed}: "
-        return TransportError(f"{self.node.name}: {where}{text}")
+        place = "" if self.typed == self.node.host else f"jump host {self.typed}: "
+        return TransportError(f"{self.node.name}: {place}{text}")
 
 
 def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
@@ -192,11 +192,11 @@ def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
     ssh = Path("~/.ssh").expanduser()
     users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
     everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
-    places = [*((path, name) for path in (*users, *everyones)), *_of_pve(typed)]
+    places = [*((path, name) for path in (*users, *everyones)), *_pve_key_files(typed)]
     return KnownHost(name, hostkeys.find_keys(places, portless=portless), users[0] if users else None)
 
 
-def _of_pve(host: str) -> list[tuple[Path, str]]:
+def _pve_key_files(host: str) -> list[tuple[Path, str]]:
     """The files with the key of a node of the same Proxmox VE cluster, and the node's name in each."""
     is_name = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host)
     return [(PVE_NODES / host / "ssh_known_hosts", host.lower())] if is_name else []

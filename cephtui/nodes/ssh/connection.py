@@ -71,8 +71,8 @@ def script_of(argv: Sequence[str], before: str = "") -> bytes:
 
 def own_output(output: bytes) -> bytes:
     """The output of a short command itself, without what start-up files print; all of it where it did not begin."""
-    before, begin, own = output.partition(f"{_BEGIN}\n".encode())
-    return own if begin else before
+    before, begin, command_output = output.partition(f"{_BEGIN}\n".encode())
+    return command_output if begin else before
 
 
 class _Session(asyncssh.SSHClientSession[bytes]):
@@ -148,20 +148,20 @@ class SshConnection:
         It is the time that the order to begin takes, and the report of it: network, sshd and pipe,
         but not the start of a shell, as it would be by running ``true``.
         """
-        async with self._within(READY_SECONDS, "not ready to run anything"):
+        async with self._time_limit(READY_SECONDS, "not ready to run anything"):
             self.round_trip_seconds = await self._echoed()
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
-        async with self._turns, self._within(timeout_seconds, "no answer", argv):
+        async with self._turns, self._time_limit(timeout_seconds, "no answer", argv):
             return await self._run(argv, stdin)
 
     async def start(self, command: Command) -> WatchedProcess:
         session = _Session(command, self.round_trip_seconds)
-        async with self._within(READY_SECONDS, "no new session"):
+        async with self._time_limit(READY_SECONDS, "no new session"):
             await self._connection.create_session(lambda: session, LOGIN_LINE, **_PLAIN)
         await until_ready(session.process, self.node.name)
         if self.closed:
-            raise self._failed(None)
+            raise self._failure(None)
         return session.process
 
     async def close(self) -> None:
@@ -184,7 +184,7 @@ class SshConnection:
             await process.wait_closed()
             status = process.returncode
         if status is None:
-            raise self._failed(None)
+            raise self._failure(None)
         output, errors = (decoded(own_output(stream)) for stream in (stdout, stderr))
         return Completed(128 - status if status < 0 else status, output, errors)
 
@@ -215,7 +215,7 @@ class SshConnection:
             process.close()
 
     @contextlib.asynccontextmanager
-    async def _within(self, seconds: float, late: str, argv: Sequence[str] = ()) -> AsyncIterator[None]:
+    async def _time_limit(self, seconds: float, late: str, argv: Sequence[str] = ()) -> AsyncIterator[None]:
         """A time limit for what is done on the connection; each error becomes a TransportError with the command."""
         try:
             async with asyncio.timeout(seconds):
@@ -224,9 +224,9 @@ class SshConnection:
             command = f": {command_text(argv)}" if argv else ""
             raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s{command}") from None
         except (asyncssh.Error, OSError) as error:
-            raise self._failed(error) from None
+            raise self._failure(error) from None
 
-    def _failed(self, error: Exception | None) -> TransportError:
+    def _failure(self, error: Exception | None) -> TransportError:
         if self.closed or not isinstance(error, asyncssh.ChannelOpenError):
             return TransportError(f"{self.node.name}: the connection was lost")
         return TransportError(f"{self.node.name}: no session there (MaxSessions?): {one_line(error.reason)}")

@@ -20,7 +20,7 @@ class Keys:
     def __init__(self, identities: Identities, questions: Questions) -> None:
         self._identities, self._questions = identities, questions
         self._files = [path for path in identities.files if path.exists()]
-        self._in_order = self._offers()
+        self._in_order = self._ordered_keys()
         self._tried: list[Path | None] = []
         """The file of each key that was tried, None for keys of the agent."""
         self._agent: asyncssh.SSHAgentClient | None = None
@@ -42,10 +42,10 @@ class Keys:
             self._agent.close()
             self._agent = None
 
-    async def _offers(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
+    async def _ordered_keys(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
         """The keys in the order of ssh: the agent's, then files; those with a passphrase last."""
         offered = set()
-        for key in await self._of_agent():
+        for key in await self._agent_keys():
             offered.add(key.public_data)
             self._tried.append(None)
             yield key
@@ -62,11 +62,11 @@ class Keys:
                     self._tried.append(path)
                     yield key
         for path in locked:
-            for key in [] if _public(path) in offered else await self._unlocked(path):
+            for key in [] if _public_part(path) in offered else await self._unlock(path):
                 self._tried.append(path)
                 yield key
 
-    async def _of_agent(self) -> Sequence[asyncssh.SSHKeyPair]:
+    async def _agent_keys(self) -> Sequence[asyncssh.SSHKeyPair]:
         """The agent's keys, first those that are also in a file; none where the agent does not answer."""
         if not self._identities.agent:
             return []
@@ -75,9 +75,11 @@ class Keys:
             keys = await self._agent.get_keys()
         except (OSError, ValueError):
             return []
-        wanted = await asyncio.to_thread(lambda: {_public(path) for path in self._files})
-        first = [key for key in keys if key.public_data in wanted]
-        return first if self._identities.only else [*first, *(key for key in keys if key.public_data not in wanted)]
+        public_keys = await asyncio.to_thread(lambda: {_public_part(path) for path in self._files})
+        first = [key for key in keys if key.public_data in public_keys]
+        return (
+            first if self._identities.only else [*first, *(key for key in keys if key.public_data not in public_keys)]
+        )
 
     async def _load(self, path: Path, passphrase: Any) -> Sequence[asyncssh.SSHKeyPair]:
         certificates = [str(file) for file in self._identities.certificates if file.exists()]
@@ -86,10 +88,10 @@ class Keys:
         except OSError as error:
             raise asyncssh.KeyImportError(str(error)) from None
 
-    async def _unlocked(self, path: Path) -> Sequence[asyncssh.SSHKeyPair]:
+    async def _unlock(self, path: Path) -> Sequence[asyncssh.SSHKeyPair]:
         """The keys of a file with a passphrase; an unknown one is asked for when the server wants the key."""
         question = str(path), f"Passphrase for the key {path}:"
-        if str(path) not in self._questions and _public(path):
+        if str(path) not in self._questions and _public_part(path):
 
             def ask(_: str) -> str:
                 self._questions.secret(*question, for_server=False)
@@ -106,7 +108,7 @@ class Keys:
             return []
 
 
-def _public(path: Path) -> bytes | None:
+def _public_part(path: Path) -> bytes | None:
     """The public part of a key file, where it can be read without the passphrase."""
     for file in (f"{path}.pub", str(path)):
         with contextlib.suppress(OSError, asyncssh.KeyImportError):
