@@ -49,7 +49,7 @@ from cephtui.running.changing import run_noted
 from cephtui.running.command import time_limit
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import is_made, newest, not_undone, remedy_of
+from cephtui.sessions.changes import is_change_made, newest_command, not_undone, remedy_of
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import GUIDED_FILE, StoreError, cannot_write
 from cephtui.sessions.verdicts import judge_saved
@@ -156,7 +156,7 @@ class Guided:
         """Of a guided check that is continued: whether the change is made."""
         if self._guided.takes_turns:
             return not_undone(directory) is not None
-        return begun(self._guided, "after", self._runs) > 0 or is_made(directory)
+        return begun(self._guided, "after", self._runs) > 0 or is_change_made(directory)
 
     # ------------------------------------------------------------------ measure, and look
 
@@ -230,7 +230,7 @@ class Guided:
     def _look_at_the_change(self) -> None:
         """Whether it is still as this check has left it, as far as that is noted."""
         directory = self._runner.directory
-        noted = newest(directory) if directory and self._commands.undo else None
+        noted = newest_command(directory) if directory and self._commands.undo else None
         if noted and self._is_changed != (noted.kind == "change"):
             done = "undone" if self._is_changed else "made"
             self._is_changed = not self._is_changed

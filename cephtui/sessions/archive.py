@@ -91,7 +91,7 @@ def rename(root: Path, old: str, new: str) -> Path:
     if problem:
         raise StoreError(problem)
     if new != old:
-        with _held(directory):
+        with _locked(directory):
             _move(directory, target)
     return target
 
@@ -121,7 +121,7 @@ def check_deletable(directory: Path) -> None:
     exists.
     """
     _check_own(directory)
-    with _held(directory):
+    with _locked(directory):
         _check_undone(directory)
 
 
@@ -132,7 +132,7 @@ def delete(directory: Path) -> None:
     """
     _check_own(directory)
     deleted = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
-    with _held(directory):
+    with _locked(directory):
         _check_undone(directory)
         _move(directory, deleted)
     _remove(deleted, directory.name)
@@ -181,7 +181,7 @@ def _check_own(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _held(directory: Path) -> Iterator[None]:
+def _locked(directory: Path) -> Iterator[None]:
     """A session that no other process writes in the block; raises StoreError."""
     try:
         lock = take_lock(directory)

@@ -44,23 +44,23 @@ def left_text(session: str, undo: str) -> str:
 
 def not_undone(directory: Path) -> str | None:
     """The command that would take back what a session has changed; None where nothing is left of it, or none known."""
-    return _undo_of(newest(directory))
+    return _undo_of(newest_command(directory))
 
 
-def newest(directory: Path) -> Ran | None:
+def newest_command(directory: Path) -> Ran | None:
     """The last change, whether it has ended or not, or the last undo that has ended well, whichever was later."""
     return _newest(_commands(directory))
 
 
-def is_made(directory: Path) -> bool:
+def is_change_made(directory: Path) -> bool:
     """Whether the newest command of a session that has ended well made a change."""
-    ended = [ran for ran in _commands(directory) if ran.status == 0]
-    return bool(ended) and ended[-1].kind == "change"
+    succeeded = [ran for ran in _commands(directory) if ran.status == 0]
+    return bool(succeeded) and succeeded[-1].kind == "change"
 
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:
     """Sessions whose change was not undone and that no process writes any more, with the command that undoes it."""
-    directories = _changing(root)
+    directories = _sessions_with_changes(root)
     return [(path, undo) for path in directories if (undo := not_undone(path)) and not is_locked(path)]
 
 
@@ -70,11 +70,12 @@ def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, 
     Of the others it is what they have run since a time: changes and what takes them back. While this session has a
     change in place, since that began to be made: theirs may have taken it back.
     """
-    own = _commands(directory)
-    last, begun = _newest(own), [ran.at for ran in own if ran.kind == "change" and ran.status is None]
-    since = min([since, *begun[-1:]]) if last and last.kind == "change" else since
+    own_commands = _commands(directory)
+    last = _newest(own_commands)
+    begun_at = [ran.at for ran in own_commands if ran.kind == "change" and ran.status is None]
+    since = min([since, *begun_at[-1:]]) if last and last.kind == "change" else since
     changes = list[tuple[str, str, bool]]()
-    for other in _changing(directory.parent):
+    for other in _sessions_with_changes(directory.parent):
         if other != directory:
             theirs = _commands(other)
             last = _newest(theirs)
@@ -84,7 +85,7 @@ def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, 
     return sorted(changes, key=lambda change: not change[2])
 
 
-def _changing(root: Path) -> list[Path]:
+def _sessions_with_changes(root: Path) -> list[Path]:
     """The sessions in which anything was ever changed."""
     return sorted(path.parent for path in root.glob(f"*/{CHANGES_FILE}"))
 

@@ -45,13 +45,13 @@ def why_no_run(path: Path, text: str) -> tuple[str, bool]:
     if name is None or not is_log(text):
         return "", False
     kind = f"fio's {KINDS[name.kind]} log"
-    beside = _beside(path.parent, name)
+    beside = _output_beside(path.parent, name)
     if beside:
         return f"{kind}, whose run is in {beside}", True
     return f"{kind} without the output of its run", False
 
 
-def _beside(folder: Path, log_name: LogName) -> str:
+def _output_beside(folder: Path, log_name: LogName) -> str:
     outputs = [output for output in _names(folder) if read_name(output) is None]
     for output in outputs:
         if log_name.is_of(output, ""):

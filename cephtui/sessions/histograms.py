@@ -27,6 +27,6 @@ def read_histograms(directory: Path, run: Run) -> Mapping[str, Buckets]:
     return {name: buckets for name, buckets in by_flow.items() if buckets}
 
 
-def _add(buckets: dict[int, int], more: Buckets) -> None:
-    for index, number in more.items():
+def _add(buckets: dict[int, int], added: Buckets) -> None:
+    for index, number in added.items():
         buckets[index] = buckets.get(index, 0) + number

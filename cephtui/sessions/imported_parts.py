@@ -45,7 +45,7 @@ def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     ]  # fmt: skip
     if not singly:
         return [ImportedPart(path=str(file.path), problem=file.problem, lost=not file.is_beside)]
-    return list(_together(sorted(singly, key=lambda part: part.line or 0)))
+    return list(_join_alike(sorted(singly, key=lambda part: part.line or 0)))
 
 
 def _part(file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun, run: Run) -> ImportedPart:
@@ -78,7 +78,7 @@ def _problem(run: Run) -> str | None:
     return None
 
 
-def _together(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
+def _join_alike(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
     for (_, _, problem, has_runs), alike in groupby(
         parts, lambda part: (part.what, part.heading, part.problem, bool(part.runs))
     ):

@@ -65,11 +65,16 @@ class Numbering:
         preset = one_line(logged_run.name) or tool
         target = units.DASH if is_variable(logged_run.target) else logged_run.target or units.DASH
         node = logged_run.node if _NODE.fullmatch(logged_run.node) else units.DASH
-        where = (node, *(client.node for client in logged_run.nodes))
-        looks = (target, frozenset(logged_run.options.items()), frozenset(logged_run.other_options.items()), where)
+        node_names = (node, *(client.node for client in logged_run.nodes))
+        looks = (
+            target,
+            frozenset(logged_run.options.items()),
+            frozenset(logged_run.other_options.items()),
+            node_names,
+        )
         batch = self._batch(file, tool, preset, looks, logged_run)
-        alike = (batch, *looks)
-        self._repeats[alike] = self._repeats.get(alike, 0) + 1
+        repeat_key = (batch, *looks)
+        self._repeats[repeat_key] = self._repeats.get(repeat_key, 0) + 1
         result, started = _result(logged_run, node), _started_at(logged_run)
         commands = {"command": result.command}
         nodes = tuple(client.model_copy(update=commands) for client in logged_run.nodes) or (result,)
@@ -77,7 +82,7 @@ class Numbering:
             session=session,
             run=self._number,
             batch=batch,
-            repeat=self._repeats[alike],
+            repeat=self._repeats[repeat_key],
             preset=preset,
             tool=tool,
             target=target,
@@ -206,8 +211,8 @@ def _findings(logged_run: FoundRun) -> Iterable[Finding]:
         and not logged_run.stopped
         and all(finding.code != "short" for finding in logged_run.findings)
     ):
-        lasted = max(total.runtime_seconds for total in logged_run.summary.flows.values())
+        run_seconds = max(total.runtime_seconds for total in logged_run.summary.flows.values())
         by_its_data = logged_run.options.get("time_based") is False  # such a run was meant to last longer
-        short = too_short(lasted, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
-        if short and lasted:  # 0 is not known
+        short = too_short(run_seconds, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
+        if short and run_seconds:  # 0 is not known
             yield short

@@ -60,11 +60,13 @@ def session_row(directory: Path) -> SessionRow | None:
         return None
     writing = is_locked(directory)
     has_row = not writing and ROW_FILE in names
-    figures = kept_figures(directory, names) or _renewed(directory, names) if has_row else session_figures(directory)
+    figures = (
+        kept_figures(directory, names) or _renew_figures(directory, names) if has_row else session_figures(directory)
+    )
     return base.model_copy(update=_with_notes(directory, names, {**figures, "writing": writing}))
 
 
-def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
+def _renew_figures(directory: Path, names: set[str]) -> dict[str, Any]:
     """The figures where row.json is of other files or of an earlier cephtui; row.json is made again."""
     stamps = stamps_of(directory, names)
     figures = session_figures(directory)

@@ -102,9 +102,9 @@ def read_log_file(path: Path) -> LogFile:
             return LogFile(path, problem=problem, modified_at=modified_at, is_beside=has_run)
     unread = _under_headings(log, runs, find_unread(log, runs))
     if not runs:
-        return LogFile(path, unread=unread, problem=_nothing(path, log, unread), modified_at=modified_at)
-    placed = _placed(log, with_seconds(path, text, runs), heading_of(path))
-    return LogFile(path, text, placed, unread, modified_at=modified_at)
+        return LogFile(path, unread=unread, problem=_why_no_runs(path, log, unread), modified_at=modified_at)
+    placed_runs = _place_runs(log, with_seconds(path, text, runs), heading_of(path))
+    return LogFile(path, text, placed_runs, unread, modified_at=modified_at)
 
 
 def _under_headings(log: Log, runs: Sequence[tuple[str, FoundRun]], unread: Sequence[Unread]) -> tuple[Unread, ...]:
@@ -127,7 +127,7 @@ def read_together(paths: Sequence[Path]) -> list[LogFile]:
     return [whole, *(replace(file, text="", runs=()) for file in files[1:] if file.unread)]
 
 
-def _placed(log: Log, runs: Sequence[tuple[str, FoundRun]], above: str) -> tuple[tuple[str, FoundRun], ...]:
+def _place_runs(log: Log, runs: Sequence[tuple[str, FoundRun]], above: str) -> tuple[tuple[str, FoundRun], ...]:
     """The runs of a file, each with the part of the file that it is in, below what its directories say."""
     at = places(log, [(run.line, run.last_line) for _, run in runs])
     return tuple(
@@ -140,7 +140,7 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith(_UTF_16)
 
 
-def _nothing(path: Path, log: Log, unread: Sequence[Unread]) -> str:
+def _why_no_runs(path: Path, log: Log, unread: Sequence[Unread]) -> str:
     if not log.text.strip():
         return "the file is empty"
     what = JOB_FILES.get(path.suffix)

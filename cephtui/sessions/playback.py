@@ -237,9 +237,9 @@ class _Phase:
         merged = self._merger.add(output.node, readings, self.seconds)
         if ended:
             merged += self._merger.end(output.node, self.seconds)
-        own = [as_sample(run, preset, output.node, r, preparing=self.preparing) for r in readings]
+        samples = [as_sample(run, preset, output.node, reading, preparing=self.preparing) for reading in readings]
         of_all = [as_sample(run, preset, None, m.reading, m.missing, preparing=self.preparing) for m in merged]
-        return [*own, *of_all]
+        return [*samples, *of_all]
 
 
 class Playback:
@@ -310,13 +310,13 @@ class Playback:
 
     def _phase(self, phase: _Phase, seconds: float) -> Iterator[Event]:
         while (due := phase.next_due()) is not None and due <= seconds:
-            yield from self._beside(phase, due)
+            yield from self._other_events(phase, due)
             yield from phase.take()
             if self._is_over:
                 yield from phase.end(all_of_them=False)
-        yield from self._beside(phase, seconds)
+        yield from self._other_events(phase, seconds)
 
-    def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
+    def _other_events(self, phase: _Phase, seconds: float) -> Iterator[Event]:
         """Cluster samples, ends of nodes and marks during a phase."""
         while (sample := self._cluster.peek_at(ClusterSample)) is not None:
             if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
@@ -362,10 +362,10 @@ class Follower:
     def drain(self) -> list[Event]:
         """All events since the last call; raises StoreError."""
         if self._playback is None or self._playback.over:
-            self._playback = self._following()
+            self._playback = self._next_playback()
         return self._playback.until(float("inf")) if self._playback else []
 
-    def _following(self) -> Playback | None:
+    def _next_playback(self) -> Playback | None:
         """The playback of the newest run; the same playback where no newer run has begun."""
         try:
             runs = store.run_directories(self._directory)

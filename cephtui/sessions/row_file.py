@@ -83,11 +83,13 @@ def _stamp(path: str) -> list[int] | None:
 def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
     """The content of row.json; None where it is broken, of another version, or does not fit the files any more."""
     try:
-        kept = load_json(read_bytes(directory / ROW_FILE))
-        made_by = (kept["schema_version"], kept["cephtui_version"])
-        if made_by != (SCHEMA_VERSION, __version__) or kept["files"] != stamps_of(directory, names):
+        content = load_json(read_bytes(directory / ROW_FILE))
+        made_by = (content["schema_version"], content["cephtui_version"])
+        if made_by != (SCHEMA_VERSION, __version__) or content["files"] != stamps_of(directory, names):
             return None
-        row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
+        row = SessionRow.model_validate(
+            {"session": "", "path": "", **{name: content["row"][name] for name in _FIGURES}}
+        )
         return {name: getattr(row, name) for name in _FIGURES}
     except (OSError, ValueError, LookupError, TypeError):
         return None

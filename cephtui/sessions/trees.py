@@ -75,7 +75,7 @@ def heading_of(path: Path) -> str:
         return " / ".join(levels)
     if _BENCH_FIO.fullmatch(path.name):
         parts = [part for part in path.parts[-4:-1] if part != path.anchor]
-        first = next((n for n in reversed(range(len(parts))) if not _SIZE_OR_MIX.fullmatch(parts[n])), 0)
+        first = next((index for index in reversed(range(len(parts))) if not _SIZE_OR_MIX.fullmatch(parts[index])), 0)
         return " / ".join(parts[first:])
     return ""
 
@@ -90,8 +90,8 @@ def join_clients(clients: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, di
         by_node.setdefault(host, []).append(run)
         files.setdefault(host, path.name)
     processes = max(map(len, by_node.values()))
-    options = _same([run.options for run in runs])
-    other = {**_settings(clients[0][0]), **_same([run.other_options for run in runs])}
+    options = _common([run.options for run in runs])
+    other = {**_settings(clients[0][0]), **_common([run.other_options for run in runs])}
     if processes > 1:
         other["processes"] = str(processes)
     whole = replace(
@@ -121,7 +121,7 @@ def _host(path: Path) -> str:
     return match["host"] if match else path.name
 
 
-def _same(options: Sequence[Mapping[str, V]]) -> dict[str, V]:
+def _common(options: Sequence[Mapping[str, V]]) -> dict[str, V]:
     return {name: value for name, value in options[0].items() if all(other.get(name) == value for other in options)}
 
 

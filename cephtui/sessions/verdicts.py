@@ -76,7 +76,7 @@ def _overlap(sides: _Runs, earlier: _Runs) -> bool:
 
 def is_kept(judged: Judgement, directory: Path) -> bool:
     """Whether a session has these verdicts already: of the same runs, by the same criteria."""
-    return {_asked(verdict) for verdict in judged.deciding} <= {_asked(verdict) for verdict in read_verdicts(directory)}
+    return {_basis(verdict) for verdict in judged.deciding} <= {_basis(verdict) for verdict in read_verdicts(directory)}
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
@@ -85,7 +85,7 @@ def keep_verdicts(judged: Judgement, directory: Path) -> None:
         append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
 
 
-def _asked(verdict: Verdict) -> object:
+def _basis(verdict: Verdict) -> object:
     """What a verdict follows from: its runs and its criteria."""
     runs = verdict.preset, verdict.direction, verdict.figure, verdict.before, verdict.after
     return *runs, verdict.require_percent, verdict.same_percent, verdict.confidence, verdict.looks_most

@@ -70,11 +70,11 @@ def _is_there(session: Path) -> bool:
 def _make(place: Path) -> None:
     """Unpack the demo in one step, and remove what other releases and killed processes have left; raises OSError."""
     paths.make_private(place.parent)
-    with _alone(place.parent):
+    with _exclusive(place.parent):
         if _is_there(place / SESSION):
             return  # by another process, meanwhile
-        for left in place.parent.glob(f"*{_PREFIX}*"):
-            _remove(left)
+        for path in place.parent.glob(f"*{_PREFIX}*"):
+            _remove(path)
         new = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=place.parent))  # for this user only
         try:
             unpack(new)
@@ -86,17 +86,17 @@ def _make(place: Path) -> None:
             shutil.rmtree(new, ignore_errors=True)
 
 
-def _remove(left: Path) -> None:
+def _remove(path: Path) -> None:
     """Remove a directory that no process uses, or a file; where that fails, it stays."""
     with contextlib.suppress(OSError):
-        if left.is_symlink() or not left.is_dir():
-            left.unlink()
-        elif not _is_held(left):
-            shutil.rmtree(left, ignore_errors=True)
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        elif not _is_held(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _exclusive(folder: Path) -> Iterator[None]:
     """A block that one process at a time enters, where the file system has locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
