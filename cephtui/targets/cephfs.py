@@ -83,9 +83,9 @@ class CephfsKind(TargetKind):
         ]
 
     def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
-        named = {storage.path: f"storage {storage.name}: " for storage in surroundings.storages}
+        titles = {storage.path: f"storage {storage.name}: " for storage in surroundings.storages}
         return [
-            self.candidate(f"{path}/cephtui", f"{named.get(path, '')}a new file on the CephFS mounted on {path}", None)
+            self.candidate(f"{path}/cephtui", f"{titles.get(path, '')}a new file on the CephFS mounted on {path}", None)
             for path in surroundings.mounts
             if "\\" not in path
         ]
@@ -94,8 +94,8 @@ class CephfsKind(TargetKind):
 def parse_facts(text: str) -> CephfsFacts:
     """The facts in the output of the script; what it did not print is None."""
     fields: Mapping[str, str] = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    named = _NAMED.search(fields.get("options", "")) or _SOURCE.match(fields.get("source", ""))
-    return CephfsFacts(fields.get("type") or None, named[1] if named else None, fields.get("pool") or None)
+    match = _NAMED.search(fields.get("options", "")) or _SOURCE.match(fields.get("source", ""))
+    return CephfsFacts(fields.get("type") or None, match[1] if match else None, fields.get("pool") or None)
 
 
 async def _default_pool(shell: Shell, directory: str, name: str | None) -> str:

@@ -99,19 +99,19 @@ class DeviceKind(TargetKind):
         if answer.status != 0:
             return f"can't list the devices: {reason(answer)}"
         block_devices = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
-        listed = [self._listed(facts) for facts in block_devices]
+        listed = [self._listed_candidate(facts) for facts in block_devices]
         on_found(listed)
-        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspect_candidate(shell, candidate), on_found)
         return "" if listed else "there are no block devices"
 
-    def _listed(self, facts: DeviceFacts) -> Candidate:
+    def _listed_candidate(self, facts: DeviceFacts) -> Candidate:
         path = facts.aliases[0]
         refusal = devices.guard_listed(path, facts)
         backing = f" on {facts.backing}" if facts.backing else ""
         text = f"{units.size(facts.size)}{backing}"
         return self.candidate(path, text if refusal else f"{text}, {NOT_INSPECTED}", refusal)
 
-    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspect_candidate(self, shell: Shell, listed: Candidate) -> Candidate:
         path = listed.spec.removeprefix("device:")
         try:
             state = await DeviceTarget(path).inspect(shell, _WRITING)
@@ -120,9 +120,9 @@ class DeviceKind(TargetKind):
         return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), state.refusal)
 
 
-def parse_path(text: str, rest: str) -> str:
+def parse_path(text: str, path_text: str) -> str:
     """The path in a target's text; raises TargetError."""
-    path = os.path.normpath(parse_file_path(text, rest))
+    path = os.path.normpath(parse_file_path(text, path_text))
     if not path.startswith("/dev/"):
-        raise TargetError(f"target {text!r}: expected a path below /dev; for a file use file:{rest}")
+        raise TargetError(f"target {text!r}: expected a path below /dev; for a file use file:{path_text}")
     return path

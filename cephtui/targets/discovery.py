@@ -115,17 +115,17 @@ def _room_text(space: Space) -> str:
 
 def known_nodes(config: Config) -> tuple[KnownNode, ...]:
     """This machine, the nodes and groups of the config file, and the hosts of the SSH configuration, which is read."""
-    named = {nodes.LOCAL: KnownNode(nodes.LOCAL, "this machine")}
-    named |= {name: KnownNode(name, _node_text(node)) for name, node in config.nodes.items()}
-    named |= {name: KnownNode(name, _group_text(some), some) for name, some in config.groups.items()}
+    by_name = {nodes.LOCAL: KnownNode(nodes.LOCAL, "this machine")}
+    by_name |= {name: KnownNode(name, _node_text(node)) for name, node in config.nodes.items()}
+    by_name |= {name: KnownNode(name, _group_text(members), members) for name, members in config.groups.items()}
     near = {name: KnownNode(name, f"Proxmox VE node, {_node_text(node)}") for name, node in config.neighbours.items()}
-    named |= {name: node for name, node in near.items() if name not in named}
-    return (*named.values(), *_ssh_nodes(config, named))
+    by_name |= {name: node for name, node in near.items() if name not in by_name}
+    return (*by_name.values(), *_ssh_nodes(config, by_name))
 
 
-def _ssh_nodes(config: Config, named: Mapping[str, KnownNode]) -> Iterable[KnownNode]:
+def _ssh_nodes(config: Config, by_name: Mapping[str, KnownNode]) -> Iterable[KnownNode]:
     hosts = nodes.ssh_hosts(config.ssh_config)
-    return (KnownNode(host, "from the SSH configuration") for host in hosts if host not in named)
+    return (KnownNode(host, "from the SSH configuration") for host in hosts if host not in by_name)
 
 
 def _node_text(node: Node) -> str:

@@ -220,10 +220,10 @@ def confirm_names(path: str) -> tuple[str, str]:
     return path, PurePosixPath(path).name
 
 
-def parse_path(text: str, rest: str) -> str:
+def parse_path(text: str, path_text: str) -> str:
     """The absolute path in a target's text; raises TargetError."""
     try:
-        path = Path(rest).expanduser().absolute()
+        path = Path(path_text).expanduser().absolute()
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
     except OSError:
@@ -312,16 +312,16 @@ def _is_osds(path: str, facts: FileFacts) -> Refusal:
 
 def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
     """Why a file may not be used, given up or not: somebody has it open, locked or behind a device."""
-    other = "wait for its end or choose another file"
+    remedy = "wait for its end or choose another file"
     if facts.swaps:
         return Refusal(f"{path} is used as swap space", "choose another file")
     if facts.holders:
         return Refusal(f"{path} is behind {listed(facts.holders)}", "choose another file")
     if facts.openers:
-        return Refusal(f"{path} is in use by {listed(facts.openers)}", other)
+        return Refusal(f"{path} is in use by {listed(facts.openers)}", remedy)
     if facts.claim == "busy":
         who = "another process, perhaps in a container or on another host"
-        return Refusal(f"{path} is open or locked by {who}", other)
+        return Refusal(f"{path} is open or locked by {who}", remedy)
     return None
 
 

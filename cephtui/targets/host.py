@@ -101,7 +101,7 @@ class HostTarget(Target):
         addresses = (
             by_network
             if PUBLIC in by_network
-            else {PUBLIC: self._by_ssh(interfaces, printed.get("ssh", "")), **by_network}
+            else {PUBLIC: self._ssh_address(interfaces, printed.get("ssh", "")), **by_network}
         )
         return replace(self, addresses=addresses, port=port, fsid=fsid, is_known=PUBLIC in by_network)
 
@@ -110,11 +110,11 @@ class HostTarget(Target):
         if self.address not in addresses:
             raise TargetFault(f"{self.name} has no address {self.address}: it has {', '.join(addresses) or 'none'}")
 
-    def _by_ssh(self, interfaces: Sequence[Interface], connected: str) -> str:
+    def _ssh_address(self, interfaces: Sequence[Interface], connected: str) -> str:
         """The address that SSH uses; behind sudo or in a container, where that is not known, the first address."""
         addresses = [str(interface.ip) for interface in interfaces]
-        wanted = (connected, (self.node.host if self.node else None) or "")
-        reachable = next((address for address in (*wanted, *addresses) if address in addresses), None)
+        preferred = (connected, (self.node.host if self.node else None) or "")
+        reachable = next((address for address in (*preferred, *addresses) if address in addresses), None)
         if reachable is None:
             raise TargetFault(f"{self.name} has no address that other nodes can reach")
         return reachable

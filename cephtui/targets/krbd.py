@@ -309,7 +309,7 @@ def _file_in(directory: str) -> str:
     return f"{directory}/mnt/data"
 
 
-def _waits(shell: Shell, has_udev: bool) -> tuple[str, ...]:
+def _udev_options(shell: Shell, has_udev: bool) -> tuple[str, ...]:
     """The options for a mapping that does not wait for udev: rbd would wait for ever where udev is absent, or in a
     container.
     """
@@ -319,7 +319,7 @@ def _waits(shell: Shell, has_udev: bool) -> tuple[str, ...]:
 
 async def _map(shell: Shell, name: str, facts: KrbdFacts) -> str:
     """Map an image, and return its device; raises TargetFault and TransportError."""
-    argv = ("rbd", "map", *_waits(shell, facts.udev), name)
+    argv = ("rbd", "map", *_udev_options(shell, facts.udev), name)
     mapped = await shell.ceph(argv, timeout_seconds=_MAP_SECONDS)
     device = re.search(r"^/dev/rbd\d+$", mapped.stdout, re.MULTILINE)
     if mapped.status != 0 or device is None:
@@ -335,7 +335,7 @@ async def _withdraw(shell: Shell, image: str) -> Removed | None:
         return Removed(_STATUSES.get(answer.status, "failed"), reason(answer))
     lines = [line.partition("\t") for line in answer.stdout.splitlines()]
     fields = {key: value for key, _, value in lines}
-    holders, waits = fields.get("holders", ""), _waits(shell, "udev" in fields)
+    holders, waits = fields.get("holders", ""), _udev_options(shell, "udev" in fields)
     for device in (value for key, _, value in lines if key == "device"):
         unmapped = await shell.ceph(("rbd", "unmap", *waits, device), timeout_seconds=_MAP_SECONDS)
         if unmapped.status != 0:

@@ -38,7 +38,7 @@ class ConnectionSettings:
     @property
     def is_own(self) -> bool:
         """Whether the user's settings are those of the list, Ceph access left out."""
-        return self.own is not None and _but_ceph(self.own) == _but_ceph(self.listed)
+        return self.own is not None and _without_ceph(self.own) == _without_ceph(self.listed)
 
     def fits(self, node: Node) -> bool:
         """Whether the user's node, with the Ceph access that was found on it, is the list's."""
@@ -49,19 +49,19 @@ class ConnectionSettings:
         """Why the list's settings can't be used, even if the user agrees."""
         if len(describe(self.listed)) > _LONGEST:
             return "its settings in the list are too long to be read"
-        named = [name for name in (self.listed.host, self.listed.user) if name is not None]
-        return None if all(map(_PLAIN.fullmatch, named)) else "its host or user in the list is not valid"
+        logins = [name for name in (self.listed.host, self.listed.user) if name is not None]
+        return None if all(map(_PLAIN.fullmatch, logins)) else "its host or user in the list is not valid"
 
 
-def connection_settings(undo: Undo, own: Mapping[str, Node]) -> ConnectionSettings:
-    """How the node of a leftover is reached; ``own`` are the user's nodes by their names."""
-    kind, rest = target_kind(undo.target), undo.target.partition(":")[2]
+def connection_settings(undo: Undo, user_nodes: Mapping[str, Node]) -> ConnectionSettings:
+    """How the node of a leftover is reached; ``user_nodes`` are the user's nodes by their names."""
+    kind, name = target_kind(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
-    mine = own.get(undo.node)
+    mine = user_nodes.get(undo.node)
     if kind is not None and kind.leaves_files:
-        return ConnectionSettings(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
+        return ConnectionSettings(_without_ceph(listed), _without_ceph(mine) if mine else None, None)
     in_pool = kind is None or kind.in_pool
-    return ConnectionSettings(listed, mine, rest.partition("/")[0] if in_pool else None)
+    return ConnectionSettings(listed, mine, name.partition("/")[0] if in_pool else None)
 
 
 def describe(node: Node) -> str:
@@ -70,6 +70,6 @@ def describe(node: Node) -> str:
     return " ".join(f"{key}={json.dumps(value)}" for key, value in settings.items()) or "this machine"
 
 
-def _but_ceph(node: Node) -> Node:
+def _without_ceph(node: Node) -> Node:
     """The node without Ceph access; the prefix is kept where Ceph is not asked."""
     return node.model_copy(update=dict.fromkeys(_CEPH_FIELDS))

@@ -208,13 +208,13 @@ class NewPoolKind(TargetKind):
             osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
         except ClusterError as error:
             return Removed("failed", str(error))
-        there = osd_map.pools.get(name)
-        if there and there.owner != owner:
+        existing = osd_map.pools.get(name)
+        if existing and existing.owner != owner:
             by_hand = f"if it is yours: ceph osd pool rm {name}"
             return Removed("not ours", f"it does not carry the mark of its session; {by_hand}")
-        names = [unmarked, name] if there else [unmarked]
+        names = [unmarked, name] if existing else [unmarked]
         argv = new_pool.delete_argv(names, unmarked)
         answer = await shell.ceph(argv, timeout_seconds=_DELETE_SECONDS)
         if answer.status != 0:
             return Removed("failed", _why(answer))
-        return Removed("done" if there or unmarked in osd_map.pools else "absent")
+        return Removed("done" if existing or unmarked in osd_map.pools else "absent")

@@ -66,8 +66,10 @@ class OsdTarget(Target):
             state, tree, pools = await cluster.status(), await cluster.ask(reader.TREE), await cluster.pools()
         except ClusterError as error:
             return TargetState(error.refusal)
-        osds = chosen(self.which, tree)
-        refusal = guard_osds(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
+        osds = osd_numbers(self.which, tree)
+        refusal = guard_osds(self.which, osds, tree, state) or guard_room(
+            osds, pools, sum(part.bytes for part in use.parts)
+        )
         refusal = refusal or await _guard_caps(shell, osds[0])
         small = units.parse_size(str(use.options["block-size"])) < _SMALL_BLOCK
         return TargetState(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
@@ -102,16 +104,16 @@ class OsdKind(TargetKind):
             return []
         names = {key: _names(key, tree) for key in ("class", "host")}
         choices = [f"{key}={name}" for key, values in names.items() if len(values) > 1 for name in values]
-        return [self._offered(which, chosen(which, tree), tree, state) for which in ("*", *choices)]
+        return [self._candidate_of(which, osd_numbers(which, tree), tree, state) for which in ("*", *choices)]
 
-    def _offered(self, which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Candidate:
+    def _candidate_of(self, which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Candidate:
         """A candidate; as OSDs usually hold the data of pools, it needs confirmation."""
         number = f"{len(osds)} OSD{'s' * (len(osds) != 1)}"
-        text = f"the stores of {number} themselves ({_named(osds)}), {ASKS_FIRST}"
+        text = f"the stores of {number} themselves ({_osd_names(osds)}), {ASKS_FIRST}"
         return self.candidate(which, text, guard_osds(which, osds, tree, state))
 
 
-def chosen(which: str, tree: CrushTree) -> list[int]:
+def osd_numbers(which: str, tree: CrushTree) -> list[int]:
     """The numbers of the OSDs that ``which`` names, whether or not they exist."""
     if _NUMBERS.fullmatch(which):
         return [int(number) for number in which.split(",")]
@@ -129,13 +131,15 @@ def guard_osds(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterS
     """Why these OSDs can't be told to write, or None: they do not exist, are down, or the cluster is not well."""
     buckets = {number: bucket for number, bucket in tree.buckets.items() if bucket.kind == "osd"}
     if unknown := [osd for osd in osds if osd not in buckets]:
-        return Refusal(f"there is no {_named(unknown)}", f"the cluster has {_named(sorted(buckets)) or 'no OSD'}")
+        return Refusal(
+            f"there is no {_osd_names(unknown)}", f"the cluster has {_osd_names(sorted(buckets)) or 'no OSD'}"
+        )
     if not osds:
         return Refusal(f"there is no OSD of {which.replace('=', ' ')}", f"choose one of: {_choices(which, tree)}")
     if down := [osd for osd in osds if not buckets[osd].is_up]:
         up = ",".join(str(osd) for osd in osds if osd not in down)
         alternative = f", or measure the others: --target osd:{up}" if up else ""
-        return Refusal(f"{_named(down)} {_is(down)} down", f"start {_it(down)}{alternative}")
+        return Refusal(f"{_osd_names(down)} {_is(down)} down", f"start {_it(down)}{alternative}")
     return _guard_state(state)
 
 
@@ -150,8 +154,10 @@ def guard_room(osds: Sequence[int], pools: Pools, portion_bytes: int) -> Refusal
     needed, ratio = _ROOM * portion_bytes, pools.osd_map.nearfull_ratio
     for usage in pools.osds or ():
         if usage.id in osds and usage.used + needed > ratio * usage.total:
-            used, near = units.percent(100 * usage.used / usage.total), units.percent(100 * ratio)
-            text = f"osd.{usage.id} is {used} full, and needs {units.size(needed)} below nearfull ({near})"
+            used_percent, near_percent = units.percent(100 * usage.used / usage.total), units.percent(100 * ratio)
+            text = (
+                f"osd.{usage.id} is {used_percent} full, and needs {units.size(needed)} below nearfull ({near_percent})"
+            )
             return Refusal(text, "make room first, or choose other OSDs")
     return None
 
@@ -175,26 +181,28 @@ def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) 
     warning = _CAN_HANG if small else ""
     remedy = "wait for a quiet hour, choose other OSDs, or allow it with --shared-pool"
     if pools.pgs is None:
-        text = f"whose clients {_named(osds)} {'serve' if len(osds) > 1 else 'serves'} can't be asked: no permission"
+        text = (
+            f"whose clients {_osd_names(osds)} {'serve' if len(osds) > 1 else 'serves'} can't be asked: no permission"
+        )
         return Refusal(text + warning, remedy, confirm=spec, confirm_kind="shared-pool")
-    served = dict(_served(osds, pools))
+    served = dict(_pools_by_osd(osds, pools))
     if not served:
         return None
     by_pools: dict[tuple[str, ...], list[int]] = {}
     for osd, names in served.items():
         by_pools.setdefault(names, []).append(osd)
-    texts = [f"{_named(same)} {'serve' if len(same) > 1 else 'serves'} the clients of pool{'s' * (len(names) > 1)} "
+    texts = [f"{_osd_names(same)} {'serve' if len(same) > 1 else 'serves'} the clients of pool{'s' * (len(names) > 1)} "
              f"{answers.listed(names, _SHOWN_MOST)}" for names, same in by_pools.items()]  # fmt: skip
     text = f"{answers.listed(texts)}, which wait while an OSD writes"
     return Refusal(text + warning, remedy, confirm=spec, confirm_kind="shared-pool")
 
 
-def _served(osds: Iterable[int], pools: Pools) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _pools_by_osd(osds: Iterable[int], pools: Pools) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The OSDs with the pools that have data on them, as far as is known; the manager's pools have no clients."""
-    placed = {pool.name: _osds_of(pools.pgs_of(pool) or ()) for pool in pools.osd_map.pools.values()
+    osds_by_pool = {pool.name: _osds_of(pools.pgs_of(pool) or ()) for pool in pools.osd_map.pools.values()
               if "mgr" not in "".join(pool.applications) and _has_data(pools.usage, pool.name)}  # fmt: skip
     for osd in osds:
-        names = tuple(sorted(name for name, holding in placed.items() if osd in holding))
+        names = tuple(sorted(name for name, holding in osds_by_pool.items() if osd in holding))
         if names:
             yield osd, names
 
@@ -208,7 +216,7 @@ def _has_data(usage: Mapping[str, PoolUsage] | None, name: str) -> bool:
     return pool_usage is None or pool_usage.objects > 0
 
 
-def _named(osds: Sequence[int]) -> str:
+def _osd_names(osds: Sequence[int]) -> str:
     """The names of OSDs: ``osd.0, osd.1 and 4 more``."""
     return answers.listed([f"osd.{osd}" for osd in osds], _SHOWN_MOST)
 

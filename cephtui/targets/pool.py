@@ -124,12 +124,14 @@ async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> 
         return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
     argv = objects.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
     answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
-    left = answer.stdout.strip()
+    remaining = answer.stdout.strip()
     if answer.status == 0:
         return Removed("done")
     if answer.status == objects.ABSENT_STATUS or _NO_POOL.search(answer.stderr):
         return Removed("absent")
     if answer.status == objects.OTHERS_STATUS:
         by_hand = f"if they are yours: rados -p {pool} -N {namespace} ls, and rm each"
-        return Removed("not ours", f"its {left} objects do not carry the mark of its session; {by_hand}")
-    return Removed("busy" if left.isdigit() else "failed", f"{left or 'some'} objects are left: {reason(answer)}")
+        return Removed("not ours", f"its {remaining} objects do not carry the mark of its session; {by_hand}")
+    return Removed(
+        "busy" if remaining.isdigit() else "failed", f"{remaining or 'some'} objects are left: {reason(answer)}"
+    )

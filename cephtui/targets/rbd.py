@@ -80,8 +80,8 @@ class RbdPool(Target):
         """Ask which images exist already; the guards of the pool are those of the cluster."""
         prefilled = [part for part in use.parts if part.spec in use.prefilled]
         identities = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in prefilled))
-        there = {part.spec: identity for part, identity in zip(prefilled, identities, strict=True) if identity}
-        return TargetState(identities=there, to_create=use.parts)
+        existing = {part.spec: identity for part, identity in zip(prefilled, identities, strict=True) if identity}
+        return TargetState(identities=existing, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make an image, whose id is its identity. An image of this console session that is too small is made again."""
@@ -194,17 +194,17 @@ class RbdKind(TargetKind):
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """The images of a pool: all names at once, then the facts of each image."""
         names = await ClusterReader(shell).ask(reader.image_names(name))
-        listed = [self._listed(name, image) for image in sorted(names, key=by_number)]
+        listed = [self._listed_candidate(name, image) for image in sorted(names, key=by_number)]
         on_found(listed)
-        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspect_candidate(shell, candidate), on_found)
         return "" if names else f"pool {name} has no images"
 
-    def _listed(self, pool: str, image: str) -> Candidate:
+    def _listed_candidate(self, pool: str, image: str) -> Candidate:
         """A candidate before it is inspected; a guest's disk is recognised by its name."""
         refusal = images.guard_name(pool, image)
         return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_INSPECTED}", refusal)
 
-    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspect_candidate(self, shell: Shell, listed: Candidate) -> Candidate:
         name = listed.spec.removeprefix("rbd:")
         pool, _, image = name.partition("/")
         try:
@@ -261,10 +261,10 @@ async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
 
 async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> TargetState:
     """The image behind a device of the node, whose own mapping is no reason to refuse."""
-    own = frozenset({mapping.client} if mapping.client is not None else ())
+    own_clients = frozenset({mapping.client} if mapping.client is not None else ())
     # giving up the device gives up the image behind it
     agreed = replace(use, destroy=(*use.destroy, f"{mapping.pool}/{mapping.image}"))
-    return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
+    return await inspect_image(shell, mapping.pool, mapping.image, agreed, own_clients)
 
 
 async def find_image(shell: Shell, pool: str, image: str) -> ImageInfo | None:
@@ -295,8 +295,8 @@ async def make_image(
     """
     pool, _, image = name.partition("/")
     unmarked = f"{pool}/{_unmarked_name(image, owner)}"
-    data = ("--data-pool", data_pool) if data_pool else ()
-    create = ("rbd", "create", "--size", f"{size_bytes}B", *data, *options, unmarked)
+    data_option = ("--data-pool", data_pool) if data_pool else ()
+    create = ("rbd", "create", "--size", f"{size_bytes}B", *data_option, *options, unmarked)
     done = await shell.ceph(create)
     if done.status == _EXISTS_STATUS:  # of an attempt that was broken off
         await shell.ceph(_remove_argv(unmarked))
@@ -304,7 +304,7 @@ async def make_image(
     if done.status == 0:
         done = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
     if done.status == 0:
-        done = await _renamed(shell, unmarked, name, owner)
+        done = await _rename(shell, unmarked, name, owner)
     identity = await _identity(shell, name) if done.status == 0 else None
     if not identity:
         raise TargetFault(f"can't create image {name}: {reason(done)}")
@@ -316,7 +316,7 @@ def _unmarked_name(image: str, owner: str) -> str:
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{image}'.encode()).hexdigest()[:32]}"
 
 
-async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
+async def _rename(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
     """Give an image its own name; an image of the same owner that has the name is removed first."""
     rename = ("rbd", "rename", unmarked, name)
     done = await shell.ceph(rename)
@@ -339,8 +339,8 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
         return Removed("not ours", f"{pool}/{image} is not named as cephtui names its images")
     if owner:
         unmarked = _unmarked_name(image, owner)
-        left = await shell.ceph(images.info_argv(pool, unmarked))
-        if not answers.missing(left.status, left.stderr):
+        remaining = await shell.ceph(images.info_argv(pool, unmarked))
+        if not answers.missing(remaining.status, remaining.stderr):
             removed = await _remove_image(shell, pool, unmarked)
             if removed.status != "done":
                 return removed
@@ -381,10 +381,10 @@ async def reason_to_keep(shell: Shell, pool: str, image: str, owner: str | None)
 async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
     """Remove an image that is known to be cephtui's, if it exists."""
     answer = await shell.ceph(_remove_argv(f"{pool}/{image}"), timeout_seconds=300.0)
-    left = await shell.ceph(images.info_argv(pool, image))
-    if answers.missing(left.status, left.stderr):
+    remaining = await shell.ceph(images.info_argv(pool, image))
+    if answers.missing(remaining.status, remaining.stderr):
         return Removed("done")
-    failed = answer if answer.status != 0 else left
+    failed = answer if answer.status != 0 else remaining
     busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
     return Removed("busy" if busy else "failed", reason(failed))
 

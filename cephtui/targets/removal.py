@@ -30,13 +30,13 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
         return _absent_file(name, undo.mount, removed.text)
     pool, _, part = name.partition("/")
     try:
-        now = await _name_now(shell, pool, undo)
+        current_name = await _name_now(shell, pool, undo)
     except ClusterError as error:
         return Removed("failed", str(error))
-    if now is None:
+    if current_name is None:
         return Removed("done", f"it was removed with its pool: there is no pool {pool} any more")
-    if now != pool:
-        removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
+    if current_name != pool:
+        removed = await kind.remove(shell, f"{current_name}/{part}", undo.owner)
     return Removed("done", "it was removed already") if removed.status == "absent" else removed
 
 
@@ -56,8 +56,8 @@ async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
     """
     osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
     if undo.cluster and osd_map.fsid != undo.cluster:
-        where = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
-        raise ClusterError(where, "start cephtui with the right --ceph-conf and --ceph-keyring")
+        problem = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
+        raise ClusterError(problem, "start cephtui with the right --ceph-conf and --ceph-keyring")
     if undo.pool_id is None:
         return pool if pool in osd_map.pools else None
     return next((other.name for other in osd_map.pools.values() if other.id == undo.pool_id), None)

@@ -136,8 +136,8 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
 
 def openers_of(values: Iterable[str]) -> tuple[str, ...]:
     """The processes that have a device open, as ``kvm (4711)``."""
-    named = (value.partition("\t") for value in values)
-    return _unique(f"{name or 'process'} ({process})" for process, _, name in named)
+    processes = (value.partition("\t") for value in values)
+    return _unique(f"{name or 'process'} ({process})" for process, _, name in processes)
 
 
 def _signatures(fields: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:

@@ -55,7 +55,7 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
         or _guard_unknown(path, facts)
         or _guard_rbd(path, facts)
         or _guard_size(path, facts, span_bytes)
-        or _ask(path, facts, destroy)
+        or _guard_ownership(path, facts, destroy)
     )
 
 
@@ -111,7 +111,7 @@ def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
 def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
     if facts.references:
         return Refusal(f"{path} is a guest's disk in {listed(facts.references)}", _ELSEWHERE)
-    guest = next((name for name in _known_as(path, facts) if _GUEST.match(name)), None)
+    guest = next((name for name in _device_names(path, facts) if _GUEST.match(name)), None)
     if guest:
         return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
     if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
@@ -125,7 +125,7 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
     return None
 
 
-def _known_as(path: str, facts: DeviceFacts) -> list[str]:
+def _device_names(path: str, facts: DeviceFacts) -> list[str]:
     """The last parts of the device's paths, and the logical volume in the device mapper's GROUP-VOLUME."""
     parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
     return [*(PurePosixPath(alias).name for alias in (path, *facts.aliases)), *(parts[1:2] or parts)]
@@ -167,7 +167,7 @@ def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | Non
     return Refusal(text, "choose a smaller size or another device")
 
 
-def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
+def _guard_ownership(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
     if set(confirm_names(path)) & set(destroy):
         return None
     confirm = confirm_names(path)[1]

@@ -70,10 +70,10 @@ class S3Target(Target):
 
     @property
     def spec(self) -> str:
-        return f"{self._at}/{self.bucket}" if self.bucket else self._at
+        return f"{self._name_at}/{self.bucket}" if self.bucket else self._name_at
 
     @property
-    def _at(self) -> str:
+    def _name_at(self) -> str:
         return f"s3:{self.endpoint}"
 
     async def settle(self, shells: Sequence[Shell]) -> S3Target:
@@ -93,12 +93,12 @@ class S3Target(Target):
 
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """Names for each node; a bucket's name has 63 characters at most, some of which are the tool's."""
-        name = f"{OWN_PREFIX}{self.owner_id}-{_short(f'{layout.batch}/{node.name}', 8)}"
+        name = f"{OWN_PREFIX}{self.owner_id}-{_short_name(f'{layout.batch}/{node.name}', 8)}"
         prefix = f"{self.bucket}-{name}-" if self.bucket else f"{name}-"
         part = f"{_USER}{name}" if self.has_own_users else prefix
         place = S3Place(kind="s3", endpoint=self.endpoint, bucket_prefix=prefix)
         most = layout.size_bytes if self.has_own_users else 0  # nothing else is kept to a size
-        return place, (Part(spec=f"{self._at}/{part}", bytes=most),)
+        return place, (Part(spec=f"{self._name_at}/{part}", bytes=most),)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
         """Check that the endpoint answers and takes the keys; a user of the run's own is checked by making it."""
@@ -108,16 +108,16 @@ class S3Target(Target):
             return TargetState(to_create=use.parts, causes={_NO_MORE: why})
         prefix = use.parts[0].spec.rpartition("/")[2]
         try:
-            there = await self._gateway(shell).buckets(prefix)
+            buckets = await self._gateway(shell).buckets(prefix)
         except GatewayError as error:
             return TargetState(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
-        if there:
+        if buckets:
             return TargetState(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
         return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a user whose name and display name are the run's, or a bucket that marks the owner of a prefix."""
-        name = part.spec.removeprefix(f"{self._at}/")
+        name = part.spec.removeprefix(f"{self._name_at}/")
         if not self.has_own_users:
             await self._gateway(shell).make(_marking(name, owner))
             return part.spec
@@ -195,12 +195,12 @@ class S3Kind(TargetKind):
 
 async def _remove_buckets(gateway: Gateway, prefix: str, owner: str) -> Removed:
     """Remove the buckets of a prefix, last the one that marks its owner: without it nothing is removed."""
-    there, mark = await gateway.buckets(prefix), _marking(prefix, owner)
-    if not there:
+    buckets, mark = await gateway.buckets(prefix), _marking(prefix, owner)
+    if not buckets:
         return Removed("done", "it was removed already")
-    if mark not in there:
-        return Removed("not ours", f"its {len(there)} buckets do not carry the mark of its session")
-    for bucket in sorted(there, key=mark.__eq__):
+    if mark not in buckets:
+        return Removed("not ours", f"its {len(buckets)} buckets do not carry the mark of its session")
+    for bucket in sorted(buckets, key=mark.__eq__):
         await gateway.remove(bucket)
     return Removed("done")
 
@@ -223,10 +223,10 @@ def _split(name: str) -> tuple[str, str, str]:
     return f"{scheme}{slashes}{host}", slash, rest
 
 
-def _short(text: str, digits: int) -> str:
+def _short_name(text: str, digits: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 def _marking(prefix: str, owner: str) -> str:
     """The name of the bucket that marks the owner of a prefix: the mark is its name, so it is never half written."""
-    return f"{prefix}{_short(owner, 16)}"
+    return f"{prefix}{_short_name(owner, 16)}"

@@ -64,14 +64,14 @@ class Gateway:
 
     async def remove(self, bucket: str) -> None:
         """Remove a bucket with all that is in it; a bucket that does not exist any more is removed."""
-        for left in reversed(range(_EMPTY_TRIES)):
+        for tries_left in reversed(range(_EMPTY_TRIES)):
             try:
                 await self._empty(bucket)
                 await self._send("DELETE", f"/{bucket}")
             except GatewayError as error:
                 if error.code == "NoSuchBucket":
                     return
-                if error.code != "BucketNotEmpty" or not left:  # what was being written has come in
+                if error.code != "BucketNotEmpty" or not tries_left:  # what was being written has come in
                     raise
             else:
                 return
@@ -109,15 +109,15 @@ class Gateway:
         request = S3Request(method, self.endpoint, path, query or {}, body)
         config = curl_config(request, signed_headers(request, self.keys, datetime.now(UTC)))
         done = await self.shell.run(_SEND, timeout_seconds=_REQUEST_SECONDS, stdin=config)
-        where = f"{self.shell.node.name}: {self.endpoint}"
+        place = f"{self.shell.node.name}: {self.endpoint}"
         if done.status != 0:
-            raise GatewayError(f"{where}: {_why(done)}")
+            raise GatewayError(f"{place}: {_explain(done)}")
         answer, _, status = done.stdout.rstrip("\n").rpartition("\n")
         if status[:1] == "2":
             return answer
         code = re.search(r"<Code>(\w{1,100})</Code>", answer)
         raise GatewayError(
-            f"{where}: {method} {path}: {code[1] if code else f'HTTP status {status:.20}'}", code[1] if code else ""
+            f"{place}: {method} {path}: {code[1] if code else f'HTTP status {status:.20}'}", code[1] if code else ""
         )
 
 
@@ -127,9 +127,9 @@ def curl_config(request: S3Request, headers: Mapping[str, str]) -> str:
     Format: curl(1), ``--config``.
     """
     lines = {**_VALUES, "request": request.method, "url": request.url}
-    named = [f"{name}: {value}" for name, value in headers.items()]
+    header_lines = [f"{name}: {value}" for name, value in headers.items()]
     body = {"data-raw": request.body} if request.body else {}
-    pairs = [*lines.items(), *body.items(), *(("header", text) for text in ("Content-Type:", "Expect:", *named))]
+    pairs = [*lines.items(), *body.items(), *(("header", text) for text in ("Content-Type:", "Expect:", *header_lines))]
     return "".join([*(f"{name}\n" for name in _OPTIONS), *(f"{name} = {_quoted(value)}\n" for name, value in pairs)])
 
 
@@ -140,12 +140,12 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _why(failed: Completed) -> str:
+def _explain(failed: Completed) -> str:
     """The error of curl, with a remedy where a certificate is not trusted: curl explains that in more lines.
 
     Format: ``curl: (60) SSL certificate problem: ...``, curl(1), EXIT CODES.
     """
-    said = re.search(r"^curl: (.+)$", failed.stderr, re.MULTILINE)
-    text = one_line(said[1]) if said else reason(failed)
+    message = re.search(r"^curl: (.+)$", failed.stderr, re.MULTILINE)
+    text = one_line(message[1]) if message else reason(failed)
     helps = ": add its CA to those of the node (update-ca-certificates)" if failed.status == _NOT_TRUSTED else ""
     return f"{text}{helps}"
