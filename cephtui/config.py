@@ -143,25 +143,25 @@ class Config:
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
         chosen: dict[str, Node] = {}
-        for node in (node for name in names for node in self._named(name)):
+        for node in (node for name in names for node in self._nodes_named(name)):
             if chosen.setdefault(node.name, node) != node:
                 raise ConfigError(f"node {node.name!r} has two different settings: name them in the config file")
         return tuple(chosen.values())
 
-    def _named(self, name: str) -> Iterator[Node]:
+    def _nodes_named(self, name: str) -> Iterator[Node]:
         if name in self.nodes:
             yield self.nodes[name]
         elif name in self.groups:
             for member in self.groups[name]:
-                yield from self._named(member)
+                yield from self._nodes_named(member)
         elif name == LOCAL:
             yield Node(name=LOCAL, programs=self.programs)
         elif name in self.neighbours:
             yield self.neighbours[name]
         else:
-            yield self._typed(name)
+            yield self._node_typed(name)
 
-    def _typed(self, text: str) -> Node:
+    def _node_typed(self, text: str) -> Node:
         try:
             return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
@@ -178,21 +178,21 @@ def check_login(host: str | None, user: str | None) -> None:
 
 def parse_node(text: str, ssh_config: str | None) -> Node:
     """A node from ``[USER@]HOST[:PORT]``, an IPv6 address with a port in brackets; raises ValueError."""
-    user, _, rest = text.rpartition("@")
-    host, port = rest, ""
-    if rest.startswith("["):
-        host, _, port = rest[1:].partition("]:")
-    elif rest.count(":") == 1:
-        host, _, port = rest.partition(":")
+    user, _, address = text.rpartition("@")
+    host, port = address, ""
+    if address.startswith("["):
+        host, _, port = address[1:].partition("]:")
+    elif address.count(":") == 1:
+        host, _, port = address.partition(":")
     expected = f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file"
     wrong = not host or ("@" in text and not user)
-    if wrong or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536)):
+    if wrong or (address != host and not (port.isdecimal() and 0 < int(port) < 65536)):
         raise ValueError(expected)
     try:
         check_login(host, user or None)
     except ValueError as error:
         raise ValueError(f"{expected}: {error}") from None
-    return Node(name=rest, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
+    return Node(name=address, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
 
 
 def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
@@ -211,14 +211,14 @@ def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config
         file = ConfigFile.model_validate(content)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_explain(error)}") from None
-    return _checked(path, file, ssh_config or _beside(path, file.ssh_config))
+    return _config_of(path, file, ssh_config or _path_beside(path, file.ssh_config))
 
 
-def _beside(path: Path, name: str | None) -> str | None:
+def _path_beside(path: Path, name: str | None) -> str | None:
     return str(path.absolute().parent / Path(name).expanduser()) if name else None
 
 
-def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
+def _config_of(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
     for name in (*file.nodes, *file.groups):
         if not _NAME.fullmatch(name):
             raise ConfigError(
@@ -246,17 +246,17 @@ def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
     """The sections by their endpoints; raises ConfigError."""
     sections: dict[str, S3Section] = {}
     for name, section in file.s3.items():
-        where = f"{path}: s3.{name:.64}"
+        location = f"{path}: s3.{name:.64}"
         if not section.is_whole:
-            raise ConfigError(f"{where}: expected a profile, or access_key_file and secret_key_file")
+            raise ConfigError(f"{location}: expected a profile, or access_key_file and secret_key_file")
         if section.has_secrets and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise ConfigError(f"{where}: it has a key, and others can read this file: chmod 600 {path}")
+            raise ConfigError(f"{location}: it has a key, and others can read this file: chmod 600 {path}")
         try:
             endpoint = endpoint_of(section.endpoint)
         except ValueError as error:
-            raise ConfigError(f"{where}.endpoint: {error}") from None
+            raise ConfigError(f"{location}.endpoint: {error}") from None
         if endpoint in sections:
-            raise ConfigError(f"{where}: another section has keys of {endpoint}")
+            raise ConfigError(f"{location}: another section has keys of {endpoint}")
         sections[endpoint] = section
     return sections
 
@@ -319,8 +319,8 @@ def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
 
 def ssh_keys(ssh_config: str | None) -> tuple[str, ...]:
     """The key files that an SSH configuration names and that exist; it is read as by ``ssh_hosts``."""
-    named = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
-    return tuple(name for name in named if os.access(Path(name).expanduser(), os.R_OK))
+    paths = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
+    return tuple(name for name in paths if os.access(Path(name).expanduser(), os.R_OK))
 
 
 def _ssh_words(ssh_config: str | None, keyword: str) -> Iterator[str]:
@@ -331,13 +331,13 @@ def _ssh_words(ssh_config: str | None, keyword: str) -> Iterator[str]:
         yield from _words_in(Path(file).expanduser(), keyword, seen, _SSH_DEPTH)
 
 
-def _words_in(path: Path, wanted: str, seen: set[Path], depth: int) -> Iterator[str]:
+def _words_in(path: Path, wanted_keyword: str, seen: set[Path], depth: int) -> Iterator[str]:
     for keyword, words in _ssh_lines(path, seen):
-        if keyword == wanted:
+        if keyword == wanted_keyword:
             yield from words
         elif keyword == "include" and depth:
             for file in itertools.chain.from_iterable(map(_included, words)):
-                yield from _words_in(file, wanted, seen, depth - 1)
+                yield from _words_in(file, wanted_keyword, seen, depth - 1)
 
 
 def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
@@ -351,9 +351,9 @@ def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
             text = file.read(_SSH_CHARACTERS)
     except (OSError, RuntimeError):
         return
-    for keyword, rest in re.findall(r"^\s*(\w+)[ \t=]+(.*)$", text, re.MULTILINE):
+    for keyword, words in re.findall(r"^\s*(\w+)[ \t=]+(.*)$", text, re.MULTILINE):
         with contextlib.suppress(ValueError):
-            yield keyword.lower(), shlex.split(rest, comments=True)
+            yield keyword.lower(), shlex.split(words, comments=True)
 
 
 def _included(pattern: str) -> Iterator[Path]:

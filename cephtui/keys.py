@@ -23,29 +23,29 @@ def vault(sections: Mapping[str, S3Section]) -> Vault:
     """A vault that looks for keys in sections of the config file, given by their endpoints, then in AWS's files."""
 
     def named(endpoint: str) -> Keys | None:
-        return _of_section(endpoint, sections[endpoint]) if endpoint in sections else None
+        return _section_keys(endpoint, sections[endpoint]) if endpoint in sections else None
 
-    return Vault(named, lambda endpoint: _of_aws(os.environ.get("AWS_PROFILE") or "default"), tuple(sections))
+    return Vault(named, lambda endpoint: _aws_keys(os.environ.get("AWS_PROFILE") or "default"), tuple(sections))
 
 
-def _of_section(endpoint: str, section: S3Section) -> Keys:
-    where = f"the config's keys of {endpoint}"
+def _section_keys(endpoint: str, section: S3Section) -> Keys:
+    source = f"the config's keys of {endpoint}"
     if section.profile is not None:
-        aws_keys = _of_aws(section.profile)
+        aws_keys = _aws_keys(section.profile)
         if aws_keys is None:
-            raise VaultError(f"{where}: {_aws_files()[0]} has none of a profile {section.profile!r:.100}")
+            raise VaultError(f"{source}: {_aws_files()[0]} has none of a profile {section.profile!r:.100}")
         return aws_keys
     keys = ((section.access_key_file, section.access_key), (section.secret_key_file, section.secret_key))
-    return _checked([_key(file, typed) for file, typed in keys], where)
+    return _check_pair([_key(file, typed) for file, typed in keys], source)
 
 
 def _key(file: str | None, typed: SecretStr | None) -> str:
     if file is not None:
-        return _line(Path(file).expanduser())
+        return _read_line(Path(file).expanduser())
     return typed.get_secret_value() if typed else ""
 
 
-def _line(path: Path) -> str:
+def _read_line(path: Path) -> str:
     """The only line of a file, which nobody but the user can read."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -57,11 +57,11 @@ def _line(path: Path) -> str:
         raise VaultError(f"{path}: expected a key on one line") from None
 
 
-def _checked(keys: Iterable[str], where: object) -> Keys:
+def _check_pair(keys: Iterable[str], source: object) -> Keys:
     pair = tuple(keys)
     for name, key in zip(NAMES, pair, strict=True):
         if not _KEY.fullmatch(key):
-            raise VaultError(f"{where}: expected as {name} up to 128 characters without blanks")
+            raise VaultError(f"{source}: expected as {name} up to 128 characters without blanks")
     return pair
 
 
@@ -72,7 +72,7 @@ def _aws_files() -> tuple[Path, Path]:
     return first, second
 
 
-def _of_aws(profile: str) -> Keys | None:
+def _aws_keys(profile: str) -> Keys | None:
     """The keys of a profile in AWS's files; None where there are none."""
     import configparser
 
@@ -89,5 +89,5 @@ def _of_aws(profile: str) -> Keys | None:
             raise VaultError(f"{path}: not readable as an AWS file") from None
         keys = [parser.get(section, key, fallback="") for key in ("aws_access_key_id", "aws_secret_access_key")]
         if all(keys):
-            return _checked(keys, path)
+            return _check_pair(keys, path)
     return None

@@ -12,8 +12,8 @@ _DIRS = platformdirs.PlatformDirs("cephtui")
 
 def sessions_dir() -> Path:
     """The directory of saved sessions: under ``CEPHTUI_DATA_DIR`` where that is set."""
-    own = os.environ.get("CEPHTUI_DATA_DIR")
-    return (Path(own).expanduser().absolute() if own else _DIRS.user_data_path) / "sessions"
+    data_dir = os.environ.get("CEPHTUI_DATA_DIR")
+    return (Path(data_dir).expanduser().absolute() if data_dir else _DIRS.user_data_path) / "sessions"
 
 
 def config_dir() -> Path:

@@ -219,8 +219,8 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
 
 def _with_key(preset: Preset, catalogue: Catalogue) -> Preset:
     """The preset; without its key where another has that: the user's own, or of the same kind the first by name."""
-    same = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
-    if min(same, key=lambda p: (not p.user, p.name)) is preset:
+    rivals = [rival for rival in catalogue.values() if isinstance(rival, Preset) and rival.file.key == preset.file.key]
+    if min(rivals, key=lambda rival: (not rival.user, rival.name)) is preset:
         return preset
     return replace(preset, file=preset.file.model_copy(update={"key": None}))
 
@@ -254,8 +254,8 @@ def unknown_preset(name: str, names: Iterable[str]) -> PresetError:
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
     """The figure that a run is about: the headline of its preset, if that is known and measured, else the first."""
-    wanted = _wanted_headline(catalogue, run)
-    metrics = sorted(HEADLINES, key=lambda headline: headline.name != wanted)
+    headline_name = _wanted_headline(catalogue, run)
+    metrics = sorted(HEADLINES, key=lambda headline: headline.name != headline_name)
     flows = run.summary.flows.values()
     measured = (headline.metric for headline in metrics if any(headline.metric.of(flow) is not None for flow in flows))
     return next(measured, metrics[0].metric)
@@ -282,7 +282,7 @@ def preset_rows(catalogue: Catalogue) -> list[PresetRow]:
     listing = [_row(name, entry) for name, entry in catalogue.items()]
     order = [preset.name for preset in by_key(catalogue)]
     return sorted(
-        listing, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.group, r.preset)
+        listing, key=lambda row: (order.index(row.preset) if row.preset in order else len(order), row.group, row.preset)
     )
 
 
@@ -311,21 +311,21 @@ def options_by_preset(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
 
 def by_key(catalogue: Catalogue) -> list[Preset]:
     """The usable presets that have a key in the console, in the order of the keys."""
-    keyed = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key]
-    return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
+    with_key = [preset for preset in catalogue.values() if isinstance(preset, Preset) and preset.file.key]
+    return sorted(with_key, key=lambda preset: (preset.file.key or 0, preset.name))
 
 
 def usable_presets(catalogue: Catalogue) -> list[Preset]:
     """All presets that can be run, those with a key first."""
-    keyed = by_key(catalogue)
-    return [*keyed, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in keyed)]
+    with_key = by_key(catalogue)
+    return [*with_key, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in with_key)]
 
 
 def the_six(catalogue: Catalogue) -> list[Preset]:
     """The presets of the six keys in their order: packaged, or the user's own that have the key or the name."""
     six: dict[int, Preset] = {}
-    presets = [p for p in catalogue.values() if isinstance(p, Preset)]
-    for preset in sorted(presets, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
+    presets = [preset for preset in catalogue.values() if isinstance(preset, Preset)]
+    for preset in sorted(presets, key=lambda preset: preset.file.key not in _SIX):  # a key counts before a name
         place = preset.file.key if preset.file.key in _SIX else preset.instead_of
         if place:
             six.setdefault(place, preset)

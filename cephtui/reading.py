@@ -48,7 +48,7 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
     """The descriptor of a file open for reading, which the caller closes; raises OSError as ``open_regular`` does."""
     name = str(path)
-    _check(_found(name), name, most_bytes)
+    _check(_stat(name), name, most_bytes)
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _check(os.fstat(descriptor), name, most_bytes)  # it may be another one by now
@@ -64,7 +64,7 @@ def open_to_append(path: Path) -> io.FileIO:
     A link is none: one in a session of others would lead what is written into any file of the user's.
     """
     with contextlib.suppress(FileNotFoundError):
-        _check(_found(str(path)), str(path), SERIES_MOST_BYTES)
+        _check(_stat(str(path)), str(path), SERIES_MOST_BYTES)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags, 0o666)
@@ -80,7 +80,7 @@ def open_to_append(path: Path) -> io.FileIO:
         raise
 
 
-def _found(path: str) -> os.stat_result:
+def _stat(path: str) -> os.stat_result:
     try:
         return Path(path).stat()
     except ValueError:  # a NUL, which a node's name in a file may have

@@ -54,10 +54,10 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     total = sum(buckets.values())
     if not total:
         return None
-    wanted, cumulative, bucket = percent / 100.0 * total, 0, 0
+    rank, cumulative, bucket = percent / 100.0 * total, 0, 0
     for bucket in sorted(buckets):
         cumulative += buckets[bucket]
-        if cumulative >= wanted:
+        if cumulative >= rank:
             break
     return bucket_nanoseconds(bucket) / 1e9
 
@@ -69,16 +69,16 @@ def carried_percentile(buckets: Buckets, percent: float) -> float | None:
 
 def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:
     """The sum of histograms on the grid."""
-    result: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for part in parts:
         for index, number in part.items():
-            result[index] = result.get(index, 0) + number
-    return result
+            counts[index] = counts.get(index, 0) + number
+    return counts
 
 
 def subtract_buckets(later: Buckets, earlier: Buckets) -> dict[int, int]:
     """The counts that came between two cumulative histograms; a bucket that fell counts as unchanged."""
-    return {i: n - earlier.get(i, 0) for i, n in later.items() if n > earlier.get(i, 0)}
+    return {bucket: count - earlier.get(bucket, 0) for bucket, count in later.items() if count > earlier.get(bucket, 0)}
 
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
@@ -123,8 +123,8 @@ def mean_of_known(values: Iterable[float | None]) -> float | None:
 
 def _weighted_mean(pairs: Iterable[tuple[float | None, int]]) -> float | None:
     measured = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
-    weight = sum(w for _, w in measured)
-    return sum(v * w for v, w in measured) / weight if weight else None
+    weight = sum(weight for _, weight in measured)
+    return sum(value * weight for value, weight in measured) / weight if weight else None
 
 
 def completions(interval: Interval) -> int:
@@ -144,11 +144,11 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
     parts = [part for part in (first, second) if part is not None]
     if not parts:
         return None
-    mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
-    buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    nbytes = None if _none_moves(parts) else sum(p.bytes for p in parts)
-    joined = make_interval(known_sum(p.ios for p in parts), nbytes, seconds, mean, buckets)
-    return replace(joined, retransmits=known_sum(p.retransmits for p in parts), rtt_seconds=_rtt(parts))
+    mean = _weighted_mean((part.latency_mean_seconds, completions(part)) for part in parts)
+    buckets = add_buckets(part.latency_buckets for part in parts if part.latency_buckets)
+    nbytes = None if _none_moves(parts) else sum(part.bytes for part in parts)
+    joined = make_interval(known_sum(part.ios for part in parts), nbytes, seconds, mean, buckets)
+    return replace(joined, retransmits=known_sum(part.retransmits for part in parts), rtt_seconds=_rtt(parts))
 
 
 def _none_moves(parts: Iterable[Interval | Flow]) -> bool:
@@ -167,17 +167,17 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
     """
     if len(parts) <= 1:
         return parts[0] if parts else None
-    whole = all(p.latency_buckets or not completed([p]) for p in parts)
-    buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets) if whole else {}
+    whole = all(part.latency_buckets or not completed([part]) for part in parts)
+    buckets = add_buckets(part.latency_buckets for part in parts if part.latency_buckets) if whole else {}
     return Interval(
-        ios=known_sum(p.ios for p in parts),
-        bytes=sum(p.bytes for p in parts),
-        iops=known_sum(p.iops for p in parts),
-        bandwidth_bytes=known_sum(p.bandwidth_bytes for p in parts),
-        latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
+        ios=known_sum(part.ios for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        iops=known_sum(part.iops for part in parts),
+        bandwidth_bytes=known_sum(part.bandwidth_bytes for part in parts),
+        latency_mean_seconds=_weighted_mean((part.latency_mean_seconds, completions(part)) for part in parts),
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
-        retransmits=known_sum(p.retransmits for p in parts),
+        retransmits=known_sum(part.retransmits for part in parts),
         rtt_seconds=_rtt(parts),
     )
 
@@ -193,14 +193,14 @@ class Moments:
 
 def pool_moments(parts: Sequence[Moments]) -> Moments | None:
     """Mean and standard deviation of all parts together; None without completions."""
-    parts = [p for p in parts if p.count > 0]
-    count = sum(p.count for p in parts)
+    parts = [part for part in parts if part.count > 0]
+    count = sum(part.count for part in parts)
     if not count:
         return None
     if len(parts) == 1:
         return parts[0]
-    mean = sum(p.count * p.mean for p in parts) / count
-    squares = [p.count * (p.stddev**2 + (p.mean - mean) ** 2) for p in parts if p.stddev is not None]
+    mean = sum(part.count * part.mean for part in parts) / count
+    squares = [part.count * (part.stddev**2 + (part.mean - mean) ** 2) for part in parts if part.stddev is not None]
     return Moments(count, mean, math.sqrt(sum(squares) / count) if len(squares) == len(parts) else None)
 
 
@@ -298,22 +298,22 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
     """
     if len(flows) <= 1:
         return flows[0] if flows else None
-    seconds = max(f.runtime_seconds for f in flows)
-    ios, nbytes = known_sum(f.ios for f in flows), sum(f.bytes for f in flows)
-    all_ios = known_sum(_ios_done(f) for f in flows)
+    seconds = max(flow.runtime_seconds for flow in flows)
+    ios, nbytes = known_sum(flow.ios for flow in flows), sum(flow.bytes for flow in flows)
+    all_ios = known_sum(_ios_done(flow) for flow in flows)
     return Flow(
         ios=ios,
         bytes=nbytes,
         runtime_seconds=seconds,
         iops=None if all_ios is None else all_ios / seconds if seconds else 0.0,
         bandwidth_bytes=None if _none_moves(flows) else nbytes / seconds if seconds else 0.0,
-        buckets=add_buckets(f.buckets for f in flows),
-        moments=pool_moments([f.moments for f in flows if f.moments]),
-        bounds=join_bounds([f.bounds for f in flows if f.bounds]),
-        slat=pool_times([f.slat for f in flows]),
-        lat=pool_times([f.lat for f in flows]),
-        retransmits=known_sum(f.retransmits for f in flows),
-        rtt_seconds=mean_of_known(f.rtt_seconds for f in flows),
+        buckets=add_buckets(flow.buckets for flow in flows),
+        moments=pool_moments([flow.moments for flow in flows if flow.moments]),
+        bounds=join_bounds([flow.bounds for flow in flows if flow.bounds]),
+        slat=pool_times([flow.slat for flow in flows]),
+        lat=pool_times([flow.lat for flow in flows]),
+        retransmits=known_sum(flow.retransmits for flow in flows),
+        rtt_seconds=mean_of_known(flow.rtt_seconds for flow in flows),
     )
 
 

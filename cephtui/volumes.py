@@ -152,11 +152,11 @@ def steps_of(
     steps = []
     for part, block, rate in _rates(volume.promised):
         seconds = float(math.ceil(max(least, _IN_FLIGHT * in_flight / rate)))
-        own: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
+        step_options: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
         words = [volume.title, part, block if block != SMALL else "", f"{jobs} jobs" if jobs > 1 else ""]
         title = " ".join(filter(None, words))
         expected = f"iops>={rate:.12g}" if block == SMALL else f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
-        step = SuiteStep(preset, title, {**own, **options}, repeats, expect=(expected,))
+        step = SuiteStep(preset, title, {**step_options, **options}, repeats, expect=(expected,))
         steps.append(VolumeStep(volume, part, block, jobs, step))
     return steps
 

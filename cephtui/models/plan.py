@@ -217,8 +217,8 @@ class Step(Model):
         for node in self.nodes:
             planned = {part.spec for part in node.fill}
             missing = [part for part in node.parts if prefilled.get((node.node, part.spec), -1) < part.bytes]
-            more = tuple(part for part in missing if part.spec not in planned)
-            nodes.append(node.model_copy(update={"fill": (*node.fill, *more)}))
+            unfilled = tuple(part for part in missing if part.spec not in planned)
+            nodes.append(node.model_copy(update={"fill": (*node.fill, *unfilled)}))
         writes = self.writes or any(node.fill for node in nodes)
         return self.model_copy(update={"nodes": tuple(nodes), "writes": writes})
 

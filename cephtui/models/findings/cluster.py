@@ -16,11 +16,11 @@ _CLEARED = "clear the flag, or measure both sides with it"
 
 
 def _when(values: Values) -> str:
-    begun, early = clock(values["from_seconds"]), values.get("early")
+    begin, early = clock(values["from_seconds"]), values.get("early")
     if values.get("to_the_end"):
-        return "during the whole run" if early else f"from {begun} to the end"
+        return "during the whole run" if early else f"from {begin} to the end"
     over = clock(values["to_seconds"])
-    return f"until {over}" if early else f"from {begun} to {over}"
+    return f"until {over}" if early else f"from {begin} to {over}"
 
 
 def _course(state: Callable[[Values], str]) -> Callable[[Values], str]:
@@ -146,9 +146,9 @@ def _split(values: Values) -> str:
     counts = worded("from {before} to {after}", values)
     if "pool" in values:
         return worded("PGs of pool {pool} were being ", values) + f"{what}, {counts}: that moves data"
-    begun, over = values["from_seconds"], values["to_seconds"]
-    to = f" to {clock(over)}" if over > begun else ""
-    return f"PGs of a pool were being {what}, {counts} in the cluster, at {clock(begun)}{to}: that moves data"
+    begin, over = values["from_seconds"], values["to_seconds"]
+    to = f" to {clock(over)}" if over > begin else ""
+    return f"PGs of a pool were being {what}, {counts} in the cluster, at {clock(begin)}{to}: that moves data"
 
 
 PGS_SPLIT = FindingKind(

@@ -66,21 +66,21 @@ SHORT = FindingKind(
 )  # fmt: skip
 
 
-def _by(base: float, other: float) -> str:
-    """How far ``other`` is above or below ``base``, in per cent of the base."""
-    return "more than tenfold" if other >= 10 * base else f"{100 * abs(other - base) / base:.0f} %"
+def _change(base: float, value: float) -> str:
+    """How far ``value`` is above or below ``base``, in per cent of the base."""
+    return "more than tenfold" if value >= 10 * base else f"{100 * abs(value - base) / base:.0f} %"
 
 
 def _moved(values: Values) -> str:
     before, after = values["before"], values["after"]
-    return f"{'rose' if after > before else 'fell'} by {_by(before, after)}"
+    return f"{'rose' if after > before else 'fell'} by {_change(before, after)}"
 
 
 def _not_settled(values: Values) -> str:
-    begun, over = values["from_seconds"], values["to_seconds"]
-    when = f"from {units.duration(begun)} to {units.duration(over)}" if over > begun else f"at {units.duration(begun)}"
+    begin, over = values["from_seconds"], values["to_seconds"]
+    when = f"from {units.duration(begin)} to {units.duration(over)}" if over > begin else f"at {units.duration(begin)}"
     whole, settled = values["whole"], values["settled"]
-    off = f"{_by(settled, whole)} {'above' if whole > settled else 'below'} its last third"
+    off = f"{_change(settled, whole)} {'above' if whole > settled else 'below'} its last third"
     return f"not settled: {values['figure']} {_moved(values)} {when}; the whole run's mean is {off}"
 
 
@@ -109,11 +109,11 @@ def _stalled(values: Values) -> str:
         where = worded(" on {nodes:listed}", values)
     elif values.get("everywhere"):
         where = " on any node"
-    begun, over = values["from_seconds"], values["to_seconds"]
+    begin, over = values["from_seconds"], values["to_seconds"]
     end = "the end" if values.get("to_the_end") else units.clock(over)
     cause = _explained(values)
     lasted = worded("{seconds:duration} without a completion", values)
-    return f"{lasted}{where} from {units.clock(begun)} to {end}{f': {cause}' if cause else ''}"
+    return f"{lasted}{where} from {units.clock(begin)} to {end}{f': {cause}' if cause else ''}"
 
 
 def _gap(values: Values) -> str:
