@@ -91,10 +91,10 @@ class Metric:
         A rate is that of the I/Os: a flush moves nothing of its own. Where each write is flushed, its latency is that
         of the commit: the mean of both together, and of the flush where they can't be added up.
         """
-        instead = ""
+        commit_flow = ""
         if self.unit == "s" and COMMIT in flows:
-            instead = COMMIT if self.over_nodes == "mean" else FLUSH
-        left_out = {FLUSH, COMMIT, "write"} - {instead} if instead else {FLUSH, COMMIT}
+            commit_flow = COMMIT if self.over_nodes == "mean" else FLUSH
+        left_out = {FLUSH, COMMIT, "write"} - {commit_flow} if commit_flow else {FLUSH, COMMIT}
         return [name for name in flows if name not in left_out] or list(flows)
 
     def of_whole(self, flows: Mapping[str, Any]) -> dict[str, float]:

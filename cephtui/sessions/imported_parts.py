@@ -29,7 +29,7 @@ def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     ``runs`` are those that were made of it, in its order.
     """
     lines = file.text.split("\n") if runs else []
-    singly = [
+    parts = [
         _part(file, lines, tool, logged_run, run) for (tool, logged_run), run in zip(file.runs, runs, strict=True)
     ] + [
         ImportedPart(
@@ -43,9 +43,9 @@ def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
         )
         for unread in file.unread
     ]  # fmt: skip
-    if not singly:
+    if not parts:
         return [ImportedPart(path=str(file.path), problem=file.problem, lost=not file.is_beside)]
-    return list(_join_alike(sorted(singly, key=lambda part: part.line or 0)))
+    return list(_join_alike(sorted(parts, key=lambda part: part.line or 0)))
 
 
 def _part(file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun, run: Run) -> ImportedPart:
@@ -79,10 +79,10 @@ def _problem(run: Run) -> str | None:
 
 
 def _join_alike(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
-    for (_, _, problem, has_runs), alike in groupby(
+    for (_, _, problem, has_runs), alike_parts in groupby(
         parts, lambda part: (part.what, part.heading, part.problem, bool(part.runs))
     ):
-        group = list(alike)
+        group = list(alike_parts)
         if problem or not has_runs:
             yield from group
             continue

@@ -46,24 +46,24 @@ class KnownNode:
     """The names of the nodes of a group."""
 
 
-async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
-    """Find the candidates ``of`` a node: ``POOLS``, ``DEVICES``, or those below a target (``rbd:POOL``).
+async def discover(shell: Shell, scope: str, on_found: OnFound) -> str:
+    """Find the candidates of a ``scope`` on a node: ``POOLS``, ``DEVICES``, or those below a target (``rbd:POOL``).
 
     The result is why there is none, or not all of them, in words; else empty. Raises TransportError.
     """
     try:
-        if of == POOLS:
+        if scope == POOLS:
             kinds = [kind for kind in every_kind() if await kind.is_usable(shell)]
             for candidates in await asyncio.gather(*(kind.on_node(shell) for kind in kinds)):
                 on_found(candidates)
             return await _pools(shell, kinds, on_found)
-        if of == SURROUNDINGS:
+        if scope == SURROUNDINGS:
             on_found(candidates_in(await surroundings(shell)))
             return ""
-        if of == DEVICES:
+        if scope == DEVICES:
             return await DeviceKind().discover(shell, "", on_found)
-        kind = target_kind(of)
-        return await kind.discover(shell, of.partition(":")[2], on_found) if kind else ""
+        kind = target_kind(scope)
+        return await kind.discover(shell, scope.partition(":")[2], on_found) if kind else ""
     except ClusterError as error:
         return str(error)
 

@@ -21,8 +21,8 @@ def _incomplete(values: Values) -> str:
         return worded(
             "it did not end by itself: {measured_seconds:.1f} s measured, {wanted_seconds:duration} wanted", values
         )
-    of = worded(" of {wanted_seconds:duration}", values) if wanted else ""
-    return f"incomplete: {measured:.1f} s{of} measured"
+    of_wanted = worded(" of {wanted_seconds:duration}", values) if wanted else ""
+    return f"incomplete: {measured:.1f} s{of_wanted} measured"
 
 
 INCOMPLETE = FindingKind(
@@ -38,8 +38,8 @@ def _short(values: Values) -> str:
             "ended after {measured_seconds:.1f} s of {wanted_seconds:.0f} s: all {objects:,} objects were written",
             values,
         )
-    lasted = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
-    return f"{lasted.format(values['measured_seconds'])}: too short for caches to settle"
+    ending = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
+    return f"{ending.format(values['measured_seconds'])}: too short for caches to settle"
 
 
 _MORE_OBJECTS = "choose a larger --max-objects, or leave it out"
@@ -104,16 +104,16 @@ def _stalled(values: Values) -> str:
     if "times" in values:
         times = "once more" if values["times"] == 1 else f"{values['times']} more times"
         return worded("{seconds:duration} in all without a completion, ", values) + times
-    where = ""
+    place = ""
     if "nodes" in values:
-        where = worded(" on {nodes:listed}", values)
+        place = worded(" on {nodes:listed}", values)
     elif values.get("everywhere"):
-        where = " on any node"
+        place = " on any node"
     begin, over = values["from_seconds"], values["to_seconds"]
     end = "the end" if values.get("to_the_end") else units.clock(over)
     cause = _explained(values)
-    lasted = worded("{seconds:duration} without a completion", values)
-    return f"{lasted}{where} from {units.clock(begin)} to {end}{f': {cause}' if cause else ''}"
+    stall = worded("{seconds:duration} without a completion", values)
+    return f"{stall}{place} from {units.clock(begin)} to {end}{f': {cause}' if cause else ''}"
 
 
 def _gap(values: Values) -> str:

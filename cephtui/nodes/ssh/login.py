@@ -46,8 +46,8 @@ class Login(asyncssh.SSHClient):
     @property
     def tried(self) -> str:
         """The login methods that were tried."""
-        keys, mine = self._keys.tried, self._hop.identities
-        missing = [str(path) for path in mine.files if mine.named and not path.exists()]
+        keys, identities = self._keys.tried, self._hop.identities
+        missing = [str(path) for path in identities.files if identities.named and not path.exists()]
         tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
         tried += (
             ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
