@@ -195,7 +195,7 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
     return Node(name=address, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
 
 
-def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
+def load_config(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
     """The config in a file; an empty one where the file is optional and missing. Raises ConfigError."""
     try:
         content = load_toml(path)

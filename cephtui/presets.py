@@ -212,8 +212,7 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
             except PresetError as error:
                 catalogue[name] = error
     return {
-        name: entry if isinstance(entry, PresetError) else _with_key(entry, catalogue)
-        for name, entry in catalogue.items()
+        name: _with_key(entry, catalogue) if isinstance(entry, Preset) else entry for name, entry in catalogue.items()
     }
 
 
@@ -280,10 +279,8 @@ def _commits(run: Run) -> bool:
 def preset_rows(catalogue: Catalogue) -> list[PresetRow]:
     """The catalogue as a listing: presets with a key first, then group by group."""
     listing = [_row(name, entry) for name, entry in catalogue.items()]
-    order = [preset.name for preset in by_key(catalogue)]
-    return sorted(
-        listing, key=lambda row: (order.index(row.preset) if row.preset in order else len(order), row.group, row.preset)
-    )
+    places = {preset.name: place for place, preset in enumerate(by_key(catalogue))}
+    return sorted(listing, key=lambda row: (places.get(row.preset, len(places)), row.group, row.preset))
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:

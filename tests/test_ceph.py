@@ -45,7 +45,7 @@ def osd_map(name: str = "healthy") -> OsdMap:
 
 def osd_latency(text: str) -> OsdLatency:
     """An answer to ``ceph osd perf``, as the watch during a run reads it; raises ValueError for any other answer."""
-    latency = rates.osd_latency_of(answers.document(text))
+    latency = rates.osd_latency_of(answers.json_object(text))
     if latency is None:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
     return latency
@@ -66,7 +66,7 @@ def test_an_answer_that_is_none(text: str) -> None:
         pools.parse_osd_usage,
         crush_tree.parse_tree,
         lambda text: images.parse_info(text, "rec"),
-        images.parse_status,
+        images.parse_image_use,
         images.parse_is_thin,
         in_use.parse_in_use,
     ]
@@ -118,7 +118,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
         pools.parse_crush_rules,
         config.parse_config,
         lambda text: images.parse_info(text, "rec"),
-        images.parse_status,
+        images.parse_image_use,
         images.parse_snapshots,
         images.parse_children,
         images.parse_is_thin,
@@ -142,7 +142,7 @@ def damaged(value: Any, data: st.DataObject) -> Any:
 
 
 def test_figures_that_json_does_not_know() -> None:
-    assert answers.load('{"a": -nan, "b":[inf,1], "c": "nan"}') == {"a": None, "b": [None, 1], "c": "nan"}
+    assert answers.parse_answer('{"a": -nan, "b":[inf,1], "c": "nan"}') == {"a": None, "b": [None, 1], "c": "nan"}
 
 
 @pytest.mark.parametrize(
@@ -971,7 +971,7 @@ def test_images_on_erasure_coded_pools_need_another_for_themselves(golden: Golde
 def facts_of(name: str) -> ImageFacts:
     return ImageFacts(
         info=images.parse_info(recorded(f"images/{name}.info"), "rec"),
-        use=images.parse_status(recorded(f"images/{name}.status")),
+        use=images.parse_image_use(recorded(f"images/{name}.status")),
         snapshots=images.parse_snapshots(recorded(f"images/{name}.snapshots")),
         children=images.parse_children(recorded(f"images/{name}.children")),
     )
@@ -1035,7 +1035,7 @@ def test_a_clone_may_be_given_up() -> None:
 
 
 def test_a_watched_image_is_refused(golden: Golden) -> None:
-    use = images.parse_status(recorded("busy/plain.status"))
+    use = images.parse_image_use(recorded("busy/plain.status"))
     (watcher,) = use.watchers
     assert watcher.address.startswith("10.77.0.")
     found = guard_image(replace(facts_of("plain"), use=use), "plain", is_own=True)
@@ -1103,7 +1103,7 @@ def test_images_of_other_releases() -> None:
     parent = {**nautilus, "parent": {"pool": "p", "pool_namespace": "n", "image": "i", "snapshot": "s"}}
     assert images.parse_info(json.dumps(parent), "p").parent == "p/n/i@s"
     old = {"watchers": {"watcher": {"address": "1.2.3.4:0/5", "client": 6, "cookie": 7}}}
-    assert images.parse_status(json.dumps(old)).watchers == (Watcher("1.2.3.4:0/5", 6),)
+    assert images.parse_image_use(json.dumps(old)).watchers == (Watcher("1.2.3.4:0/5", 6),)
 
 
 def test_any_name_is_one_argument() -> None:

@@ -13,7 +13,7 @@ from cephtui.ceph.file_systems import parse_file_systems
 from cephtui.models import FilePlace, Node
 from cephtui.targets import parse_target
 from cephtui.targets.base import DataLayout, TargetFault
-from cephtui.targets.cephfs import CephfsFacts, default_pool_id, parse_facts
+from cephtui.targets.cephfs import CephfsFacts, default_pool_id, parse_cephfs_facts
 from tests.clusters import RECORDINGS, RecordedShell, ok
 from tests.golden import Golden
 
@@ -62,12 +62,12 @@ def located(answer: str, files: str = "") -> str | None:
     ],
 )
 def test_what_a_mount_tells(text: str, facts: CephfsFacts) -> None:
-    assert parse_facts(text) == facts
+    assert parse_cephfs_facts(text) == facts
 
 
 @given(st.text())
 def test_any_answer_of_a_node_is_read(text: str) -> None:
-    parse_facts(text)
+    parse_cephfs_facts(text)
 
 
 def test_a_file_is_laid_out_as_any_other_and_removed_as_one() -> None:

@@ -16,7 +16,7 @@ from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault
 from cephtui.targets import parse_target, target_kind
 from cephtui.targets.base import DataLayout, Removed, TargetFault, Use
-from cephtui.targets.krbd import KrbdFacts, guard_krbd, parse_facts, usable_features
+from cephtui.targets.krbd import KrbdFacts, guard_krbd, parse_krbd_facts, usable_features
 from tests.golden import Golden
 
 OWNER = "0123456789abcdef"
@@ -109,16 +109,16 @@ def test_a_node_that_cant_is_refused_with_the_next_step(
 
 @given(st.text() | st.builds("features\t{}\nmodule\t{}".format, st.text(), st.text()))
 def test_any_answer_of_a_node_is_read(text: str) -> None:
-    facts = parse_facts(text)
+    facts = parse_krbd_facts(text)
     assert set(usable_features(facts)) <= {"layering", "exclusive-lock", "object-map", "fast-diff", "deep-flatten"}
 
 
 def test_the_features_are_those_of_the_kernel() -> None:
-    old = parse_facts(KERNEL.replace("0x1bf", "0x5"))  # layering and exclusive-lock
+    old = parse_krbd_facts(KERNEL.replace("0x1bf", "0x5"))  # layering and exclusive-lock
     assert usable_features(old) == ("layering", "exclusive-lock")
-    with_gaps = parse_facts(KERNEL.replace("0x1bf", "0x21"))
+    with_gaps = parse_krbd_facts(KERNEL.replace("0x1bf", "0x21"))
     assert usable_features(with_gaps) == ("layering", "deep-flatten")
-    assert parse_facts(THERE).identity == "5e8d 251:0 12"
+    assert parse_krbd_facts(THERE).identity == "5e8d 251:0 12"
 
 
 def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: Golden) -> None:

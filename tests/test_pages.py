@@ -125,7 +125,7 @@ def test_the_keys_of_the_config_are_those_of_the_code(tmp_path: Path) -> None:
     assert known - set(_CODE.findall(table)) == set()
     path = tmp_path / "config.toml"
     path.write_text(toml_blocks("reference/configuration.md")[0])
-    loaded = config.load(path, required=True)
+    loaded = config.load_config(path, required=True)
     assert loaded.choose(["pve"])
     assert set(loaded.nodes) == {"pve1", "osd1", "rook", "client"}
 

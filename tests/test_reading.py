@@ -24,12 +24,11 @@ from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between
 from cephtui.analysis.merge import as_sample
 from cephtui.analysis.sides import Side, side_of
-from cephtui.ceph.answers import document as answered
+from cephtui.ceph.answers import json_object as answered
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import osd_latency_of
 from cephtui.cluster.monitor import _Answers as Answers
-from cephtui.config import ConfigError
-from cephtui.config import load as load_config
+from cephtui.config import ConfigError, load_config
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,

@@ -74,7 +74,7 @@ def test_the_present_load(release: str) -> None:
     found = rates.parse_pool_stats(said(release, "pool-stats"), POOL)
     assert found.write_iops > 100
     assert (found.read_iops, found.recovery_bytes) == (0, 0)
-    latency = known(rates.osd_latency_of(answers.document(said(release, "osd-perf"))))
+    latency = known(rates.osd_latency_of(answers.json_object(said(release, "osd-perf"))))
     assert {*latency.seconds} == {0, 1, 2}
 
 

@@ -230,7 +230,7 @@ def configured(tmp_path: Path, text: str, mode: int = 0o644) -> config.Config:
     path = tmp_path / "config.toml"
     path.write_text(text)
     path.chmod(mode)
-    return config.load(path, required=True)
+    return config.load_config(path, required=True)
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
@@ -459,7 +459,7 @@ async def test_what_radosgw_admin_prints_is_in_no_error(printed: str, golden: Go
     assert "canary" not in str(error.value)
     failed = Gateways(fails={"user create": Completed(1, "canary", "could not create user\n")})
     with golden.raises(TargetFault):
-        await users.create(failed, "cephtui-x", OWNER, 1)
+        await users.create_user(failed, "cephtui-x", OWNER, 1)
 
 
 def test_without_keys_a_removal_says_what_is_missing(golden: Golden) -> None:

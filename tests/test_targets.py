@@ -25,7 +25,7 @@ from cephtui.targets import TargetError, parse_target, target_examples
 from cephtui.targets import file as file_target
 from cephtui.targets.base import DataLayout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
-from cephtui.targets.file import FileFacts, FileTarget, parse_facts
+from cephtui.targets.file import FileFacts, FileTarget, parse_file_facts
 from cephtui.tools.fio import Fio
 from tests.golden import Golden
 
@@ -53,9 +53,9 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: Path | str) -> FileFacts:
-    completed = run(file_target.inspect_argv(str(path)))
+    completed = run(file_target.inspect_file_argv(str(path)))
     assert (completed.returncode, completed.stderr) == (0, "")
-    return parse_facts(completed.stdout)
+    return parse_file_facts(completed.stdout)
 
 
 def create(path: Path | str, span: int = SPAN) -> subprocess.CompletedProcess[str]:
@@ -308,7 +308,7 @@ def test_a_device_is_refused(golden: Golden) -> None:
 @pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind missing\n"])
 def test_an_answer_that_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="unexpected answer"):
-        parse_facts(text)
+        parse_file_facts(text)
 
 
 # ---------------------------------------------------------------------------------------------- making and removing

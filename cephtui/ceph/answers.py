@@ -27,7 +27,7 @@ _NO_CLUSTER = (
 _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
 
 
-def load(text: str) -> Any:
+def parse_answer(text: str) -> Any:
     """The JSON in an answer; raises ValueError."""
     try:
         return load_json(text)
@@ -39,9 +39,9 @@ def load(text: str) -> Any:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None
 
 
-def document(text: str, *keys: str) -> Mapping[str, Any]:
+def json_object(text: str, *keys: str) -> Mapping[str, Any]:
     """The object in an answer, which has all these keys; raises ValueError."""
-    answer = load(text)
+    answer = parse_answer(text)
     if not isinstance(answer, dict) or not all(key in answer for key in keys):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answer
@@ -49,7 +49,7 @@ def document(text: str, *keys: str) -> Mapping[str, Any]:
 
 def rows(text: str) -> Sequence[Mapping[str, Any]]:
     """The objects of the list in an answer; raises ValueError."""
-    answer = load(text)
+    answer = parse_answer(text)
     if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return objects(answer)

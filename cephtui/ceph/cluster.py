@@ -143,7 +143,7 @@ def option_argv(name: str) -> tuple[str, ...]:
 
 def parse_status(text: str) -> ClusterState:
     """The answer to ``STATUS_ARGV``."""
-    return state_of(answers.document(text, "health", "pgmap"))
+    return state_of(answers.json_object(text, "health", "pgmap"))
 
 
 def state_of(answer: Mapping[str, Any]) -> ClusterState:
@@ -182,7 +182,7 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
 
 def parse_osds(text: str) -> OsdNames:
     """The answer to ``UP_ARGV``, ``DOWN_ARGV`` or ``OUT_ARGV``."""
-    return osds_of(answers.document(text, "nodes"))
+    return osds_of(answers.json_object(text, "nodes"))
 
 
 def osds_of(answer: Mapping[str, Any]) -> OsdNames:
@@ -206,7 +206,7 @@ def _check(code: str, value: Any) -> HealthCheck:
 
 def parse_versions(text: str) -> Mapping[str, int]:
     """The answer to ``VERSIONS_ARGV``: how many daemons run each version, such as ``16.2.15``."""
-    answer = answers.document(text, "overall")
+    answer = answers.json_object(text, "overall")
     daemons: dict[str, int] = {}
     for version, count in answers.part(answer, "overall").items():
         short = re.search(r"ceph version (\S+)", version)

@@ -60,7 +60,7 @@ def _request(command: Sequence[str]) -> dict[str, object]:
 
 def parse_answers(text: str, commands: int) -> tuple[Answer, ...]:
     """The answers to a number of commands; raises ValueError."""
-    replies = answers.load(text)
+    replies = answers.parse_answer(text)
     if not isinstance(replies, list) or len(replies) != commands:
         raise ValueError(f"{commands} answers expected")
     return tuple(_answer(reply) for reply in replies)

@@ -81,7 +81,7 @@ class CrushTree:
 
 def parse_tree(text: str) -> CrushTree:
     """The answer to ``TREE_ARGV``."""
-    answer = answers.document(text, "nodes")
+    answer = answers.json_object(text, "nodes")
     nodes = answers.objects(answer["nodes"])
     return CrushTree({node["id"]: _bucket(node) for node in nodes if isinstance(node.get("id"), int)})
 

@@ -29,7 +29,7 @@ class FileSystems:
 
 def parse_file_systems(text: str) -> FileSystems:
     """The answer to ``FILE_SYSTEMS_ARGV``; raises ValueError."""
-    answer = answers.document(text, "filesystems")
+    answer = answers.json_object(text, "filesystems")
     by_name, default = {}, None
     for file_system in answers.objects(answer["filesystems"]):
         mdsmap = answers.part(file_system, "mdsmap")

@@ -17,7 +17,7 @@ _FRONTEND = re.compile(r"(?:^|\s)(ssl_)?(endpoint|port)=([^\s+]+)")
 
 def parse_gateways(text: str) -> tuple[str, ...]:
     """The endpoints in the answer to ``SERVICES_ARGV``, ``http://10.0.0.1:7480``, without repetition."""
-    daemons = answers.part(answers.document(text), "services", "rgw", "daemons")
+    daemons = answers.part(answers.json_object(text), "services", "rgw", "daemons")
     endpoints = (endpoint for daemon in daemons.values() if isinstance(daemon, dict) for endpoint in _endpoints(daemon))
     return tuple(sorted(dict.fromkeys(endpoints)))
 

@@ -85,7 +85,7 @@ def list_argv(pool: str) -> tuple[str, ...]:
 
 def parse_list(text: str) -> tuple[str, ...]:
     """The answer to ``list_argv``; raises ValueError."""
-    answer = answers.load(text)
+    answer = answers.parse_answer(text)
     if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answers.names(answer)
@@ -137,7 +137,7 @@ def parse_metadata(status: int, text: str) -> str | None:
 
 def parse_info(text: str, pool: str) -> ImageInfo:
     """The answer to ``info_argv``."""
-    answer = answers.document(text, "name", "size")
+    answer = answers.json_object(text, "name", "size")
     mirroring = answers.part(answer, "mirroring")
     is_mirrored = mirroring.get("state", "disabled") != "disabled"
     return ImageInfo(
@@ -161,9 +161,9 @@ def _parent(answer: Any) -> str | None:
     return f"{'/'.join(str(place) for place in places if place)}@{answer.get('snapshot')}"
 
 
-def parse_status(text: str) -> ImageUse:
+def parse_image_use(text: str) -> ImageUse:
     """The answer to ``status_argv``."""
-    answer = answers.document(text, "watchers")
+    answer = answers.json_object(text, "watchers")
     watchers = answer["watchers"]
     if isinstance(watchers, dict):  # by name up to Mimic
         watchers = list(watchers.values())
@@ -197,7 +197,7 @@ def parse_is_thin(text: str) -> bool:
 
     False proves nothing: 4 KiB in each object are enough for it.
     """
-    answer = answers.document(text, "images")
+    answer = answers.json_object(text, "images")
     images = [image for image in answers.objects(answer["images"]) if "snapshot" not in image]
     if not images or "used_size" not in images[-1]:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")

@@ -33,9 +33,7 @@ class ImagesInUse:
 
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
-    """The command that reports ImagesInUse; where the cephx caps deny asking the OSDs, it inspects up to ``most``
-    images for about ``seconds``.
-    """
+    """The command that reports ImagesInUse; ``most`` and ``seconds`` bound it where the caps deny asking the OSDs."""
     requests = commands.requests([_WATCHERS_ARGV])
     return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, requests)
 

@@ -117,7 +117,7 @@ def delete_argv(names: Sequence[str], made_with: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------- room
 
 
-def room(
+def new_pool_room(
     shape: Shape,
     osd_map: OsdMap,
     rules: Mapping[int, CrushRule] | None,
@@ -161,9 +161,7 @@ def guard_shape(
     osds: int,
     pgs_per_osd: int,
 ) -> Refusal | None:
-    """Why a pool can't be made, or would never be active+clean; None where it can. Arguments are None where the cluster
-    could not be asked.
-    """
+    """Why a pool can't be made, or would never be active+clean, or None. What could not be asked is given as None."""
     names = [rule.name for rule in (rules or {}).values()]
     if shape.rule and rules is not None and shape.rule not in names:
         return Refusal(f"there is no CRUSH rule {shape.rule}", f"choose one of: {listed(names, 8)}")

@@ -14,7 +14,7 @@ def rados(place: Place, *words: str) -> tuple[str, ...]:
     return ("rados", *user, "-p", place.pool, "-N", place.namespace, *words)
 
 
-def list_argv(place: Place) -> tuple[str, ...]:
+def list_objects_argv(place: Place) -> tuple[str, ...]:
     """The command that prints the name of every object of a place, one a line."""
     return rados(place, "ls")
 

@@ -16,8 +16,7 @@ USAGE_ARGV = ("ceph", "df", "detail", "-f", "json")
 OSD_USAGE_ARGV = ("ceph", "osd", "df", "-f", "json")
 """The command that reports OsdUsage of every OSD; it needs rights on the manager, as ``PGS_ARGV`` does."""
 PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
-"""The command that reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB
-per PG."""
+"""The command that reports every Pg, 0.1 KB each; asked once per plan. The listing by pool has 5 KB per PG."""
 CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
 OWN_APPLICATION, OWNER_KEY = "cephtui", "session"
@@ -147,7 +146,7 @@ class CrushRule:
 
 def parse_osd_map(text: str) -> OsdMap:
     """The answer to ``OSD_MAP_ARGV``."""
-    answer = answers.document(text, "pools")
+    answer = answers.json_object(text, "pools")
     profiles = answers.part(answer, "erasure_code_profiles")
     pools = [_pool(pool, profiles) for pool in answers.objects(answer["pools"])]
     osds = answers.objects(answer.get("osds"))
@@ -174,9 +173,8 @@ def _addresses(osds: Sequence[Mapping[str, Any]], name: str) -> frozenset[networ
 
 def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
     """Whether OSDs have two networks; an OSD that was never up has no address yet."""
-    addresses = [
-        [str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds
-    ]
+    names = ("public_addr", "cluster_addr")
+    addresses = [[str(osd.get(name) or "").rpartition(":")[0] for name in names] for osd in osds]
     reported = [(public, cluster) for public, cluster in addresses if public and cluster]
     return any(public != cluster for public, cluster in reported) if reported else None
 
@@ -223,7 +221,7 @@ def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
     """The answer to ``USAGE_ARGV``, by the pools' names."""
-    answer = answers.document(text, "pools")
+    answer = answers.json_object(text, "pools")
     usage = {}
     for pool in answers.objects(answer["pools"]):
         stats = answers.part(pool, "stats")
@@ -236,7 +234,7 @@ def parse_usage(text: str) -> Mapping[str, PoolUsage]:
 
 def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
     """The answer to ``OSD_USAGE_ARGV``, without OSDs that have no size because they are down and out."""
-    answer = answers.document(text, "nodes")
+    answer = answers.json_object(text, "nodes")
     osds = (
         OsdUsage(
             answers.whole(osd.get("id")),
@@ -252,7 +250,7 @@ def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
 
 def parse_pgs(text: str) -> tuple[Pg, ...]:
     """The answer to ``PGS_ARGV``, which is a bare list up to Mimic."""
-    answer = answers.load(text)
+    answer = answers.parse_answer(text)
     stats = answer.get("pg_stats") if isinstance(answer, dict) else answer
     if not isinstance(stats, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")

@@ -90,7 +90,7 @@ def parse_references(text: str, image: str) -> References:
     return References(tuple(dict.fromkeys(files)), tuple(path for key, path in pairs if key == "unreadable"))
 
 
-def parse_limits(text: str, image: str) -> Limits:
+def parse_guest_limits(text: str, image: str) -> Limits:
     """What QEMU lets the guest of an image do at most, in the answer to ``references_argv``.
 
     The options of a disk in Proxmox VE's ``qm.conf(5)``: ``iops_rd=8000``, ``mbps=200`` (of 1024 * 1024 bytes).

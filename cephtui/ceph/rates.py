@@ -9,8 +9,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
-"""The command that reports OsdLatency; it needs cephx caps for the manager, which ``profile rbd`` does not include,
-unless the monitors forward it."""
+"""The command that reports OsdLatency; it needs caps for the manager, unless the monitors forward it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,7 @@ _COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
 def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
-    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and a pool's PoolRates until it
-    ends.
-    """
+    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates until it is ended."""
     if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     requests = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)

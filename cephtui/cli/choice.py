@@ -43,7 +43,7 @@ def load_config(where: Where) -> config.Config:
     path = where.config or paths.config_dir() / "config.toml"
     ssh_config = str(where.ssh_config.absolute()) if where.ssh_config else None
     try:
-        return with_neighbours(config.load(path, required=where.config is not None, ssh_config=ssh_config))
+        return with_neighbours(config.load_config(path, required=where.config is not None, ssh_config=ssh_config))
     except config.ConfigError as error:
         raise click.UsageError(str(error)) from None
 

@@ -28,10 +28,8 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
         return node
     candidates = proxmox.found_access(access)
     pool_storages = proxmox.storage_of(access.storages, pool) if pool else ()
-    chosen = next(
-        (candidate for candidate in candidates if candidate.source in pool_storages),
-        candidates[0] if candidates else None,
-    )
+    of_pool = [candidate for candidate in candidates if candidate.source in pool_storages]
+    chosen = next(iter((*of_pool, *candidates)), None)
     if chosen is None or (chosen.source == "/etc/ceph" and node.ceph_id is None):
         return node
     return node.model_copy(

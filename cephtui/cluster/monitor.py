@@ -89,9 +89,7 @@ class _Answers:
 
 
 async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observation, None]:
-    """Observations of the cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and
-    TransportError.
-    """
+    """Observations every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
     try:
         argv = watch.watch_argv(pool, WATCH_SECONDS)
     except ValueError as error:

@@ -81,7 +81,7 @@ class Preflight:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
-async def health_text(shell: Shell) -> str:
+async def cluster_health(shell: Shell) -> str:
     """``HEALTH_OK``, or why the cluster can't be asked; raises TransportError."""
     try:
         return (await ClusterReader(shell).status()).health

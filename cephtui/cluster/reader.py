@@ -35,7 +35,7 @@ from cephtui.ceph.qos import Limits
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed, TransportError
 
 _FORMAT = ("-f", "json")
@@ -139,7 +139,7 @@ def image_info(pool: str, image: str) -> Query[ImageInfo]:
 
 def image_use(pool: str, image: str) -> Query[ImageUse]:
     """Who has an image open."""
-    return _image_query(pool, image, images.status_argv(pool, image), images.parse_status)
+    return _image_query(pool, image, images.status_argv(pool, image), images.parse_image_use)
 
 
 def image_snapshots(pool: str, image: str) -> Query[tuple[str, ...]]:
@@ -198,7 +198,7 @@ class ClusterReader:
             return
         try:
             if done.status != 0:
-                raise ValueError(reason(done))
+                raise ValueError(failure_reason(done))
             replies = ceph_commands.parse_answers(done.stdout, len(commands))
         except ValueError as error:
             log.info("%s: ceph itself is asked: %s", self.shell.node.name, error)
@@ -303,5 +303,5 @@ def _error(query: Query[T], answer: Completed) -> ClusterError:
     if unreached:
         return ClusterError(f"{failure}: {unreached}", _SEE_ACCESS)
     denied = answers.is_denied(answer.status, answer.stderr)
-    why = "no permission" if denied else reason(answer)
+    why = "no permission" if denied else failure_reason(answer)
     return ClusterError(f"{failure}: {why}", query.remedy, denied=denied)

@@ -10,8 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf
 from cephtui.models.verdict import Answer, LeftOut
 
 Kept: TypeAlias = Literal["PASS", "FAIL", "NOT CAPPED", "INVALID", "NO VERDICT"]
-"""``NOT CAPPED`` is far above what is promised of a volume, and met; ``INVALID`` is a point without a run that counts.
-"""
+"""``NOT CAPPED`` is far above what is promised of a volume, and met; ``INVALID`` is without a run that counts."""
 
 
 class Expected(Model):
@@ -43,8 +42,7 @@ class Expected(Model):
     of_volume: bool = False
     """Whether the value is promised of a volume, and not expected with ``--expect``."""
     measured: float | None
-    """All I/Os of a run over the time of its longest job; of several runs the geometric mean. Null without a run that
-    counts."""
+    """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
     by_bytes: bool = False
     """Whether the I/Os of a run were counted by their bytes, since the tool has counted fewer or more of them."""
     interval: tuple[float, float] | None = None

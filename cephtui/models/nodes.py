@@ -144,8 +144,7 @@ class PoolActivity(Model):
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None
-    """How many images were inspected: fewer than ``images`` if they are many and the cephx caps deny asking the OSDs.
-    """
+    """How many images were inspected: not all, if they are many and the caps deny asking the OSDs."""
     client_iops: float | None = None
     text: Line = ""
     """The activity in words."""

@@ -224,9 +224,7 @@ class Step(Model):
 
     @property
     def bound(self) -> Bound:
-        """The bound of ``likely_seconds``: a run may end sooner with its data, and without a limit nothing else ends
-        it.
-        """
+        """The bound of ``likely_seconds``: a run may end sooner with its data; without a limit only data ends it."""
         if self.run_seconds is not None:
             return "about"
         return "more than" if self.most_seconds is None else "at most"

@@ -151,8 +151,7 @@ class NodeRow(Model):
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
     cluster: Line | None = None
-    """The health of the cluster as asked from there, or why it can't be asked; null where Ceph's programs are missing.
-    """
+    """The cluster's health as asked from there, or why it can't be asked; null without Ceph's programs."""
     problems: tuple[Line, ...] = ()
     """What makes it unusable, each with the next step: the command that installs what is missing."""
     lacking: tuple[Line, ...] = ()
@@ -263,8 +262,7 @@ class MatrixCell(Model):
     direction: Name
     """``read``, ``write``, or the name of another flow; empty before the first result."""
     name: Name
-    """The name of the figure that its preset is about, as in the figures of a run: ``iops``; empty before the first
-    result."""
+    """The figure that its preset is about, as in the figures of a run: ``iops``; empty before the first result."""
     value: float | None
     """The geometric mean of the runs that ended well; null without any."""
     least: float | None

@@ -77,8 +77,7 @@ class Verdict(Model):
     p_same: float | None = None
     """The probability of at least this difference, in either direction, if nothing had changed."""
     p_same_together: float | None = None
-    """``p_same`` corrected for the number of figures that are judged together; null for a figure that does not decide.
-    """
+    """``p_same`` corrected for the number of figures that are judged together; null unless it decides."""
     p_beyond: float | None = None
     """The probability of at least this result if the true change were exactly what counts as the same; null unless the
     figure is better or worse by its own interval."""
@@ -86,13 +85,11 @@ class Verdict(Model):
     """The least fall, as a fraction of before, that would be seen with about 80 % power if the runs are spread as these
     are; ``f / (1 - f)`` is the least rise."""
     runs_needed: int | None = None
-    """About how many runs a side needs for a decision with 80 % power; null where it is decided, or where more are
-    needed than can be made."""
+    """How many runs a side needs for about 80 % power; null where it is decided, or too many are needed."""
     runs_needed_if_same: int | None = None
     """How many runs a side needs if nothing had changed, where the estimated change is too near to what is required."""
     predicted: tuple[float, float] | None = None
-    """The interval, with ``confidence``, in which a further run before would lie; given where there is a single run
-    after."""
+    """The interval, with ``confidence``, of a further run before; given where there is a single run after."""
     decides: bool = True
     """Whether the answer of the check depends on this figure."""
 

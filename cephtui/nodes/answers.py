@@ -20,9 +20,8 @@ class EndlessAnswer(Exception):
     def message(argv: Sequence[str]) -> str:
         """The error text for the user."""
         most = f"{ANSWER_MOST_BYTES >> 20} MiB"
-        return (
-            f"more than {most} came from {command_text(argv)}: does a prefix or a login script there print without end?"
-        )
+        source = command_text(argv)
+        return f"more than {most} came from {source}: does a prefix or a login script there print without end?"
 
 
 def command_text(argv: Sequence[str]) -> str:

@@ -93,9 +93,8 @@ class LocalConnection:
                 stdout, stderr = await read_answer(process.stdout, process.stderr)
                 await process.wait()
         except TimeoutError:
-            raise TransportError(
-                f"{self.node.name}: no answer within {timeout_seconds:.0f} s: {command_text(argv)}"
-            ) from None
+            problem = f"no answer within {timeout_seconds:.0f} s: {command_text(argv)}"
+            raise TransportError(f"{self.node.name}: {problem}") from None
         except EndlessAnswer as error:
             raise TransportError(f"{self.node.name}: {error.message(argv)}") from None
         finally:
@@ -118,9 +117,7 @@ class LocalConnection:
             self.closed = True
 
     async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Begun]]) -> _Begun:
-        """Start a process in a session of its own, which the terminal's signals do not reach; it is ended on
-        cancellation.
-        """
+        """Start a process in a session of its own, without the terminal's signals; it ends on cancellation."""
         try:
             async with self._starting:
                 if self.closed:

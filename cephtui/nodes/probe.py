@@ -6,7 +6,7 @@ import re
 import shlex
 
 from cephtui.models import Node, NodeEnvironment
-from cephtui.nodes.shell import Shell, reason, with_programs
+from cephtui.nodes.shell import Shell, failure_reason, with_programs
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.tools import TOOLS
 
@@ -85,16 +85,14 @@ async def probe(shell: Shell) -> NodeEnvironment:
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
-    """The environment in an answer. Raises TransportError where the script did not run: since it always succeeds, the
-    prefix has failed.
-    """
+    """The environment in an answer. The script always succeeds: else the prefix has failed, a TransportError."""
     if answer.status == 0:
         return parse_environment(answer.stdout)
     words = node.prefix if prefix == "prefix" else node.ceph_prefix
     if not words:
-        raise TransportError(f"{node.name}: bash can't be run there: {reason(answer)}")
+        raise TransportError(f"{node.name}: bash can't be run there: {failure_reason(answer)}")
     remedy = ": allow it without a password (NOPASSWD in sudoers)" if words[:1] == ("sudo",) else ""
-    raise TransportError(f"{node.name}: {prefix} {shlex.join(words)}: {reason(answer)}{remedy}")
+    raise TransportError(f"{node.name}: {prefix} {shlex.join(words)}: {failure_reason(answer)}{remedy}")
 
 
 def _is_of_ceph(program: str) -> bool:

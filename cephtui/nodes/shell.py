@@ -83,7 +83,7 @@ class NodeShell:
         )
 
 
-def reason(failed: Completed) -> str:
+def failure_reason(failed: Completed) -> str:
     """The last line of a failed command's stderr, preferably none of its libraries' logs.
 
     An indented line continues the one before: mount(8) ends with one that says where there may be more.

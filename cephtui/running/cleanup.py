@@ -161,9 +161,9 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     is_announced = False
     while True:
-        from cephtui.targets.removal import remove
+        from cephtui.targets.removal import remove_part
 
-        removed = await remove(shell, undo)
+        removed = await remove_part(shell, undo)
         if removed.status != "busy" or asyncio.get_running_loop().time() > until:
             return removed
         if not is_announced:

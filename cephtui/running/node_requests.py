@@ -171,7 +171,7 @@ class NodeRequests:
 async def _health(connections: Connections, node: Node) -> str:
     from cephtui.cluster import preflight
 
-    return await preflight.health_text(await connections.shell(node))
+    return await preflight.cluster_health(await connections.shell(node))
 
 
 async def _cluster(connections: Connections, node: Node) -> ClusterFacts:

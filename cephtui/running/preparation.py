@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from cephtui.models import Part
-from cephtui.nodes.shell import reason, with_ceph
+from cephtui.nodes.shell import failure_reason, with_ceph
 from cephtui.planning import prefill_command
 from cephtui.running.bench import Prefilled
 from cephtui.running.follow import Follow, NodeTask
@@ -45,7 +45,7 @@ class Preparation:
         for argv in self._found.to_extend:
             done = await self._task.shell.run(argv)
             if done.status != 0:
-                raise Ended("refused", reason(done))
+                raise Ended("refused", failure_reason(done))
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         self._follow.identify(made)
         if not self._task.step.filled or not missing:

@@ -117,9 +117,7 @@ def size_bytes(directory: Path) -> int:
 
 
 def check_deletable(directory: Path) -> None:
-    """Raises StoreError where a session must be kept: a console writes it, or something that it has created still
-    exists.
-    """
+    """Raises StoreError where a session must be kept: a console writes it, or something that it made still exists."""
     _check_own(directory)
     with _locked(directory):
         _check_undone(directory)

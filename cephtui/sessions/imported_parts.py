@@ -30,7 +30,7 @@ def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     """
     lines = file.text.split("\n") if runs else []
     parts = [
-        _part(file, lines, tool, logged_run, run) for (tool, logged_run), run in zip(file.runs, runs, strict=True)
+        _part(file, lines, tool, logged, run) for (tool, logged), run in zip(file.runs, runs, strict=True)
     ] + [
         ImportedPart(
             path=str(file.path),
@@ -48,22 +48,22 @@ def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
     return list(_join_alike(sorted(parts, key=lambda part: part.line or 0)))
 
 
-def _part(file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun, run: Run) -> ImportedPart:
+def _part(file: LogFile, lines: Sequence[str], tool: str, logged: FoundRun, run: Run) -> ImportedPart:
     nodes = f" of {len(file.by_node)} nodes" if len(file.by_node) > 1 else ""
     return ImportedPart(
         path=str(file.path),
-        line=logged_run.line,
-        last_line=logged_run.last_line,
+        line=logged.line,
+        last_line=logged.last_line,
         heading=run.heading,
-        what=f"{TOOLS[tool].title} {_form(logged_run, lines[logged_run.line - 1])}{nodes}",
+        what=f"{TOOLS[tool].title} {_form(logged, lines[logged.line - 1])}{nodes}",
         runs=(run.run,),
         problem=_problem(run),
     )
 
 
-def _form(logged_run: FoundRun, first_line: str) -> str:
+def _form(logged: FoundRun, first_line: str) -> str:
     """What was measured where the tool has modes, else the format of the output."""
-    mode = logged_run.options.get("mode")
+    mode = logged.options.get("mode")
     if mode is not None:
         return str(mode)
     text = first_line.lstrip(" \t>")

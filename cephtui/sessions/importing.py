@@ -31,7 +31,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 
 
-def default_name(first: Path, file: LogFile) -> str:
+def imported_session_name(first: Path, file: LogFile) -> str:
     """A session's name made of the first path and the date of the first run, if it has one: ``rook-2025-04-07``."""
     stem = _UNFIT.sub("-", first.resolve().stem).strip("-._") or "imported"
     started = _started_at(file.runs[0][1])
@@ -59,25 +59,20 @@ class Numbering:
         self._repeats: dict[object, int] = {}
         self._number = 0
 
-    def run(self, session: str, file: LogFile, tool: str, logged_run: FoundRun) -> Run:
+    def run(self, session: str, file: LogFile, tool: str, logged: FoundRun) -> Run:
         """The next run, made of a run in a log."""
         self._number += 1
-        preset = one_line(logged_run.name) or tool
-        target = units.DASH if is_variable(logged_run.target) else logged_run.target or units.DASH
-        node = logged_run.node if _NODE.fullmatch(logged_run.node) else units.DASH
-        node_names = (node, *(client.node for client in logged_run.nodes))
-        looks = (
-            target,
-            frozenset(logged_run.options.items()),
-            frozenset(logged_run.other_options.items()),
-            node_names,
-        )
-        batch = self._batch(file, tool, preset, looks, logged_run)
+        preset = one_line(logged.name) or tool
+        target = units.DASH if is_variable(logged.target) else logged.target or units.DASH
+        node = logged.node if _NODE.fullmatch(logged.node) else units.DASH
+        node_names = (node, *(client.node for client in logged.nodes))
+        looks = (target, frozenset(logged.options.items()), frozenset(logged.other_options.items()), node_names)
+        batch = self._batch(file, tool, preset, looks, logged)
         repeat_key = (batch, *looks)
         self._repeats[repeat_key] = self._repeats.get(repeat_key, 0) + 1
-        result, started = _result(logged_run, node), _started_at(logged_run)
+        result, started = _result(logged, node), _started_at(logged)
         commands = {"command": result.command}
-        nodes = tuple(client.model_copy(update=commands) for client in logged_run.nodes) or (result,)
+        nodes = tuple(client.model_copy(update=commands) for client in logged.nodes) or (result,)
         return Run(
             session=session,
             run=self._number,
@@ -86,43 +81,40 @@ class Numbering:
             preset=preset,
             tool=tool,
             target=target,
-            options=dict(logged_run.options),
-            other_options={one_line(name): one_line(value) for name, value in logged_run.other_options.items()},
-            has_all_options=logged_run.has_all_options,
+            options=dict(logged.options),
+            other_options={one_line(name): one_line(value) for name, value in logged.other_options.items()},
+            has_all_options=logged.has_all_options,
             outcome=result.outcome,
             error=result.error,
             command=result.command,
-            imported_from=f"{file.path.name}:{logged_run.line}",
-            heading=one_line(logged_run.heading) or None,
+            imported_from=f"{file.path.name}:{logged.line}",
+            heading=one_line(logged.heading) or None,
             started_at=started or _written_at(file),
             is_dated=started is not None,
-            duration_seconds=logged_run.duration_seconds,
-            findings=tuple(_findings(logged_run)),
+            duration_seconds=logged.duration_seconds,
+            findings=tuple(_findings(logged)),
             environment={
-                client.node: NodeEnvironment(tools={tool: logged_run.version}) for client in nodes if logged_run.version
+                client.node: NodeEnvironment(tools={tool: logged.version}) for client in nodes if logged.version
             },
-            summary=logged_run.summary,
+            summary=logged.summary,
             nodes=nodes,
         )
 
-    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, logged_run: FoundRun) -> str:
+    def _batch(self, file: LogFile, tool: str, preset: str, looks: object, logged: FoundRun) -> str:
         """The batch of a run; where it is not known what was asked for, the run has a batch of its own."""
-        part, is_known = (
-            (file.path, logged_run.part, tool, preset),
-            TOOLS[tool].load_options <= logged_run.options.keys(),
-        )
-        if any(map(is_variable, (logged_run.target, *logged_run.other_options.values()))):
-            logged_run, is_known = replace(logged_run, asked=""), False
+        part, is_known = (file.path, logged.part, tool, preset), TOOLS[tool].load_options <= logged.options.keys()
+        if any(map(is_variable, (logged.target, *logged.other_options.values()))):
+            logged, is_known = replace(logged, asked=""), False
         requests = self._requests.setdefault((part, looks), [])
-        if logged_run.asked not in requests:
-            requests.append(logged_run.asked)
-        number = requests.index(logged_run.asked) if logged_run.asked or is_known else f"run {self._number}"
+        if logged.asked not in requests:
+            requests.append(logged.asked)
+        number = requests.index(logged.asked) if logged.asked or is_known else f"run {self._number}"
         return self._batches.setdefault((part, number), f"imported-{len(self._batches) + 1}")
 
 
-def _result(logged_run: FoundRun, node: str) -> NodeResult:
-    with_command = logged_run if logged_run.command else replace(logged_run, command=UNKNOWN_COMMAND)
-    return node_result(with_command, node, *_outcome(logged_run))
+def _result(logged: FoundRun, node: str) -> NodeResult:
+    with_command = logged if logged.command else replace(logged, command=UNKNOWN_COMMAND)
+    return node_result(with_command, node, *_outcome(logged))
 
 
 class Importer:
@@ -144,12 +136,12 @@ class Importer:
         if not file.runs:
             return []
         if self._writer is None:
-            name = self._name or default_name(self._first, file)
+            name = self._name or imported_session_name(self._first, file)
             check_new(self._root, name)
             self._writer = SessionWriter.open(self._root, name)
         lines = file.text.split("\n")
         try:
-            return [self._store(self._writer, file, lines, tool, logged_run) for tool, logged_run in file.runs]
+            return [self._store(self._writer, file, lines, tool, logged) for tool, logged in file.runs]
         except OSError as error:
             raise cannot_write(error) from None
 
@@ -158,33 +150,31 @@ class Importer:
         if self._writer:
             self._writer.close()
 
-    def _store(
-        self, writer: SessionWriter, file: LogFile, lines: Sequence[str], tool: str, logged_run: FoundRun
-    ) -> Run:
-        run = self._numbering.run(writer.name, file, tool, logged_run)
+    def _store(self, writer: SessionWriter, file: LogFile, lines: Sequence[str], tool: str, logged: FoundRun) -> Run:
+        run = self._numbering.run(writer.name, file, tool, logged)
         if run.run > RUNS_MOST:
             raise StoreError(f"more than {RUNS_MOST:,} runs: import the others into another session")
         output, course = writer.start_run(run), Course("iops")
         node = run.nodes[0].node
-        output_text = "".join(f"{line}\n" for line in lines[logged_run.line - 1 : logged_run.last_line])
+        output_text = "".join(f"{line}\n" for line in lines[logged.line - 1 : logged.last_line])
         for host, text in (file.by_node or {node: output_text}).items():
-            output.raw(host, "stdout", text.encode("utf-8", "replace"), logged_run.duration_seconds)
-        for reading in logged_run.readings:
+            output.raw(host, "stdout", text.encode("utf-8", "replace"), logged.duration_seconds)
+        for reading in logged.readings:
             for name in (node, None):
                 sample = as_sample(run.run, run.preset, name, reading, preparing=False)
                 output.sample(sample)
                 course.add(sample)
-        course.end(node, logged_run.duration_seconds)
-        findings = (*run.findings, *(course.findings({}) if logged_run.readings else ()), *output.findings())
+        course.end(node, logged.duration_seconds)
+        findings = (*run.findings, *(course.findings({}) if logged.readings else ()), *output.findings())
         finished = run.model_copy(update={"findings": findings, "seconds": course.seconds.summary()})
         output.finish(finished)
         return finished
 
 
-def _started_at(logged_run: FoundRun) -> datetime | None:
+def _started_at(logged: FoundRun) -> datetime | None:
     """When a run began by its log, whose times are taken for this time zone; None where the date is not possible."""
     with contextlib.suppress(OSError, OverflowError, ValueError):
-        started = logged_run.started_at.astimezone(UTC) if logged_run.started_at else None
+        started = logged.started_at.astimezone(UTC) if logged.started_at else None
         return started if started and _EARLIEST <= started <= _LATEST else None
     return None
 
@@ -195,24 +185,20 @@ def _written_at(file: LogFile) -> datetime:
     return max(_EARLIEST, min(file.modified_at or now, now))
 
 
-def _outcome(logged_run: FoundRun) -> tuple[Outcome, str | None]:
-    if logged_run.error:
-        return "failed", logged_run.error
-    if not logged_run.summary.flows:
+def _outcome(logged: FoundRun) -> tuple[Outcome, str | None]:
+    if logged.error:
+        return "failed", logged.error
+    if not logged.summary.flows:
         return "failed", "it ended without having done any I/O"
-    return ("stopped", None) if logged_run.stopped else ("ok", None)
+    return ("stopped", None) if logged.stopped else ("ok", None)
 
 
-def _findings(logged_run: FoundRun) -> Iterable[Finding]:
+def _findings(logged: FoundRun) -> Iterable[Finding]:
     """The findings of the log, and one if the run was too short."""
-    yield from logged_run.findings
-    if (
-        logged_run.summary.flows
-        and not logged_run.stopped
-        and all(finding.code != "short" for finding in logged_run.findings)
-    ):
-        run_seconds = max(total.runtime_seconds for total in logged_run.summary.flows.values())
-        by_its_data = logged_run.options.get("time_based") is False  # such a run was meant to last longer
+    yield from logged.findings
+    if logged.summary.flows and not logged.stopped and all(finding.code != "short" for finding in logged.findings):
+        run_seconds = max(total.runtime_seconds for total in logged.summary.flows.values())
+        by_its_data = logged.options.get("time_based") is False  # such a run was meant to last longer
         short = too_short(run_seconds, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
         if short and run_seconds:  # 0 is not known
             yield short

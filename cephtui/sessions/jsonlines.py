@@ -71,11 +71,7 @@ def sample_line(sample: Sample) -> str:
             "read": _interval(sample.read),
             "write": _interval(sample.write),
             **({"missing": sample.missing} if sample.missing else {}),
-            **(
-                {"other": {name: _interval(interval) for name, interval in sample.other.items()}}
-                if sample.other
-                else {}
-            ),
+            **({"other": {name: _interval(flow) for name, flow in sample.other.items()}} if sample.other else {}),
             **({"jobs": [_job(job) for job in sample.jobs]} if sample.jobs else {}),
         },
         separators=(",", ":"),

@@ -87,9 +87,8 @@ def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
         made_by = (content["schema_version"], content["cephtui_version"])
         if made_by != (SCHEMA_VERSION, __version__) or content["files"] != stamps_of(directory, names):
             return None
-        row = SessionRow.model_validate(
-            {"session": "", "path": "", **{name: content["row"][name] for name in _FIGURES}}
-        )
+        figures = {name: content["row"][name] for name in _FIGURES}
+        row = SessionRow.model_validate({"session": "", "path": "", **figures})
         return {name: getattr(row, name) for name in _FIGURES}
     except (OSError, ValueError, LookupError, TypeError):
         return None

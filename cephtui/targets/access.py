@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
 from cephtui.targets.base import Removed, Target, TargetError, TargetKind
 
@@ -32,4 +32,4 @@ class AccessKind(TargetKind):
         answer = await shell.run(("bash", "-c", _SCRIPT, "cephtui-access-remove", name))
         if answer.status == 0:
             return Removed("done")
-        return Removed("busy" if answer.status == _BUSY_STATUS else "failed", reason(answer))
+        return Removed("busy" if answer.status == _BUSY_STATUS else "failed", failure_reason(answer))

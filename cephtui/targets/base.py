@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 OWN_PREFIX = "cephtui-"
 """The prefix of the names of cephtui's own images and namespaces."""
 OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9._-]+")
-"""The whole name of such an image or namespace. Others may have such names: what is cephtui's also carries its owner.
-"""
+"""The whole name of such an image or namespace. What is cephtui's also carries its owner: others may be named so."""
 OWNER_KEY = "cephtui.session"
 """The key under which images and namespaces carry their owner."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")

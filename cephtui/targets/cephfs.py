@@ -19,7 +19,7 @@ from cephtui.nodes.shell import Shell
 from cephtui.paths import packaged_text
 from cephtui.targets.base import TargetFault, TargetKind
 from cephtui.targets.candidates import Candidate
-from cephtui.targets.file import FileTarget, parse_path
+from cephtui.targets.file import FileTarget, parse_file_path
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings
@@ -52,16 +52,16 @@ class CephfsTarget(FileTarget):
         return f"cephfs:{self.path}"
 
     async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Self:
-        """With the pool that the file's data will be in."""
-        directory, shell = str(PurePosixPath(self.path).parent), asked
-        answer = await shell.run(("bash", "-c", _INSPECT, "cephtui-cephfs", directory))
-        facts = parse_facts(answer.stdout)
+        """The target with the pool that the file's data will be in."""
+        directory = str(PurePosixPath(self.path).parent)
+        answer = await asked.run(("bash", "-c", _INSPECT, "cephtui-cephfs", directory))
+        facts = parse_cephfs_facts(answer.stdout)
         if facts.type is None:
-            raise TargetFault(f"{shell.node.name}: there is no directory {directory}")
+            raise TargetFault(f"{asked.node.name}: there is no directory {directory}")
         if facts.type not in _TYPES:
-            problem = f"{shell.node.name}: {directory} is on {facts.type}, not on a CephFS"
+            problem = f"{asked.node.name}: {directory} is on {facts.type}, not on a CephFS"
             raise TargetFault(f"{problem}: mount it first, or use file:{self.path}")
-        return replace(self, pool=facts.pool or await _default_pool(shell, directory, facts.name))
+        return replace(self, pool=facts.pool or await _default_pool(asked, directory, facts.name))
 
 
 class CephfsKind(TargetKind):
@@ -72,7 +72,7 @@ class CephfsKind(TargetKind):
     is_path = True
 
     def parse(self, name: str, owner_id: str | None = None) -> CephfsTarget:
-        return CephfsTarget(parse_path(self.spec(name), name))
+        return CephfsTarget(parse_file_path(self.spec(name), name))
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """A new file on each CephFS that is mounted."""
@@ -91,7 +91,7 @@ class CephfsKind(TargetKind):
         ]
 
 
-def parse_facts(text: str) -> CephfsFacts:
+def parse_cephfs_facts(text: str) -> CephfsFacts:
     """The facts in the output of the script; what it did not print is None."""
     fields: Mapping[str, str] = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     match = _NAMED.search(fields.get("options", "")) or _SOURCE.match(fields.get("source", ""))

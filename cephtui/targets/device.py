@@ -13,7 +13,7 @@ from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Kind, Node, Part, Place
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets import devices, rbd
 from cephtui.targets.base import (
     DataLayout,
@@ -28,7 +28,7 @@ from cephtui.targets.base import (
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_number, inspect_each
 from cephtui.targets.devices import DeviceFacts
-from cephtui.targets.file import parse_path as parse_file_path
+from cephtui.targets.file import parse_file_path
 
 _WRITING = Use(parts=(), writes=True, filled=True, options={}, destroy=())
 
@@ -71,7 +71,7 @@ class DeviceTarget(Target):
         return (await self._facts(shell)).size or None
 
     async def _facts(self, shell: Shell) -> DeviceFacts:
-        answer = await shell.run(devices.inspect_argv(self.path))
+        answer = await shell.run(devices.inspect_device_argv(self.path))
         try:
             return devices.parse_device(answer.stdout)
         except ValueError as error:
@@ -91,14 +91,14 @@ class DeviceKind(TargetKind):
     is_path = True
 
     def parse(self, name: str, owner_id: str | None = None) -> DeviceTarget:
-        return DeviceTarget(parse_path(self.spec(name), name))
+        return DeviceTarget(parse_device_path(self.spec(name), name))
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
         """The disks, partitions and volumes of a node; those that the kernel lists as in use are not opened."""
-        answer = await shell.run(devices.list_argv())
+        answer = await shell.run(devices.list_devices_argv())
         if answer.status != 0:
-            return f"can't list the devices: {reason(answer)}"
-        block_devices = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
+            return f"can't list the devices: {failure_reason(answer)}"
+        block_devices = sorted(devices.parse_devices(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
         listed = [self._listed_candidate(facts) for facts in block_devices]
         on_found(listed)
         await inspect_each(listed, lambda candidate: self._inspect_candidate(shell, candidate), on_found)
@@ -120,7 +120,7 @@ class DeviceKind(TargetKind):
         return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), state.refusal)
 
 
-def parse_path(text: str, path_text: str) -> str:
+def parse_device_path(text: str, path_text: str) -> str:
     """The path in a target's text; raises TargetError."""
     path = os.path.normpath(parse_file_path(text, path_text))
     if not path.startswith("/dev/"):

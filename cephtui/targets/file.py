@@ -16,7 +16,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
 from cephtui.printable import listed
 from cephtui.targets.base import (
@@ -150,7 +150,7 @@ class FileTarget(Target):
         path = part.spec.removeprefix("file:")
         done = await shell.run(create_argv(path, part.bytes, owner))
         if done.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(done)}")
+            raise TargetFault(f"can't create {path}: {failure_reason(done)}")
         return done.stdout.strip()
 
 
@@ -162,7 +162,7 @@ class FileKind(TargetKind):
     is_path = leaves_files = True
 
     def parse(self, name: str, owner_id: str | None = None) -> FileTarget:
-        return FileTarget(parse_path(self.spec(name), name))
+        return FileTarget(parse_file_path(self.spec(name), name))
 
     def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
         return [
@@ -174,10 +174,10 @@ class FileKind(TargetKind):
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         if not name.startswith("/") or not is_text(name):
             return await super().remove(shell, name, owner)
-        return await remove(shell, name, owner)
+        return await remove_file(shell, name, owner)
 
 
-def inspect_argv(path: str) -> tuple[str, ...]:
+def inspect_file_argv(path: str) -> tuple[str, ...]:
     """The command that reports FileFacts."""
     return _script("inspect", path)
 
@@ -202,14 +202,14 @@ def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
 
 async def inspect_path(shell: Shell, path: str) -> FileFacts:
     """What a node reports of a path; raises TargetFault."""
-    answer = await shell.run(inspect_argv(path))
+    answer = await shell.run(inspect_file_argv(path))
     try:
-        return parse_facts(answer.stdout)
+        return parse_file_facts(answer.stdout)
     except ValueError as error:
         raise TargetFault(f"can't inspect {path}: {error} {answer.stderr}".strip()) from None
 
 
-async def remove(shell: Shell, path: str, owner: str | None) -> Removed:
+async def remove_file(shell: Shell, path: str, owner: str | None) -> Removed:
     """Remove a file if it carries the mark of its owner and nothing uses it."""
     answer = await shell.run(remove_argv(path, owner or ""))
     return Removed(_REMOVE_STATUSES.get(answer.status, "failed"), answer.stderr.strip())
@@ -220,7 +220,7 @@ def confirm_names(path: str) -> tuple[str, str]:
     return path, PurePosixPath(path).name
 
 
-def parse_path(text: str, path_text: str) -> str:
+def parse_file_path(text: str, path_text: str) -> str:
     """The absolute path in a target's text; raises TargetError."""
     try:
         path = Path(path_text).expanduser().absolute()
@@ -238,8 +238,8 @@ def parse_path(text: str, path_text: str) -> str:
     return str(path)
 
 
-def parse_facts(text: str) -> FileFacts:
-    """The facts in the output of ``inspect_argv``; raises ValueError for any other text."""
+def parse_file_facts(text: str) -> FileFacts:
+    """The facts in the output of ``inspect_file_argv``; raises ValueError for any other text."""
     pairs = [line.split("\t", 1) for line in text.splitlines() if "\t" in line]
     fields = dict(pairs)
     if "kind" not in fields:

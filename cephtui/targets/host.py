@@ -18,7 +18,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import HostPlace, Kind, NameKind, Node, Part, Place
 from cephtui.models.findings.client import NETWORK_UNKNOWN
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_text
 from cephtui.targets.base import DataLayout, Target, TargetError, TargetFault, TargetKind, TargetState, Use, is_text
@@ -92,18 +92,16 @@ class HostTarget(Target):
         try:
             interfaces, port = networks.parse_interfaces(printed["interfaces"]), int(printed["port"])
         except (LookupError, ValueError):
-            why = reason(done) if done.status else "ip -j address has no answer: apt-get install iproute2"
+            why = failure_reason(done) if done.status else "ip -j address has no answer: apt-get install iproute2"
             raise TargetFault(f"{self.name}: can't find its addresses: {why}") from None
         if self.address:
             self._check_own(interfaces)
             return replace(self, addresses={"": self.address}, port=port)
         fsid, by_network = await _in_cluster(interfaces, asked)
-        addresses = (
-            by_network
-            if PUBLIC in by_network
-            else {PUBLIC: self._ssh_address(interfaces, printed.get("ssh", "")), **by_network}
-        )
-        return replace(self, addresses=addresses, port=port, fsid=fsid, is_known=PUBLIC in by_network)
+        is_known = PUBLIC in by_network
+        if not is_known:
+            by_network = {PUBLIC: self._ssh_address(interfaces, printed.get("ssh", "")), **by_network}
+        return replace(self, addresses=by_network, port=port, fsid=fsid, is_known=is_known)
 
     def _check_own(self, interfaces: Sequence[Interface]) -> None:
         addresses = [str(interface.ip) for interface in interfaces]

@@ -16,7 +16,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, Part, Place
 from cephtui.models.findings.client import KRBD
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
 from cephtui.targets import file, rbd
 from cephtui.targets.base import (
@@ -145,7 +145,7 @@ class KrbdPool(Target):
             _script("place", _directory(image), device, self.file_system), timeout_seconds=_PLACE_SECONDS
         )
         if placed.status != 0:
-            raise TargetFault(f"can't use {device}: {reason(placed)}")
+            raise TargetFault(f"can't use {device}: {failure_reason(placed)}")
         await self._make_file(shell, _directory(image), part.bytes, owner)
         identity = (await self._facts(shell, image)).identity
         if identity is None:
@@ -156,7 +156,7 @@ class KrbdPool(Target):
         loaded = await shell.run(("modprobe", "rbd"))
         facts = await self._facts(shell, image)
         if facts.features is None:
-            raise TargetFault(f"can't load the kernel's rbd module: {reason(loaded)}")
+            raise TargetFault(f"can't load the kernel's rbd module: {failure_reason(loaded)}")
         if self.data_pool and not facts.features & _DATA_POOL:
             raise TargetFault(f"Linux {facts.kernel} can't map an image with a data pool: leave --data-pool out")
         return facts
@@ -195,7 +195,7 @@ class KrbdFileSystem(KrbdPool):
         path = _file_in(directory)
         done = await shell.run(file.create_argv(path, span_bytes, owner))
         if done.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(done)}")
+            raise TargetFault(f"can't create {path}: {failure_reason(done)}")
 
 
 class KrbdExt4(KrbdFileSystem):
@@ -233,11 +233,11 @@ class KrbdKind(TargetKind):
         """Remove an image; it is unmounted and unmapped only once its mark has proved its owner."""
         pool, _, image = name.partition("/")
         if not rbd.is_own_name(pool, image):
-            return await rbd.remove(shell, pool, image, owner)
+            return await rbd.remove_own_image(shell, pool, image, owner)
         kept = await rbd.reason_to_keep(shell, pool, image, owner)
         if kept and kept.status != "absent":
             return kept
-        return await _withdraw(shell, image) or await rbd.remove(shell, pool, image, owner)
+        return await _withdraw(shell, image) or await rbd.remove_own_image(shell, pool, image, owner)
 
     async def is_usable(self, shell: Shell) -> bool:
         """Whether the node's kernel has rbd."""
@@ -252,10 +252,10 @@ class KrbdKind(TargetKind):
 async def krbd_facts(shell: Shell, image: str, file_system: str) -> KrbdFacts:
     """What a node reports of its kernel, and of an image that it may have mapped."""
     answer = await shell.run(_script("inspect", _directory(image), image, file_system))
-    return parse_facts(answer.stdout)
+    return parse_krbd_facts(answer.stdout)
 
 
-def parse_facts(text: str) -> KrbdFacts:
+def parse_krbd_facts(text: str) -> KrbdFacts:
     """The facts in the output of the script; what it did not print is None."""
     fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     module, features = fields.get("module"), fields.get("features", "")
@@ -310,9 +310,7 @@ def _file_in(directory: str) -> str:
 
 
 def _udev_options(shell: Shell, has_udev: bool) -> tuple[str, ...]:
-    """The options for a mapping that does not wait for udev: rbd would wait for ever where udev is absent, or in a
-    container.
-    """
+    """The options that keep rbd from waiting for udev for ever, where there is none or rbd is in a container."""
     is_seen = has_udev and shell.node.ceph_prefix == shell.node.prefix
     return () if is_seen else ("--options", "noudev")
 
@@ -323,7 +321,7 @@ async def _map(shell: Shell, name: str, facts: KrbdFacts) -> str:
     mapped = await shell.ceph(argv, timeout_seconds=_MAP_SECONDS)
     device = re.search(r"^/dev/rbd\d+$", mapped.stdout, re.MULTILINE)
     if mapped.status != 0 or device is None:
-        raise TargetFault(f"can't map image {name}: {reason(mapped)}")
+        raise TargetFault(f"can't map image {name}: {failure_reason(mapped)}")
     return device[0]
 
 
@@ -332,7 +330,7 @@ async def _withdraw(shell: Shell, image: str) -> Removed | None:
     argv = _script("withdraw", _directory(image), image)
     answer = await shell.run(argv, timeout_seconds=_WITHDRAW_SECONDS)
     if answer.status != 0:
-        return Removed(_STATUSES.get(answer.status, "failed"), reason(answer))
+        return Removed(_STATUSES.get(answer.status, "failed"), failure_reason(answer))
     lines = [line.partition("\t") for line in answer.stdout.splitlines()]
     fields = {key: value for key, _, value in lines}
     holders, waits = fields.get("holders", ""), _udev_options(shell, "udev" in fields)
@@ -340,6 +338,6 @@ async def _withdraw(shell: Shell, image: str) -> Removed | None:
         unmapped = await shell.ceph(("rbd", "unmap", *waits, device), timeout_seconds=_MAP_SECONDS)
         if unmapped.status != 0:
             is_busy = unmapped.status == _BUSY_STATUS
-            text = f"{device} is in use{holders and f' by {holders}'}" if is_busy else reason(unmapped)
+            text = f"{device} is in use{holders and f' by {holders}'}" if is_busy else failure_reason(unmapped)
             return Removed("busy" if is_busy else "failed", text)
     return None

@@ -15,7 +15,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, NameKind, Node, Part, Place, RadosPlace
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
 from cephtui.targets.base import (
     OWN_NAME,
@@ -109,7 +109,7 @@ class NewPool(Target, OwnPool):
         refusal = new_pool.guard_shape(self.shape, osd_map, rules, tree, state.osds_in, most)
         if refusal and self.pool_name not in osd_map.pools:
             raise TargetFault(refusal.text)
-        new_bytes = new_pool.room(self.shape, osd_map, rules, tree, pools.osds)
+        new_bytes = new_pool.new_pool_room(self.shape, osd_map, rules, tree, pools.osds)
         return None if new_bytes is None else new_bytes // 2 // nodes
 
     async def make(self, shell: Shell, owner: str) -> None:
@@ -159,9 +159,8 @@ class WholePool(Target):
         if use.object_bytes <= most:
             return TargetState()
         problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
-        return TargetState(
-            Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}")
-        )
+        remedy = f"choose objects of at most {units.short_size(most)}"
+        return TargetState(Refusal(f"{problem}{units.size(most)}", remedy))
 
 
 def _unmarked_name(pool: str, owner: str) -> str:
@@ -170,7 +169,7 @@ def _unmarked_name(pool: str, owner: str) -> str:
 
 
 def _why(failed: Completed) -> str:
-    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else reason(failed)
+    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else failure_reason(failed)
 
 
 class NewPoolKind(TargetKind):

@@ -18,7 +18,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, NameKind, Node, OsdPlace, Part, Place, Step
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets.base import DataLayout, Target, TargetError, TargetKind, TargetState, Use, is_text
 from cephtui.targets.candidates import ASKS_FIRST, Candidate
 
@@ -67,9 +67,8 @@ class OsdTarget(Target):
         except ClusterError as error:
             return TargetState(error.refusal)
         osds = osd_numbers(self.which, tree)
-        refusal = guard_osds(self.which, osds, tree, state) or guard_room(
-            osds, pools, sum(part.bytes for part in use.parts)
-        )
+        span_bytes = sum(part.bytes for part in use.parts)
+        refusal = guard_osds(self.which, osds, tree, state) or guard_room(osds, pools, span_bytes)
         refusal = refusal or await _guard_caps(shell, osds[0])
         small = units.parse_size(str(use.options["block-size"])) < _SMALL_BLOCK
         return TargetState(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
@@ -170,7 +169,7 @@ async def _guard_caps(shell: Shell, osd: int) -> Refusal | None:
     if answers.is_denied(answer.status, answer.stderr):
         text = "the cephx caps don't allow it to tell an OSD to write"
         return Refusal(text, "start cephtui with another --ceph-id: it needs osd 'allow *'")
-    return Refusal(f"osd.{osd} does not answer: {reason(answer)}", "see ceph osd tree and its log")
+    return Refusal(f"osd.{osd} does not answer: {failure_reason(answer)}", "see ceph osd tree and its log")
 
 
 def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) -> Refusal | None:

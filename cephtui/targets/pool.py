@@ -9,7 +9,7 @@ from cephtui.ceph import objects
 from cephtui.cluster import preflight
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, Part, Place, RadosPlace
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
@@ -69,7 +69,7 @@ class PoolTarget(Target):
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
         done = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
         if done.status != 0:
-            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(done)}")
+            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {failure_reason(done)}")
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
@@ -90,7 +90,7 @@ class PoolKind(TargetKind):
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, namespace = name.partition("/")
-        return await remove(shell, pool, namespace, owner)
+        return await remove_namespace(shell, pool, namespace, owner)
 
     def in_this_pool(self, facts: PoolFacts) -> Candidate:
         users = " and ".join(tool.title for tool in TOOLS.values() if PoolTarget.kind in tool.kinds)
@@ -115,7 +115,7 @@ def _place(shell: Shell, pool: str, namespace: str) -> RadosPlace:
     return RadosPlace(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
 
 
-async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
+async def remove_namespace(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
     """Empty a namespace that carries its owner, and check that it is empty; the mark goes last.
 
     Without an owner nothing is removed: that is what was made before namespaces were marked.
@@ -133,5 +133,5 @@ async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> 
         by_hand = f"if they are yours: rados -p {pool} -N {namespace} ls, and rm each"
         return Removed("not ours", f"its {remaining} objects do not carry the mark of its session; {by_hand}")
     return Removed(
-        "busy" if remaining.isdigit() else "failed", f"{remaining or 'some'} objects are left: {reason(answer)}"
+        "busy" if remaining.isdigit() else "failed", f"{remaining or 'some'} objects are left: {failure_reason(answer)}"
     )

@@ -19,7 +19,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, Part, Place, RbdPlace
 from cephtui.models.findings.data import THIN
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
 from cephtui.targets.base import (
     OWN_NAME,
@@ -155,7 +155,7 @@ async def _guests_limits(shell: Shell, image: str) -> Limits:
     """The limits of the guest of Proxmox VE that uses an image; none where they can't be read."""
     answer = await shell.run(proxmox.references_argv(image))
     try:
-        return proxmox.parse_limits(answer.stdout, image)
+        return proxmox.parse_guest_limits(answer.stdout, image)
     except ValueError:
         return Limits()
 
@@ -178,7 +178,7 @@ class RbdKind(TargetKind):
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, image = name.partition("/")
-        return await remove(shell, pool, image, owner)
+        return await remove_own_image(shell, pool, image, owner)
 
     def in_this_pool(self, facts: PoolFacts) -> Candidate:
         refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
@@ -307,7 +307,7 @@ async def make_image(
         done = await _rename(shell, unmarked, name, owner)
     identity = await _identity(shell, name) if done.status == 0 else None
     if not identity:
-        raise TargetFault(f"can't create image {name}: {reason(done)}")
+        raise TargetFault(f"can't create image {name}: {failure_reason(done)}")
     return identity
 
 
@@ -329,7 +329,7 @@ async def _rename(shell: Shell, unmarked: str, name: str, owner: str) -> Complet
     return await shell.ceph(rename)
 
 
-async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
+async def remove_own_image(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
     """Remove an image that carries its owner, and check that it is: no name alone proves the owner of an image.
 
     With it goes what is left where a console was killed before it had marked the image. Without an owner nothing is
@@ -386,7 +386,7 @@ async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
         return Removed("done")
     failed = answer if answer.status != 0 else remaining
     busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
-    return Removed("busy" if busy else "failed", reason(failed))
+    return Removed("busy" if busy else "failed", failure_reason(failed))
 
 
 def _remove_argv(name: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from cephtui.targets.base import Removed
 _OWNER = re.compile(r"[A-Za-z0-9._-]*")
 
 
-async def remove(shell: Shell, undo: Undo) -> Removed:
+async def remove_part(shell: Shell, undo: Undo) -> Removed:
     """Remove a part that carries its owner, and nothing else; raises TransportError.
 
     A part whose pool was removed, or that others have removed, is done.

@@ -15,8 +15,7 @@ from cephtui.models.base import Elapsed, Line, Model, Name, OptionValue
 from cephtui.printable import listed
 
 Level: TypeAlias = Literal["note", "limits", "invalidates"]
-"""A ``note`` marks nothing; a finding that ``limits`` puts figures in doubt; one that ``invalidates`` excludes the run.
-"""
+"""A ``note`` marks nothing, what ``limits`` puts figures in doubt, and what ``invalidates`` excludes the run."""
 Topic: TypeAlias = Literal["measurement", "data", "client", "cluster", "record"]
 """What a finding is about: how it was measured, what was read or written, node and tool, the cluster, what is saved."""
 TOPICS: Mapping[Topic, str] = {
@@ -84,8 +83,7 @@ class FindingKind:
     cure: str
     """What to do, whatever was observed."""
     figures: tuple[str, ...] | None = None
-    """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None is all figures.
-    """
+    """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None is all."""
     flow: str = ""
     """The only flow whose figures it limits, ``read``; empty for all."""
     label: Callable[[Values], str] | None = None
@@ -108,17 +106,13 @@ class FindingKind:
         )
 
     def limits(self, figure: str, flow: str | None = None) -> bool:
-        """Whether it makes a figure doubtful, named by its field in a Total; without a ``flow``, the figure of any
-        flow.
-        """
+        """Whether it makes a figure doubtful, a field of a Total; without a ``flow``, the figure of any flow."""
         is_of_flow = not (self.flow and flow) or flow == self.flow
         return self.level != "note" and is_of_flow and (self.figures is None or figure in self.figures)
 
 
 class _Words(Formatter):
-    """A formatter of templates, where ``{rate:bandwidth}`` is a value as the function of that name in ``units`` writes
-    it.
-    """
+    """A formatter of templates: ``{rate:bandwidth}`` is a value as the function of that name in ``units`` writes it."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "listed":
@@ -131,9 +125,7 @@ _WORDS = _Words()
 
 
 def says(template: str) -> Callable[[Values], str]:
-    """Words with values in them: ``only {lasted:.1f} s``, or ``{at:clock}``, where ``clock`` is a function of
-    ``units``.
-    """
+    """Makes words with values, ``only {lasted:.1f} s`` or ``{at:clock}``; ``clock`` is a function of ``units``."""
     return lambda values: _WORDS.vformat(template, (), values)
 
 

@@ -4,11 +4,11 @@ from cephtui.targets.devices.facts import (
     LEADS_FUNCTIONS,
     DeviceFacts,
     RbdMapping,
-    inspect_argv,
-    list_argv,
+    inspect_device_argv,
+    list_devices_argv,
     openers_of,
     parse_device,
-    parse_list,
+    parse_devices,
 )
 from cephtui.targets.devices.guards import confirm_names, guard_device, guard_listed, guard_reading
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
@@ -22,10 +22,10 @@ __all__ = [
     "guard_device",
     "guard_listed",
     "guard_reading",
-    "inspect_argv",
-    "list_argv",
+    "inspect_device_argv",
+    "list_devices_argv",
     "openers_of",
     "parse_device",
-    "parse_list",
+    "parse_devices",
     "parse_queues",
 ]

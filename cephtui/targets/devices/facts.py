@@ -64,8 +64,7 @@ class DeviceFacts:
     signatures: tuple[str, ...] | None = None
     """wipefs' names of what the device carries; None where wipefs failed."""
     claim: str | None = None
-    """The result of an exclusive open, ``free`` or ``busy``; ``untried`` without a program for it, None for other
-    errors."""
+    """``free`` or ``busy`` after an exclusive open, ``untried`` without a program for it, None for other errors."""
     aliases: tuple[str, ...] = ()
     """All paths of the device below /dev."""
     references: tuple[str, ...] = ()
@@ -77,26 +76,24 @@ class DeviceFacts:
     """Settings of the queues of the device's disks, by their names in sysfs: ``queue/scheduler``."""
 
 
-def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
+def inspect_device_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
     """The command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
     return ("bash", "-c", QUEUES_FUNCTION + LEADS_FUNCTIONS + _INSPECT, "cephtui-device", path, sys, pve)
 
 
-def list_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
+def list_devices_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
     """The command that reports the disks, partitions and volumes of a node; it opens none of them."""
     return ("bash", "-c", _LIST, "cephtui-devices", sys, dev)
 
 
-def parse_list(text: str) -> tuple[DeviceFacts, ...]:
-    """The devices in the output of ``list_argv``, with what can be seen without opening them; the path is the only
-    alias.
-    """
+def parse_devices(text: str) -> tuple[DeviceFacts, ...]:
+    """The devices in the output of ``list_devices_argv``, as seen without opening them; the path is the only alias."""
     blocks = re.split(r"^(?=kind\tdevice$)", text, flags=re.MULTILINE)
     return tuple(parse_device(block) for block in blocks if block.startswith("kind\t"))
 
 
 def parse_device(text: str) -> DeviceFacts:
-    """The device in the output of ``inspect_argv``; raises ValueError for any other text."""
+    """The device in the output of ``inspect_device_argv``; raises ValueError for any other text."""
     fields: dict[str, list[str]] = {}
     for key, tab, value in (line.partition("\t") for line in text.splitlines()):
         if tab:

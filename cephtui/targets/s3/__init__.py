@@ -122,7 +122,7 @@ class S3Target(Target):
             await self._gateway(shell).make(_marking(name, owner))
             return part.spec
         uid = name.removeprefix(_USER)
-        await users.create(shell, uid, owner, part.bytes)
+        await users.create_user(shell, uid, owner, part.bytes)
         try:
             await Gateway(shell, self.endpoint, await users.keys_of(shell, uid)).buckets("")
         except GatewayError as error:
@@ -186,7 +186,7 @@ class S3Kind(TargetKind):
         if not is_owned or not (_USER_NAME if part.startswith(_USER) else _PREFIX).fullmatch(part):
             return Removed("not ours", f"{part} is not named as cephtui names its buckets and users")
         if part.startswith(_USER):
-            return await users.remove(shell, part.removeprefix(_USER), owner or "")
+            return await users.remove_user(shell, part.removeprefix(_USER), owner or "")
         try:
             return await _remove_buckets(_gateway(shell, endpoint), part, owner or "")
         except TargetFault as error:

@@ -10,7 +10,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 
 from cephtui.frozen import dataclass
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
 from cephtui.paths import packaged_text
 from cephtui.printable import one_line
@@ -146,6 +146,6 @@ def _explain(failed: Completed) -> str:
     Format: ``curl: (60) SSL certificate problem: ...``, curl(1), EXIT CODES.
     """
     message = re.search(r"^curl: (.+)$", failed.stderr, re.MULTILINE)
-    text = one_line(message[1]) if message else reason(failed)
+    text = one_line(message[1]) if message else failure_reason(failed)
     helps = ": add its CA to those of the node (update-ca-certificates)" if failed.status == _NOT_TRUSTED else ""
     return f"{text}{helps}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterReader
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets.base import OWNER_KEY, Removed, TargetFault
 
 _ADMIN_SECONDS, _PURGE_SECONDS = 60.0, 3600.0
@@ -42,7 +42,7 @@ def _data_pool(text: str) -> str:
         return ""
 
 
-async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
+async def create_user(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
     """Make a user that may write so many bytes; raises TargetFault and TransportError."""
     create_user = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
     set_quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
@@ -50,7 +50,7 @@ async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
     for argv in (create_user, set_quota, enable_quota):
         done = await shell.ceph(argv, timeout_seconds=_ADMIN_SECONDS)
         if done.status != 0:
-            raise TargetFault(f"{shell.node.name}: {' '.join(argv[:3])} {uid} failed: {reason(done)}")
+            raise TargetFault(f"{shell.node.name}: {' '.join(argv[:3])} {uid} failed: {failure_reason(done)}")
 
 
 async def keys_of(shell: Shell, uid: str) -> tuple[str, str]:
@@ -63,7 +63,7 @@ async def keys_of(shell: Shell, uid: str) -> tuple[str, str]:
         raise TargetFault(f"{shell.node.name}: user {uid} has no keys") from None
 
 
-async def remove(shell: Shell, uid: str, owner: str) -> Removed:
+async def remove_user(shell: Shell, uid: str, owner: str) -> Removed:
     """Remove a user that carries its owner, with its buckets and objects; raises TransportError."""
     try:
         info = await _info(shell, uid)
@@ -78,7 +78,7 @@ async def remove(shell: Shell, uid: str, owner: str) -> Removed:
         )
     argv = ("radosgw-admin", "user", "rm", "--uid", uid, "--purge-data")
     done = await shell.ceph(argv, timeout_seconds=_PURGE_SECONDS)
-    return Removed("done") if done.status == 0 else Removed("failed", reason(done))
+    return Removed("done") if done.status == 0 else Removed("failed", failure_reason(done))
 
 
 async def _info(shell: Shell, uid: str) -> Mapping[str, Any] | None:
@@ -91,7 +91,7 @@ async def _info(shell: Shell, uid: str) -> Mapping[str, Any] | None:
     except ValueError:
         user = None
     if not isinstance(user, dict):
-        raise TargetFault(f"{shell.node.name}: radosgw-admin user info failed: {reason(done)}")
+        raise TargetFault(f"{shell.node.name}: radosgw-admin user info failed: {failure_reason(done)}")
     return user
 
 
