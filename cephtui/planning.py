@@ -143,18 +143,18 @@ def new_batch() -> str:
 def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefilled | None = None) -> Plan:
     """The plan for a request; raises OptionError."""
     hosts = request.hosts
-    if request.target.asked_by_one:
+    if request.target.runs_from_one_node:
         request = replace(request, nodes=(_asking(request),))
-    if request.target.one_node and len(request.nodes) > 1:
+    if request.target.single_client and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)[request.begun : request.until]
     needs = _needs(drafts)
     known = dict(prefilled or {})
-    may_prefill = request.target.own or bool(set(request.target.names) & set(request.destroy))
+    may_prefill = request.target.is_managed or bool(set(request.target.names) & set(request.destroy))
     may_prefill = may_prefill or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
-        if not draft.target.kept:
+        if not draft.target.persists_between_steps:
             known = {}
         prefills = may_prefill and draft.workload.needs_data(draft.target.kind)
         step = _step(number, draft, request, needs, known if prefills else None)

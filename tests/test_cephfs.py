@@ -36,7 +36,7 @@ def dump(*names: str, default: int | None = None) -> str:
 
 def located(answer: str, files: str = "") -> str | None:
     shell = RecordedShell("healthy", bash_cephfs=ok(answer), ceph_fs_dump=ok(files or dump("cephfs")))
-    return asyncio.run(parse_target(f"cephfs:{PATH}").located({}, shell)).pool
+    return asyncio.run(parse_target(f"cephfs:{PATH}").locate({}, shell)).pool
 
 
 # ---------------------------------------------------------------------------------------------- on the node

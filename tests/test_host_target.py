@@ -257,7 +257,7 @@ async def test_what_was_not_asked_is_not_run() -> None:
 async def _fault(every: object) -> TargetFault:
     assert isinstance(every, HostTarget)
     with pytest.raises(TargetFault) as error:
-        await every.located({}, NodeShell(A, await FakeNode(A).connect()))
+        await every.locate({}, NodeShell(A, await FakeNode(A).connect()))
     return error.value
 
 

@@ -192,7 +192,7 @@ def test_requests_are_signed_as_the_documentation_of_s3_has_them(query: dict[str
 
 async def test_keys_that_are_meant_for_the_endpoint_come_first() -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get))
-    assert await target().settle([shell]) == target()
+    assert await target().resolve_access([shell]) == target()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ async def test_ceph_admins_make_users_of_the_runs_own(
         return next(found)
 
     monkeypatch.setattr(users, "data_pool", data_pool)
-    assert await target().settle([Gateways(vault=Vault(usual=lambda service: KEYS)), Gateways()]) == expected
+    assert await target().resolve_access([Gateways(vault=Vault(usual=lambda service: KEYS)), Gateways()]) == expected
 
 
 async def test_without_an_admin_on_each_node_the_usual_keys_are_taken_or_asked_for(
@@ -221,9 +221,9 @@ async def test_without_an_admin_on_each_node_the_usual_keys_are_taken_or_asked_f
     monkeypatch.setattr(users, "data_pool", data_pool)
     nodes = [Gateways(vault=vault, node=Node(name=name)) for vault in [Vault()] for name in ("n1", "n2")]
     with golden.raises(SecretsMissing):
-        await target().settle(nodes)
+        await target().resolve_access(nodes)
     nodes[0].vault.put(GATEWAY, KEYS)
-    assert await target().settle(nodes) == target()
+    assert await target().resolve_access(nodes) == target()
 
 
 def configured(tmp_path: Path, text: str, mode: int = 0o644) -> config.Config:
@@ -312,7 +312,7 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     assert (await found.inspect(shell, use_of(found))).refusal is None
     assert await found.create(shell, part, OWNER) == part.spec
-    assert dict(await found.reveal(shell, place)) == dict(zip(keys.NAMES, KEYS, strict=True))
+    assert dict(await found.secrets_for(shell, place)) == dict(zip(keys.NAMES, KEYS, strict=True))
     shell.buckets |= {f"{place.bucket_prefix}{number:012}": ["1", "2", "3"] for number in range(2)}
     refused = (await found.inspect(shell, use_of(found))).refusal
     assert refused
@@ -340,7 +340,7 @@ async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: G
     golden.same(cause[1])
     assert await found.create(shell, part, OWNER) == part.spec
     assert [*shell.people] == [place.bucket_prefix.removeprefix(f"{begins}-").removesuffix("-")]
-    assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
+    assert (await found.secrets_for(shell, place))["secret key"] == KEYS[1]
     kind, name = target_kind(part.spec), part.spec.partition(":")[2]
     assert kind
     assert kind.service(name) == "", "it is removed without its keys"

@@ -117,7 +117,7 @@ def test_other_schemes_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "pool", "own", "one_node"),
+    ("text", "kind", "pool", "is_managed", "single_client"),
     [
         ("file:/mnt/x", "file", None, True, False),
         ("device:/dev/sdz", "device", None, False, False),
@@ -129,9 +129,12 @@ def test_other_schemes_are_refused(text: str) -> None:
         ("krbd:bench+xfs", "file", "bench", True, False),
     ],
 )
-def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None, own: bool, one_node: bool) -> None:
+def test_every_scheme_is_a_kind_of_target(
+    text: str, kind: str, pool: str | None, is_managed: bool, single_client: bool
+) -> None:
     target = parse_target(text)
-    assert (target.kind, target.pool, target.own, target.one_node) == (kind, pool, own, one_node)
+    assert (target.kind, target.pool) == (kind, pool)
+    assert (target.is_managed, target.single_client) == (is_managed, single_client)
     assert target.spec == text
     assert parse_target(target.spec) == target
 

@@ -158,7 +158,7 @@ class NodeRun:
     async def _secrets(self) -> list[str]:
         """What the tool asks of the target; raises TargetFault and TransportError."""
         wanted, task = TOOLS[self._task.step.tool].secrets, self._task
-        known = await task.target.reveal(task.shell, task.node_step.place) if wanted else {}
+        known = await task.target.secrets_for(task.shell, task.node_step.place) if wanted else {}
         return [known[name] for name in wanted]
 
     async def call_off(self, stop: StopRequest) -> None:

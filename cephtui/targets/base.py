@@ -149,14 +149,14 @@ class Target(ABC):
 
     kind: ClassVar[Kind]
     """What the target is to tools."""
-    own: ClassVar[bool] = True
-    """Whether its data is cephtui's own; other data is prefilled only if the user gives it up."""
-    kept: ClassVar[bool] = True
-    """Whether its parts stay for the next step; else they are removed after each."""
-    one_node: ClassVar[bool] = False
-    """Whether only one node can use it."""
-    asked_by_one: ClassVar[bool] = False
-    """Whether the first node does all of it, however many are chosen: the load is not on the nodes."""
+    is_managed: ClassVar[bool] = True
+    """Whether cephtui makes and removes the target's data; other data is prefilled only if the user gives it up."""
+    persists_between_steps: ClassVar[bool] = True
+    """Whether the target's parts stay for the next step; else they are removed after each."""
+    single_client: ClassVar[bool] = False
+    """Whether only one node can use the target."""
+    runs_from_one_node: ClassVar[bool] = False
+    """Whether the first node alone carries out a step, however many are chosen: the load is not on the nodes."""
     default_span_bytes: ClassVar[int] = 10 << 30
     """Bytes of the target that are used on each node where no size is asked for."""
     opens_for_writing: ClassVar[bool] = False
@@ -199,8 +199,8 @@ class Target(ABC):
         """The sets of nodes that measure the target, one after the other: by default all nodes at once."""
         return [tuple(nodes)]
 
-    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Target:
-        """With what is found out on its own nodes, by their names; ``asked`` is the node that asks the cluster.
+    async def locate(self, shells: Mapping[str, Shell], cluster_shell: Shell) -> Target:
+        """The target with its place, as its own nodes, given by name, and the cluster report it: addresses or a pool.
 
         Raises TargetFault and TransportError.
         """
@@ -255,12 +255,12 @@ class Target(ABC):
             has_mds=self.has_mds,
         )
 
-    async def settle(self, shells: Sequence[Shell]) -> Target:
-        """The target as these nodes can use it; raises SecretsMissing, TargetFault and TransportError."""
+    async def resolve_access(self, shells: Sequence[Shell]) -> Target:
+        """The target with these nodes' access to it; raises SecretsMissing, TargetFault and TransportError."""
         return self
 
-    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
-        """The secrets by their names, for a process at this place; raises TargetFault and TransportError."""
+    async def secrets_for(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The secrets of a process at a place, by their names; raises TargetFault and TransportError."""
         return {}
 
     async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:

@@ -51,17 +51,17 @@ class CephfsTarget(FileTarget):
     def spec(self) -> str:
         return f"cephfs:{self.path}"
 
-    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Self:
+    async def locate(self, shells: Mapping[str, Shell], cluster_shell: Shell) -> Self:
         """The target with the pool that the file's data will be in."""
         directory = str(PurePosixPath(self.path).parent)
-        answer = await asked.run(("bash", "-c", _INSPECT, "cephtui-cephfs", directory))
+        answer = await cluster_shell.run(("bash", "-c", _INSPECT, "cephtui-cephfs", directory))
         facts = parse_cephfs_facts(answer.stdout)
         if facts.type is None:
-            raise TargetFault(f"{asked.node.name}: there is no directory {directory}")
+            raise TargetFault(f"{cluster_shell.node.name}: there is no directory {directory}")
         if facts.type not in _TYPES:
-            problem = f"{asked.node.name}: {directory} is on {facts.type}, not on a CephFS"
+            problem = f"{cluster_shell.node.name}: {directory} is on {facts.type}, not on a CephFS"
             raise TargetFault(f"{problem}: mount it first, or use file:{self.path}")
-        return replace(self, pool=facts.pool or await _default_pool(asked, directory, facts.name))
+        return replace(self, pool=facts.pool or await _default_pool(cluster_shell, directory, facts.name))
 
 
 class CephfsKind(TargetKind):

@@ -38,7 +38,7 @@ class DeviceTarget(Target):
     """A block device that exists."""
 
     kind: ClassVar[Kind] = "device"
-    own: ClassVar[bool] = False
+    is_managed: ClassVar[bool] = False
     identified_at_path: ClassVar[bool] = True
 
     path: str

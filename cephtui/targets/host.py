@@ -82,8 +82,8 @@ class HostTarget(Target):
             kind="host", host=self.name, addresses=dict(self.addresses), port=self.port, fsid=self.fsid
         ), ()
 
-    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> HostTarget:
-        """Its addresses in the cluster's networks, and a free port."""
+    async def locate(self, shells: Mapping[str, Shell], cluster_shell: Shell) -> HostTarget:
+        """The target with its addresses in the cluster's networks, and with a free port."""
         if self.node is None:
             raise TargetFault(f"{self.spec} is several pairs of nodes: choose one with host:NODE, and one node")
         shell = shells[self.name]
@@ -97,7 +97,7 @@ class HostTarget(Target):
         if self.address:
             self._check_own(interfaces)
             return replace(self, addresses={"": self.address}, port=port)
-        fsid, by_network = await _in_cluster(interfaces, asked)
+        fsid, by_network = await _in_cluster(interfaces, cluster_shell)
         is_known = PUBLIC in by_network
         if not is_known:
             by_network = {PUBLIC: self._ssh_address(interfaces, printed.get("ssh", "")), **by_network}
@@ -132,12 +132,12 @@ class HostTarget(Target):
         return TargetState(findings=(NETWORK_UNKNOWN.found(node=shell.node.name),))
 
 
-async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> tuple[str, dict[str, str]]:
+async def _in_cluster(interfaces: Sequence[Interface], shell: Shell) -> tuple[str, dict[str, str]]:
     """The cluster's id, and the addresses in its networks, as far as it can be asked.
 
     One network for all is the public one.
     """
-    cluster = ClusterReader(asked)
+    cluster = ClusterReader(shell)
     try:
         osd_map = await cluster.optional(reader.OSD_MAP)
         config = await cluster.optional(reader.CONFIG) if osd_map else None

@@ -39,7 +39,7 @@ class OsdTarget(Target):
     """Some OSDs, or all. One node asks them, however many are chosen: the load is on the OSDs."""
 
     kind: ClassVar[Kind] = "osd"
-    asked_by_one: ClassVar[bool] = True
+    runs_from_one_node: ClassVar[bool] = True
     default_span_bytes: ClassVar[int] = 1 << 30
 
     which: str

@@ -38,7 +38,7 @@ class PoolTarget(Target):
     """New objects in a pool."""
 
     kind: ClassVar[Kind] = "pool"
-    kept: ClassVar[bool] = False
+    persists_between_steps: ClassVar[bool] = False
     default_span_bytes: ClassVar[int] = 1 << 60
 
     pool: str

@@ -106,8 +106,8 @@ class RbdImage(Target):
     """An image that exists, for one node and one job, since only one client can hold its lock."""
 
     kind: ClassVar[Kind] = "image"
-    own: ClassVar[bool] = False
-    one_node: ClassVar[bool] = True
+    is_managed: ClassVar[bool] = False
+    single_client: ClassVar[bool] = True
     opens_for_writing: ClassVar[bool] = True
 
     pool: str

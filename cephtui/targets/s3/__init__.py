@@ -56,7 +56,7 @@ class S3Target(Target):
     """New buckets at an endpoint, with the user's own keys or of users that the run makes."""
 
     kind: ClassVar[Kind] = "s3"
-    kept: ClassVar[bool] = False
+    persists_between_steps: ClassVar[bool] = False
     default_span_bytes: ClassVar[int] = 1 << 40
     secrets: ClassVar[tuple[str, ...]] = NAMES
 
@@ -76,8 +76,8 @@ class S3Target(Target):
     def _name_at(self) -> str:
         return f"s3:{self.endpoint}"
 
-    async def settle(self, shells: Sequence[Shell]) -> S3Target:
-        """With keys that are meant for the endpoint; else with users of its own; else with the keys of AWS's files."""
+    async def resolve_access(self, shells: Sequence[Shell]) -> S3Target:
+        """The target with keys meant for the endpoint, else users of its own, else the keys of AWS's files."""
         vault = shells[0].vault
         try:
             if vault.named(self.endpoint):
@@ -133,8 +133,8 @@ class S3Target(Target):
             ) from None
         return part.spec
 
-    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
-        """The user's keys, or those of the node's own user."""
+    async def secrets_for(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The keys of the user, or of the user that the node has made for the run."""
         uid = place.bucket_prefix.removeprefix(f"{self.bucket}-").removesuffix("-")
         keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
         return dict(zip(NAMES, keys, strict=True))
