@@ -50,27 +50,27 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.printable import meant
-from cephtui.reading import load_toml, shown
+from cephtui.printable import suggestion
+from cephtui.reading import excerpt, load_toml
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _USER, _HOST = re.compile(r"[\w.][\w.@:+#\\-]{0,254}(?<!\\)"), re.compile(r"[\w.:][\w.:+%-]{0,254}")
 _USER_HAS = "up to 255 letters, digits and . _ - + @ : # \\, a letter, digit, dot or underscore first, no \\ last"
 _HOST_HAS = "up to 255 letters, digits and . _ - + : %, no - + % first"
 LOCAL = "local"
-"""The console's own machine."""
+"""The name of the console's own machine."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SSH_CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 _SSH_DEPTH, _SSH_FILES, _SSH_CHARACTERS, _SSH_HOSTS = 5, 64, 1 << 20, 1000
-"""Bounds of what is read for a list of hosts: a mistake in Include must not take for ever."""
+"""Bounds of what is read for a list of hosts: a mistake in an Include must not take for ever."""
 
 
 class ConfigError(ValueError):
-    """The config file, or a node's name, can't be used; the text names it and what was expected."""
+    """The config file, or the name of a node, can't be used; the text says which and what was expected."""
 
 
 class NodeSection(BaseModel):
-    """``[nodes.NAME]``."""
+    """A section ``[nodes.NAME]``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -79,7 +79,7 @@ class NodeSection(BaseModel):
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
     prefix: list[str] = []
     ceph_prefix: list[str] | None = None
-    """By default as ``prefix``."""
+    """None for the same as ``prefix``."""
     ceph_conf: str | None = None
     ceph_keyring: str | None = None
     ceph_id: str | None = None
@@ -87,7 +87,7 @@ class NodeSection(BaseModel):
 
 
 class S3Section(BaseModel):
-    """``[s3.NAME]``: an endpoint, and where its keys are."""
+    """A section ``[s3.NAME]``: an endpoint, and where its keys are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -100,15 +100,15 @@ class S3Section(BaseModel):
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a key itself is in the config file."""
+        """Whether the config file itself has a key."""
         return bool(self.access_key or self.secret_key)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a profile, or each key once."""
+        """Whether the section has a profile, or each key once."""
         keys = [(self.access_key, self.access_key_file), (self.secret_key, self.secret_key_file)]
-        given = [sum(each is not None for each in key) for key in keys]
-        return given == ([0, 0] if self.profile is not None else [1, 1])
+        counts = [sum(source is not None for source in key) for key in keys]
+        return counts == ([0, 0] if self.profile is not None else [1, 1])
 
 
 class ConfigFile(BaseModel):
@@ -126,51 +126,51 @@ class ConfigFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Named nodes, and what holds for those that are not named."""
+    """Named nodes, and the settings for nodes without a name."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ssh_config: str | None = None
     notify: bool = True
-    """Whether the console has the terminal notify the user at the end of a run that took over a minute."""
+    """Whether the terminal notifies the user at the end of a run that took over a minute."""
     programs: dict[str, str] = field(default_factory=dict)
-    """Paths of benchmark programs on nodes that have no other, by their names."""
+    """Paths of benchmark programs, by their names, for nodes that have no path of their own."""
     neighbours: dict[str, Node] = field(default_factory=dict)
-    """Nodes that this machine's cluster has, by their names; those of the config file come before them."""
+    """The nodes of this machine's cluster, by their names; nodes of the config file come before them."""
     s3: dict[str, S3Section] = field(default_factory=dict, repr=False)
-    """S3 endpoints, in the spelling of ``endpoint_of``, and where their keys are."""
+    """S3 endpoints, spelled as by ``endpoint_of``, and where their keys are."""
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
-        found: dict[str, Node] = {}
-        for node in (node for name in names for node in self._named(name)):
-            if found.setdefault(node.name, node) != node:
+        chosen: dict[str, Node] = {}
+        for node in (node for name in names for node in self._nodes_named(name)):
+            if chosen.setdefault(node.name, node) != node:
                 raise ConfigError(f"node {node.name!r} has two different settings: name them in the config file")
-        return tuple(found.values())
+        return tuple(chosen.values())
 
-    def _named(self, name: str) -> Iterator[Node]:
+    def _nodes_named(self, name: str) -> Iterator[Node]:
         if name in self.nodes:
             yield self.nodes[name]
         elif name in self.groups:
             for member in self.groups[name]:
-                yield from self._named(member)
+                yield from self._nodes_named(member)
         elif name == LOCAL:
             yield Node(name=LOCAL, programs=self.programs)
         elif name in self.neighbours:
             yield self.neighbours[name]
         else:
-            yield self._typed(name)
+            yield self._node_typed(name)
 
-    def _typed(self, text: str) -> Node:
+    def _node_typed(self, text: str) -> Node:
         try:
             return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
-            near = meant(text, (*self.nodes, *self.groups, *self.neighbours))
+            near = suggestion(text, (*self.nodes, *self.groups, *self.neighbours))
             raise ConfigError(", ".join(filter(None, (str(error), near)))) from None
 
 
 def check_login(host: str | None, user: str | None) -> None:
-    """Raises ValueError for what is no name of a host or user: a ProxyCommand would hand it to a shell."""
+    """Raises ValueError for a text that is no name of a host or a user: a ProxyCommand would hand it to a shell."""
     for what, name, fits, expected in (("host", host, _HOST, _HOST_HAS), ("user", user, _USER, _USER_HAS)):
         if name is not None and not fits.fullmatch(name):
             raise ValueError(f"{what} {name!r}: expected {expected}")
@@ -178,25 +178,25 @@ def check_login(host: str | None, user: str | None) -> None:
 
 def parse_node(text: str, ssh_config: str | None) -> Node:
     """A node from ``[USER@]HOST[:PORT]``, an IPv6 address with a port in brackets; raises ValueError."""
-    user, _, rest = text.rpartition("@")
-    host, port = rest, ""
-    if rest.startswith("["):
-        host, _, port = rest[1:].partition("]:")
-    elif rest.count(":") == 1:
-        host, _, port = rest.partition(":")
+    user, _, address = text.rpartition("@")
+    host, port = address, ""
+    if address.startswith("["):
+        host, _, port = address[1:].partition("]:")
+    elif address.count(":") == 1:
+        host, _, port = address.partition(":")
     expected = f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file"
     wrong = not host or ("@" in text and not user)
-    if wrong or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536)):
+    if wrong or (address != host and not (port.isdecimal() and 0 < int(port) < 65536)):
         raise ValueError(expected)
     try:
         check_login(host, user or None)
     except ValueError as error:
         raise ValueError(f"{expected}: {error}") from None
-    return Node(name=rest, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
+    return Node(name=address, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
 
 
-def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
-    """The config in a file; an empty one where it is optional and missing. Raises ConfigError."""
+def load_config(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
+    """The config in a file; an empty one where the file is optional and missing. Raises ConfigError."""
     try:
         content = load_toml(path)
     except FileNotFoundError:
@@ -211,18 +211,18 @@ def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config
         file = ConfigFile.model_validate(content)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_explain(error)}") from None
-    return _checked(path, file, ssh_config or _beside(path, file.ssh_config))
+    return _config_of(path, file, ssh_config or _path_beside(path, file.ssh_config))
 
 
-def _beside(path: Path, name: str | None) -> str | None:
+def _path_beside(path: Path, name: str | None) -> str | None:
     return str(path.absolute().parent / Path(name).expanduser()) if name else None
 
 
-def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
+def _config_of(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
     for name in (*file.nodes, *file.groups):
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{path}: {shown(name)}: expected a name of letters, digits, dots, dashes and underscores"
+                f"{path}: {excerpt(name)}: expected a name of letters, digits, dots, dashes and underscores"
             )
     nodes = {name: _node(name, section, ssh_config, file.programs) for name, section in file.nodes.items()}
     for name, node in nodes.items():
@@ -236,7 +236,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
         unknown = [member for member in members if member not in nodes]
         if unknown or not members:
             raise ConfigError(
-                f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
+                f"{path}: groups.{group}: expected names of nodes, got {excerpt(unknown) if unknown else 'nothing'}"
             )
     groups = {group: tuple(members) for group, members in file.groups.items()}
     return Config(nodes, groups, ssh_config, file.notify, file.programs, s3=_endpoints(path, file))
@@ -244,21 +244,21 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
 
 def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
     """The sections by their endpoints; raises ConfigError."""
-    found: dict[str, S3Section] = {}
+    sections: dict[str, S3Section] = {}
     for name, section in file.s3.items():
-        where = f"{path}: s3.{name:.64}"
+        location = f"{path}: s3.{name:.64}"
         if not section.is_whole:
-            raise ConfigError(f"{where}: expected a profile, or access_key_file and secret_key_file")
+            raise ConfigError(f"{location}: expected a profile, or access_key_file and secret_key_file")
         if section.has_secrets and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise ConfigError(f"{where}: it has a key, and others can read this file: chmod 600 {path}")
+            raise ConfigError(f"{location}: it has a key, and others can read this file: chmod 600 {path}")
         try:
             endpoint = endpoint_of(section.endpoint)
         except ValueError as error:
-            raise ConfigError(f"{where}.endpoint: {error}") from None
-        if endpoint in found:
-            raise ConfigError(f"{where}: another section has keys of {endpoint}")
-        found[endpoint] = section
-    return found
+            raise ConfigError(f"{location}.endpoint: {error}") from None
+        if endpoint in sections:
+            raise ConfigError(f"{location}: another section has keys of {endpoint}")
+        sections[endpoint] = section
+    return sections
 
 
 def endpoint_of(text: str) -> str:
@@ -271,8 +271,8 @@ def endpoint_of(text: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
         raise ValueError(f"{error}, got {text!r:.200}") from None
-    others = (parts.path.strip("/"), parts.query, parts.fragment, "@" in parts.netloc, "%" in host)
-    is_bare = re.fullmatch(r"[!-~]+", text) and not any(others)
+    extras = (parts.path.strip("/"), parts.query, parts.fragment, "@" in parts.netloc, "%" in host)
+    is_bare = re.fullmatch(r"[!-~]+", text) and not any(extras)
     if parts.scheme not in _DEFAULT_PORTS or not is_bare or not _HOST.fullmatch(host) or port == 0:
         raise ValueError(f"expected http://HOST:PORT or https://HOST:PORT, got {text!r:.200}")
     shown_host = f"[{host}]" if ":" in host else host
@@ -306,11 +306,11 @@ def _explain(error: ValidationError) -> str:
         section = sections.get(key.partition(".")[0], ConfigFile) if "." in key else ConfigFile
         return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
     problem = f"{key}: {first['msg'].replace('Input should be', 'expected')}"
-    return problem if key.startswith("s3") else f"{problem}, got {shown(first['input'])}"  # it may be a key
+    return problem if key.startswith("s3") else f"{problem}, got {excerpt(first['input'])}"  # it may be a key
 
 
 def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
-    """The hosts that an SSH configuration has by name, without patterns; reads files, and passes over what it can't.
+    """The hosts that an SSH configuration names, without patterns; files that can't be read are passed over.
 
     ``ssh_config`` is read instead of the user's and the system's.
     """
@@ -318,26 +318,26 @@ def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
 
 
 def ssh_keys(ssh_config: str | None) -> tuple[str, ...]:
-    """The files of keys that an SSH configuration names and that are there; the files read are those of ssh_hosts."""
-    named = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
-    return tuple(name for name in named if os.access(Path(name).expanduser(), os.R_OK))
+    """The key files that an SSH configuration names and that exist; it is read as by ``ssh_hosts``."""
+    paths = dict.fromkeys(_ssh_words(ssh_config, "identityfile"))
+    return tuple(name for name in paths if os.access(Path(name).expanduser(), os.R_OK))
 
 
 def _ssh_words(ssh_config: str | None, keyword: str) -> Iterator[str]:
-    """What stands behind a keyword."""
+    """The words behind a keyword in all lines of an SSH configuration."""
     files = (ssh_config,) if ssh_config else _SSH_CONFIGS
     seen: set[Path] = set()
     for file in files:
         yield from _words_in(Path(file).expanduser(), keyword, seen, _SSH_DEPTH)
 
 
-def _words_in(path: Path, wanted: str, seen: set[Path], depth: int) -> Iterator[str]:
+def _words_in(path: Path, wanted_keyword: str, seen: set[Path], depth: int) -> Iterator[str]:
     for keyword, words in _ssh_lines(path, seen):
-        if keyword == wanted:
+        if keyword == wanted_keyword:
             yield from words
         elif keyword == "include" and depth:
             for file in itertools.chain.from_iterable(map(_included, words)):
-                yield from _words_in(file, wanted, seen, depth - 1)
+                yield from _words_in(file, wanted_keyword, seen, depth - 1)
 
 
 def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
@@ -351,19 +351,19 @@ def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
             text = file.read(_SSH_CHARACTERS)
     except (OSError, RuntimeError):
         return
-    for keyword, rest in re.findall(r"^\s*(\w+)[ \t=]+(.*)$", text, re.MULTILINE):
+    for keyword, words in re.findall(r"^\s*(\w+)[ \t=]+(.*)$", text, re.MULTILINE):
         with contextlib.suppress(ValueError):
-            yield keyword.lower(), shlex.split(rest, comments=True)
+            yield keyword.lower(), shlex.split(words, comments=True)
 
 
 def _included(pattern: str) -> Iterator[Path]:
-    """The files of an Include, which stand in ``~/.ssh`` unless their path is absolute."""
+    """The files of an Include; paths that are not absolute are below ``~/.ssh``."""
     whole = Path("~/.ssh").expanduser() / Path(pattern).expanduser()
     return map(Path, sorted(itertools.islice(glob.iglob(str(whole)), _SSH_FILES)))  # noqa: PTH207 - Path.glob takes no absolute pattern
 
 
 def _is_host(name: str) -> bool:
-    """Whether it is a name, no pattern and no negation, that can be typed as a node's."""
+    """Whether a name can be typed as that of a node: it is no pattern and no negation."""
     try:
         return not set(name) & set("*?!") and parse_node(name, None).host == name
     except ValueError:

@@ -15,38 +15,38 @@ from cephtui.nodes.vault import Vault, VaultError
 
 NAMES = ("access key", "secret key")
 Keys = tuple[str, ...]
-"""The access key and the secret key."""
+"""An access key and a secret key."""
 _KEY = re.compile(r"[!-~]{1,128}")
 
 
 def vault(sections: Mapping[str, S3Section]) -> Vault:
-    """Finds keys in the sections of the config file, which are by their endpoints; then in the files of AWS."""
+    """A vault that looks for keys in sections of the config file, given by their endpoints, then in AWS's files."""
 
     def named(endpoint: str) -> Keys | None:
-        return _of_section(endpoint, sections[endpoint]) if endpoint in sections else None
+        return _section_keys(endpoint, sections[endpoint]) if endpoint in sections else None
 
-    return Vault(named, lambda endpoint: _of_aws(os.environ.get("AWS_PROFILE") or "default"), tuple(sections))
+    return Vault(named, lambda endpoint: _aws_keys(os.environ.get("AWS_PROFILE") or "default"), tuple(sections))
 
 
-def _of_section(endpoint: str, section: S3Section) -> Keys:
-    where = f"the config's keys of {endpoint}"
+def _section_keys(endpoint: str, section: S3Section) -> Keys:
+    source = f"the config's keys of {endpoint}"
     if section.profile is not None:
-        found = _of_aws(section.profile)
-        if found is None:
-            raise VaultError(f"{where}: {_aws_files()[0]} has none of a profile {section.profile!r:.100}")
-        return found
+        aws_keys = _aws_keys(section.profile)
+        if aws_keys is None:
+            raise VaultError(f"{source}: {_aws_files()[0]} has none of a profile {section.profile!r:.100}")
+        return aws_keys
     keys = ((section.access_key_file, section.access_key), (section.secret_key_file, section.secret_key))
-    return _checked([_key(file, typed) for file, typed in keys], where)
+    return _check_pair([_key(file, typed) for file, typed in keys], source)
 
 
 def _key(file: str | None, typed: SecretStr | None) -> str:
     if file is not None:
-        return _line(Path(file).expanduser())
+        return _read_line(Path(file).expanduser())
     return typed.get_secret_value() if typed else ""
 
 
-def _line(path: Path) -> str:
-    """The only line of a file that nobody else can read."""
+def _read_line(path: Path) -> str:
+    """The only line of a file, which nobody but the user can read."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise VaultError(f"{path}: others can read it: chmod 600 {path}")
@@ -57,23 +57,23 @@ def _line(path: Path) -> str:
         raise VaultError(f"{path}: expected a key on one line") from None
 
 
-def _checked(keys: Iterable[str], where: object) -> Keys:
-    found = tuple(keys)
-    for name, key in zip(NAMES, found, strict=True):
+def _check_pair(keys: Iterable[str], source: object) -> Keys:
+    pair = tuple(keys)
+    for name, key in zip(NAMES, pair, strict=True):
         if not _KEY.fullmatch(key):
-            raise VaultError(f"{where}: expected as {name} up to 128 characters without blanks")
-    return found
+            raise VaultError(f"{source}: expected as {name} up to 128 characters without blanks")
+    return pair
 
 
 def _aws_files() -> tuple[Path, Path]:
-    """As the AWS tools find them."""
+    """The paths of AWS's credentials and config files, as the AWS tools find them."""
     names = (("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"), ("AWS_CONFIG_FILE", "~/.aws/config"))
     first, second = (Path(os.environ.get(variable) or usual).expanduser() for variable, usual in names)
     return first, second
 
 
-def _of_aws(profile: str) -> Keys | None:
-    """The keys of a profile; None where there are none."""
+def _aws_keys(profile: str) -> Keys | None:
+    """The keys of a profile in AWS's files; None where there are none."""
     import configparser
 
     credentials, config = _aws_files()
@@ -89,5 +89,5 @@ def _of_aws(profile: str) -> Keys | None:
             raise VaultError(f"{path}: not readable as an AWS file") from None
         keys = [parser.get(section, key, fallback="") for key in ("aws_access_key_id", "aws_secret_access_key")]
         if all(keys):
-            return _checked(keys, path)
+            return _check_pair(keys, path)
     return None

@@ -227,7 +227,7 @@ def plans_of(slices: Iterable[Request], prefilled: Prefilled | None = None) -> l
     for each in slices:
         plan = plan_of(each, known)
         plans.append(plan)
-        if each.target.kept:
+        if each.target.persists_between_steps:
             known.update({(n.node, part.spec): part.bytes for s in plan.steps for n in s.nodes for part in n.fill})
     return plans
 

@@ -11,55 +11,55 @@ _DIRS = platformdirs.PlatformDirs("cephtui")
 
 
 def sessions_dir() -> Path:
-    """Saved sessions: under ``CEPHTUI_DATA_DIR`` where it is set."""
-    own = os.environ.get("CEPHTUI_DATA_DIR")
-    return (Path(own).expanduser().absolute() if own else _DIRS.user_data_path) / "sessions"
+    """The directory of saved sessions: under ``CEPHTUI_DATA_DIR`` where that is set."""
+    data_dir = os.environ.get("CEPHTUI_DATA_DIR")
+    return (Path(data_dir).expanduser().absolute() if data_dir else _DIRS.user_data_path) / "sessions"
 
 
 def config_dir() -> Path:
-    """The user's configuration."""
+    """The directory of the user's configuration."""
     return _DIRS.user_config_path
 
 
 def user_presets_dir() -> Path:
-    """The user's own presets."""
+    """The directory of the user's own presets."""
     return config_dir() / "presets"
 
 
 def packaged_presets_dir() -> Path:
-    """The presets that come with cephtui: in the package, or beside it in a checkout."""
+    """The directory of the presets that come with cephtui: in the package, or beside it in a checkout."""
     installed = Path(__file__).parent / "preset_files"
     return installed if installed.is_dir() else Path(__file__).parent.parent / "presets"
 
 
 def user_suites_dir() -> Path:
-    """The user's own suites."""
+    """The directory of the user's own suites."""
     return config_dir() / "suites"
 
 
 def packaged_suites_dir() -> Path:
-    """The suites that come with cephtui."""
+    """The directory of the suites that come with cephtui."""
     return packaged_presets_dir() / "suites"
 
 
 def packaged_docs_dir() -> Path:
-    """The pages of the documentation: in the package, or beside it in a checkout."""
+    """The directory of the documentation: in the package, or beside it in a checkout."""
     installed = Path(__file__).parent / "doc_files"
     return installed if installed.is_dir() else Path(__file__).parent.parent / "docs"
 
 
 def packaged_text(package: str, name: str) -> str:
-    """A file of the package, such as a shell script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
+    """The text of a file of the package, such as a script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
     return Path(__file__).parent.joinpath(*package.split(".")[1:], name).read_text("utf-8")
 
 
 def cache_dir() -> Path:
-    """Scratch files of running consoles."""
+    """The directory of the scratch files of running consoles."""
     return _DIRS.user_cache_path
 
 
 def log_file() -> Path:
-    """Tracebacks and what was done."""
+    """The file for tracebacks and for what was done."""
     return _DIRS.user_log_path / "cephtui.log"
 
 
@@ -78,10 +78,10 @@ def make_private(directory: Path) -> None:
 
 
 def theme_file() -> Path:
-    """The name of the theme that was chosen last."""
+    """The file with the name of the theme that was chosen last."""
     return _DIRS.user_state_path / "theme"
 
 
 def graph_file() -> Path:
-    """The name of the symbols that were chosen last for charts."""
+    """The file with the name of the symbols that were chosen last for charts."""
     return _DIRS.user_state_path / "graph"

@@ -31,7 +31,7 @@ from cephtui.models import (
 from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
-from cephtui.targets.base import Layout, Target, TargetError
+from cephtui.targets.base import DataLayout, Target, TargetError
 from cephtui.tools.base import OptionError, Workload
 from cephtui.tools.tool import Tool
 
@@ -109,7 +109,7 @@ def apart(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Reque
     ``find`` gives nodes by a name. Raises OptionError where there is none.
     """
     try:
-        targets = request.target.each(request.nodes, find)
+        targets = request.target.expand(request.nodes, find)
     except TargetError as error:
         raise OptionError("target", str(error)) from None
     nodes = {node.name: node for node in request.nodes}
@@ -131,7 +131,7 @@ class _Draft:
     """The options that are not as the preset has them."""
     asked: Mapping[str, OptionValue]
     """As they were asked for, the options that are others on this kind of target."""
-    layout: Layout
+    layout: DataLayout
     places: dict[str, tuple[Place, tuple[Part, ...]]]
     """By node."""
 
@@ -144,18 +144,18 @@ def new_batch() -> str:
 def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefilled | None = None) -> Plan:
     """The plan for a request; raises OptionError."""
     hosts = request.hosts
-    if request.target.asked_by_one:
+    if request.target.runs_from_one_node:
         request = replace(request, nodes=(_asking(request),))
-    if request.target.one_node and len(request.nodes) > 1:
+    if request.target.single_client and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)[request.begun : request.until]
     needs = _needs(drafts)
     known = dict(prefilled or {})
-    may_prefill = request.target.own or bool(set(request.target.names) & set(request.destroy))
+    may_prefill = request.target.is_managed or bool(set(request.target.names) & set(request.destroy))
     may_prefill = may_prefill or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
-        if not draft.target.kept:
+        if not draft.target.persists_between_steps:
             known = {}
         prefills = may_prefill and draft.workload.needs_data(draft.target.kind)
         step = _step(number, draft, request, needs, known if prefills else None)
@@ -232,7 +232,7 @@ def _draft(
     if request.room_bytes is not None:
         span = min(span, request.room_bytes)
     jobs, size = workload.jobs_and_size(span)
-    layout = Layout(jobs, size, len(request.nodes) == 1, batch)
+    layout = DataLayout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
     fitted = workload.options
     edited = tuple(name for name, value in fitted.items() if value not in usual.get(name, ()))

@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Line, OptionValue, Run
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
-from cephtui.printable import either, meant, printable
-from cephtui.reading import load_toml, shown
+from cephtui.printable import either, printable, suggestion
+from cephtui.reading import excerpt, load_toml
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, option_text
 from cephtui.tools.tool import Tool
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cephtui.models.rows import PresetRow
 
 STEPS_MOST = 200
-"""More than this many steps in one sweep is taken for a mistake."""
+"""The greatest number of steps in a sweep: more are taken for a mistake."""
 
 _SIX = range(1, 7)
-"""The keys of packaged presets."""
+"""The keys of the six packaged presets."""
 
 Choice: TypeAlias = OptionValue | list[OptionValue]
 F = TypeVar("F", bound=BaseModel)
@@ -38,20 +38,20 @@ class PresetError(ValueError):
 
 
 class SeveralValuesError(OptionError):
-    """What measures one value was given several; the text names the first such option of the preset."""
+    """A preset with several values where one is measured; the text names the first option that has several."""
 
     def __init__(self, preset: str, several: Mapping[str, Sequence[OptionValue]]) -> None:
         option, values = next(iter(several.items()))
         listed = ", ".join(map(option_text, values))
         super().__init__(option, f"{preset} has several values ({listed}), but a check measures one")
-        self.choice = [f"{name}={option_text(each[0])}" for name, each in several.items()]
-        """A value for each such option, as they are typed: ``rw=randread``."""
+        self.choice = [f"{name}={option_text(choices[0])}" for name, choices in several.items()]
+        """A value for each option that has several, as it is typed: ``rw=randread``."""
 
 
 def _known_tool(name: str) -> str:
     if name not in TOOLS:
-        known = either([f"'{tool}'" for tool in TOOLS])
-        raise ValueError(f"expected {known}")
+        tools = either([f"'{tool}'" for tool in TOOLS])
+        raise ValueError(f"expected {tools}")
     return name
 
 
@@ -62,29 +62,29 @@ class PresetFile(BaseModel):
 
     title: Line
     short: Line = ""
-    """Its title where there is little room; empty where the title is short."""
+    """The title where there is little room; empty where the title is short."""
     description: Line = ""
     tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
-    """The console's key for it."""
+    """The key that runs it in the console."""
     group: Line = ""
     """The heading under which it is listed: ``sweeps``."""
     headline: HeadlineName = "iops"
-    """The figure that the preset is about; where each write is flushed the latency, unless another is given."""
+    """The figure that the preset is about; latency where each write is flushed, unless another is given."""
     options: dict[str, Choice]
     """The tool's options in its own spelling; a list is a sweep, one step for each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A valid preset and where it came from."""
+    """A valid preset, and the file that it came from."""
 
     name: str
     path: Path
     user: bool
     file: PresetFile
     instead_of: int | None = None
-    """The key of the packaged preset whose place it has taken by its name."""
+    """The key of the packaged preset that it replaces by having the same name."""
 
     @property
     def tool(self) -> Tool:
@@ -93,7 +93,7 @@ class Preset:
 
 
 Usual: TypeAlias = Mapping[str, Collection[OptionValue]]
-"""By option the values that it has in the runs of an unchanged preset."""
+"""The values of each option in the runs of an unchanged preset."""
 Catalogue: TypeAlias = dict[str, Preset | PresetError]
 """Every preset by name; a broken file has its error instead."""
 
@@ -127,7 +127,7 @@ def check_one_value(preset: Preset, overrides: Mapping[str, Choice]) -> None:
 
 
 def usual_options(tool: Tool, options: Mapping[str, Choice], kind: Kind) -> Usual:
-    """Of a preset with these ``options`` on this kind of target; raises OptionError for what is not allowed."""
+    """The values of options in a preset's runs on this kind of target; raises OptionError for what is not allowed."""
     usual: dict[str, set[OptionValue]] = {}
     for chosen in combinations(tool, options):
         workload = tool.bind(chosen)
@@ -151,7 +151,7 @@ def read_file(path: Path, model: type[F]) -> F:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first thing that is wrong: its key, what is wrong with it, and what was expected."""
+    """The first error in a file: its key, what is wrong with it, and what was expected."""
     first = error.errors()[0]
     location = first["loc"]
     in_options = "options" in location[:-1]
@@ -163,16 +163,16 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return f"{key}: missing"
     if in_options:
-        return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
+        return f"{key}: expected text, a number, true, false, or a list of these, got {excerpt(first['input'])}"
     problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return f"{key}: {problem}, got {shown(first['input'])}"
+    return f"{key}: {problem}, got {excerpt(first['input'])}"
 
 
 def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
-    """The model that a key is looked for in, where models have lists of others."""
+    """The model in which a key is looked up, where models contain lists of others."""
     for part in location[:-1]:
         inner = get_args(model.model_fields[part].annotation) if part in model.model_fields else ()
-        model = next((each for each in inner if issubclass(each, BaseModel)), model)
+        model = next((candidate for candidate in inner if issubclass(candidate, BaseModel)), model)
     return model
 
 
@@ -194,31 +194,33 @@ def load_preset(path: Path, *, user: bool) -> Preset:
 def _wrong_headline(file: PresetFile) -> str | None:
     """Why the tool can't have such a headline, or None."""
     tool = TOOLS[file.tool]
-    known = [headline.name for headline in HEADLINES if headline.metric in tool.metrics]
-    if file.headline in known:
+    names = [headline.name for headline in HEADLINES if headline.metric in tool.metrics]
+    if file.headline in names:
         return None
-    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"
+    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(names)}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:
     """The packaged presets and the user's own, which win where the names or the keys are the same."""
-    found: Catalogue = {}
+    catalogue: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
             name = printable(path.stem)
-            packaged_one = found.get(name)
-            key = packaged_one.file.key if isinstance(packaged_one, Preset) else None
+            packaged_preset = catalogue.get(name)
+            key = packaged_preset.file.key if isinstance(packaged_preset, Preset) else None
             try:
-                found[name] = replace(load_preset(path, user=user), instead_of=key)
+                catalogue[name] = replace(load_preset(path, user=user), instead_of=key)
             except PresetError as error:
-                found[name] = error
-    return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
+                catalogue[name] = error
+    return {
+        name: _with_key(entry, catalogue) if isinstance(entry, Preset) else entry for name, entry in catalogue.items()
+    }
 
 
-def _with_key(preset: Preset, found: Catalogue) -> Preset:
-    """Without its key, where that is another one's: a user's own, or of the same kind the first by name."""
-    same = [p for p in found.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
-    if min(same, key=lambda p: (not p.user, p.name)) is preset:
+def _with_key(preset: Preset, catalogue: Catalogue) -> Preset:
+    """The preset; without its key where another has that: the user's own, or of the same kind the first by name."""
+    rivals = [rival for rival in catalogue.values() if isinstance(rival, Preset) and rival.file.key == preset.file.key]
+    if min(rivals, key=lambda rival: (not rival.user, rival.name)) is preset:
         return preset
     return replace(preset, file=preset.file.model_copy(update={"key": None}))
 
@@ -227,59 +229,59 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
     """The presets of these names; raises PresetError for one that is unknown or broken."""
     chosen = []
     for name in names:
-        found = catalogue.get(name)
-        if found is None:
-            raise unknown(name, catalogue)
-        if isinstance(found, PresetError):
-            raise found
-        chosen.append(found)
+        entry = catalogue.get(name)
+        if entry is None:
+            raise unknown_preset(name, catalogue)
+        if isinstance(entry, PresetError):
+            raise entry
+        chosen.append(entry)
     return tuple(chosen)
 
 
 def presets_by_tool(catalogue: Catalogue) -> dict[str, list[str]]:
     """The names of the presets of each tool, in their order."""
-    found: dict[str, list[str]] = {}
+    by_tool: dict[str, list[str]] = {}
     for name, preset in catalogue.items():
         if isinstance(preset, Preset):
-            found.setdefault(preset.tool.name, []).append(name)
-    return found
+            by_tool.setdefault(preset.tool.name, []).append(name)
+    return by_tool
 
 
-def unknown(name: str, known: Iterable[str]) -> PresetError:
-    """The error for a name that is none of those that are known."""
-    return PresetError(f"unknown preset {name!r}: {meant(name, known) or 'cephtui presets lists them'}")
+def unknown_preset(name: str, names: Iterable[str]) -> PresetError:
+    """The error for a name that is not among these names."""
+    return PresetError(f"unknown preset {name!r}: {suggestion(name, names) or 'cephtui presets lists them'}")
 
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
     """The figure that a run is about: the headline of its preset, if that is known and measured, else the first."""
-    wanted = _wanted_headline(catalogue, run)
-    metrics = sorted(HEADLINES, key=lambda headline: headline.name != wanted)
+    headline_name = _wanted_headline(catalogue, run)
+    metrics = sorted(HEADLINES, key=lambda headline: headline.name != headline_name)
     flows = run.summary.flows.values()
-    known = (each.metric for each in metrics if any(each.metric.of(flow) is not None for flow in flows))
-    return next(known, metrics[0].metric)
+    measured = (headline.metric for headline in metrics if any(headline.metric.of(flow) is not None for flow in flows))
+    return next(measured, metrics[0].metric)
 
 
 def _wanted_headline(catalogue: Catalogue, run: Run) -> HeadlineName | None:
-    """Where the time of the flushes is not known, as in runs of an earlier cephtui, only the rate has it in it."""
-    found, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
-    if not isinstance(found, Preset):
+    """The headline of the preset; IOPS where flushes were not timed, as in runs of an earlier cephtui."""
+    preset, has_commits = catalogue.get(run.preset), COMMIT in run.summary.flows
+    if not isinstance(preset, Preset):
         return "latency" if has_commits else None
-    is_flushed = found.file.headline == "latency" and not has_commits and _commits(run)
-    return "iops" if is_flushed else found.file.headline
+    is_flushed = preset.file.headline == "latency" and not has_commits and _commits(run)
+    return "iops" if is_flushed else preset.file.headline
 
 
 def _commits(run: Run) -> bool:
-    """A saved run may have any options."""
+    """Whether each write was flushed; a saved run may have any options."""
     with suppress(LookupError, ValueError):
         return TOOLS[run.tool].bind(dict(run.options)).load().commits
     return False
 
 
-def rows(catalogue: Catalogue) -> list[PresetRow]:
-    """The catalogue as a listing, those with a key first, then group by group."""
-    found = [_row(name, entry) for name, entry in catalogue.items()]
-    order = [preset.name for preset in by_key(catalogue)]
-    return sorted(found, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.group, r.preset))
+def preset_rows(catalogue: Catalogue) -> list[PresetRow]:
+    """The catalogue as a listing: presets with a key first, then group by group."""
+    listing = [_row(name, entry) for name, entry in catalogue.items()]
+    places = {preset.name: place for place, preset in enumerate(by_key(catalogue))}
+    return sorted(listing, key=lambda row: (places.get(row.preset, len(places)), row.group, row.preset))
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:
@@ -300,28 +302,28 @@ def _row(name: str, entry: Preset | PresetError) -> PresetRow:
     )
 
 
-def options_of(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
+def options_by_preset(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
     """The options of each usable preset, by its name."""
     return {name: entry.file.options for name, entry in catalogue.items() if isinstance(entry, Preset)}
 
 
 def by_key(catalogue: Catalogue) -> list[Preset]:
     """The usable presets that have a key in the console, in the order of the keys."""
-    keyed = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key]
-    return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
+    with_key = [preset for preset in catalogue.values() if isinstance(preset, Preset) and preset.file.key]
+    return sorted(with_key, key=lambda preset: (preset.file.key or 0, preset.name))
 
 
-def usable(catalogue: Catalogue) -> list[Preset]:
-    """All that can be run, those with a key first."""
-    found = by_key(catalogue)
-    return [*found, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in found)]
+def usable_presets(catalogue: Catalogue) -> list[Preset]:
+    """All presets that can be run, those with a key first."""
+    with_key = by_key(catalogue)
+    return [*with_key, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in with_key)]
 
 
 def the_six(catalogue: Catalogue) -> list[Preset]:
-    """The packaged presets that have a key, or the user's own in their place, by key or by name; in their order."""
+    """The presets of the six keys in their order: packaged, or the user's own that have the key or the name."""
     six: dict[int, Preset] = {}
-    usable = [p for p in catalogue.values() if isinstance(p, Preset)]
-    for preset in sorted(usable, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
+    presets = [preset for preset in catalogue.values() if isinstance(preset, Preset)]
+    for preset in sorted(presets, key=lambda preset: preset.file.key not in _SIX):  # a key counts before a name
         place = preset.file.key if preset.file.key in _SIX else preset.instead_of
         if place:
             six.setdefault(place, preset)
@@ -329,7 +331,7 @@ def the_six(catalogue: Catalogue) -> list[Preset]:
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
-    """``OPTION=VALUE`` and ``OPTION=A,B,C`` (a sweep); raises OptionError."""
+    """The options in ``OPTION=VALUE`` and ``OPTION=A,B,C`` (a sweep); raises OptionError."""
     overrides: dict[str, Choice] = {}
     for text in texts:
         option, equals, value = text.partition("=")
@@ -340,13 +342,13 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
 
 
 def parse_choice(text: str) -> Choice:
-    """A value as it is typed, or several with commas (a sweep)."""
+    """A value from its text, or several with commas (a sweep)."""
     values: list[OptionValue] = [part.strip() for part in text.split(",")]
     return values if len(values) > 1 else values[0]
 
 
 def choice_text(value: Choice | None) -> str:
-    """As it is typed; empty for none."""
+    """A value, or several, as they are typed; empty for none."""
     if isinstance(value, list):
         return ",".join(map(choice_text, value))
     return "" if value is None else option_text(value)

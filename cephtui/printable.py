@@ -18,15 +18,15 @@ _UNSEEN = frozenset(
         ),
     )
 )
-"""What Python calls printable and no terminal shows."""
+"""Characters that Python calls printable and no terminal shows."""
 _BYTES = range(0xDC80, 0xDD00)
-"""What stands for the bytes of a file's name that are not UTF-8."""
+"""Code points that stand for bytes of a file name that are not UTF-8."""
 _TEXT_MOST = 2000
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str) -> str:
-    """The text itself where a terminal shows all of it as it is; else with escapes, as bash has them in ``$'...'``."""
+    """The text itself where a terminal shows all of it; else with escapes as in bash's ``$'...'``."""
     if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
         return text
     return "".join(_escaped(char) if char in _UNSEEN or not char.isprintable() else char for char in text)
@@ -42,12 +42,12 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text of any origin in one line, its words with single blanks between them."""
+    """Text of any origin as one line, with single blanks between its words."""
     return printable(" ".join(text.split()))
 
 
 def shortened(text: str, most: int = _TEXT_MOST) -> str:
-    """A readable text: its head and its tail where it is long."""
+    """A text; only its head and its tail where it is long."""
     half = most // 2
     if len(text) <= most:
         return text
@@ -55,23 +55,23 @@ def shortened(text: str, most: int = _TEXT_MOST) -> str:
 
 
 def lines(text: str) -> str:
-    """Each line as ``printable``; a carriage return ends a line too."""
+    """A text with each of its lines as by ``printable``; a carriage return ends a line too."""
     text = text.expandtabs().replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(map(printable, text.split("\n")))
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """``did you mean NAME?``: the nearest of those that are known; empty where none is near."""
-    near = difflib.get_close_matches(word, list(known), n=1)
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """``did you mean NAME?`` with the nearest of the names; empty where none is near."""
+    near = difflib.get_close_matches(word, list(names), n=1)
     return f"did you mean {near[0]}?" if near else ""
 
 
 def listed(values: Sequence[str], most: int = 3) -> str:
-    """``a, b, c and 4 more``."""
+    """The first values and how many others there are: ``a, b, c and 4 more``."""
     shown = ", ".join(values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
 
 
 def either(words: Sequence[str]) -> str:
-    """``2 %, 5 % or 10 %``."""
-    return " or ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
+    """Alternatives: ``2 %, 5 % or 10 %``."""
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[-1]

@@ -17,15 +17,15 @@ from typing import Any
 from cephtui import units
 
 DOCUMENT_MOST_BYTES = 64 << 20
-"""Of a file that is read as one. The overview of 24 h on 16 nodes has 6 MB."""
+"""Bytes of a file that is read as a whole. The overview of 24 h on 16 nodes has 6 MB."""
 SERIES_MOST_BYTES = 64 << 30
-"""Of a file that is read line by line. The samples of 24 h on 16 nodes have 500 MB."""
+"""Bytes of a file that is read line by line. The samples of 24 h on 16 nodes have 500 MB."""
 LINE_MOST_BYTES = 1 << 20
-"""Of one line. A sample has 40 kB at most."""
+"""Bytes of a line. A sample has 40 kB at most."""
 TOML_MOST_BYTES = 64 << 10
-"""Of a file that a user writes."""
+"""Bytes of a file that a user writes."""
 _TOML_LINE_MOST_DOTS = 300
-"""Dotted keys of thousands of parts take minutes to parse."""
+"""Dots in a line of TOML: dotted keys of thousands of parts take minutes to parse."""
 _PIECE_BYTES = 256 << 10
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
@@ -46,9 +46,9 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 
 
 def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
-    """As ``open_regular``, only the descriptor, which the caller closes."""
+    """The descriptor of a file open for reading, which the caller closes; raises OSError as ``open_regular`` does."""
     name = str(path)
-    _check(_found(name), name, most_bytes)
+    _check(_stat(name), name, most_bytes)
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _check(os.fstat(descriptor), name, most_bytes)  # it may be another one by now
@@ -64,7 +64,7 @@ def open_to_append(path: Path) -> io.FileIO:
     A link is none: one in a session of others would lead what is written into any file of the user's.
     """
     with contextlib.suppress(FileNotFoundError):
-        _check(_found(str(path)), str(path), SERIES_MOST_BYTES)
+        _check(_stat(str(path)), str(path), SERIES_MOST_BYTES)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags, 0o666)
@@ -80,21 +80,21 @@ def open_to_append(path: Path) -> io.FileIO:
         raise
 
 
-def _found(path: str) -> os.stat_result:
+def _stat(path: str) -> os.stat_result:
     try:
         return Path(path).stat()
     except ValueError:  # a NUL, which a node's name in a file may have
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path) from None
 
 
-def _check(found: os.stat_result, path: str, most_bytes: int) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _check(file_stat: os.stat_result, path: str, most_bytes: int) -> None:
+    if stat.S_ISDIR(file_stat.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+    if not stat.S_ISREG(file_stat.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(file_stat.st_mode), "no file")
         raise OSError(errno.EINVAL, f"{kind}, expected a regular file", path)
-    if found.st_size > most_bytes:
-        raise OSError(errno.EFBIG, _too_large(found.st_size, most_bytes), path)
+    if file_stat.st_size > most_bytes:
+        raise OSError(errno.EFBIG, _too_large(file_stat.st_size, most_bytes), path)
 
 
 def _too_large(size: int, most: int) -> str:
@@ -102,7 +102,7 @@ def _too_large(size: int, most: int) -> str:
 
 
 def read_bytes(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> bytes:
-    """A whole file; raises OSError."""
+    """The bytes of a whole file; raises OSError."""
     descriptor, pieces, size = open_descriptor(path, most_bytes), [], 0
     try:
         while size <= most_bytes and (piece := os.read(descriptor, _PIECE_BYTES)):
@@ -150,8 +150,8 @@ def load_toml(path: Path) -> dict[str, Any]:
         raise ValueError("nested too deeply") from None
 
 
-def shown(value: object) -> str:
-    """A value that was read, for an error that names it: cut, however large or deep it is."""
+def excerpt(value: object) -> str:
+    """The text of a value that was read, for an error; cut, however large or deep the value is."""
     try:
         return _REPR.repr(value)
     except ValueError:  # Python writes no number of so many digits

@@ -23,7 +23,7 @@ Number = TypeVar("Number", int, float)
 
 
 def bucket_of(nanoseconds: int) -> int:
-    """Index of the grid bucket that holds a latency (fio's ``plat_val_to_idx``)."""
+    """The index of the grid bucket that holds a latency (fio's ``plat_val_to_idx``)."""
     exponent = nanoseconds.bit_length() - 1 - _BITS
     if exponent <= 0:
         return max(nanoseconds, 0)
@@ -54,53 +54,53 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     total = sum(buckets.values())
     if not total:
         return None
-    wanted, seen, found = percent / 100.0 * total, 0, 0
-    for found in sorted(buckets):
-        seen += buckets[found]
-        if seen >= wanted:
+    rank, cumulative, bucket = percent / 100.0 * total, 0, 0
+    for bucket in sorted(buckets):
+        cumulative += buckets[bucket]
+        if cumulative >= rank:
             break
-    return bucket_nanoseconds(found) / 1e9
+    return bucket_nanoseconds(bucket) / 1e9
 
 
 def supported_percentile(buckets: Buckets, percent: float) -> float | None:
-    """The percentile in seconds; None where fewer than 10 I/Os lie beyond it, so that it is the time of a few."""
+    """The percentile in seconds; None where fewer than 10 I/Os took longer: it would be the time of a few."""
     return percentile_seconds(buckets, percent) if is_carried(sum(buckets.values()), percent) else None
 
 
 def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:
-    """Sum of histograms on the grid."""
-    result: dict[int, int] = {}
+    """The sum of histograms on the grid."""
+    counts: dict[int, int] = {}
     for part in parts:
         for index, number in part.items():
-            result[index] = result.get(index, 0) + number
-    return result
+            counts[index] = counts.get(index, 0) + number
+    return counts
 
 
 def subtract_buckets(later: Buckets, earlier: Buckets) -> dict[int, int]:
-    """What was added between two cumulative histograms; a bucket that fell counts as unchanged."""
-    return {i: n - earlier.get(i, 0) for i, n in later.items() if n > earlier.get(i, 0)}
+    """The counts that came between two cumulative histograms; a bucket that fell counts as unchanged."""
+    return {bucket: count - earlier.get(bucket, 0) for bucket, count in later.items() if count > earlier.get(bucket, 0)}
 
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
-    """The sum; None where one of them is not known, or there are none."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return sum(known[1:], known[0]) if known and len(known) == len(found) else None
+    """The sum of values; None where one of them is not known, or there are none."""
+    values = list(values)
+    numbers = [value for value in values if value is not None]
+    return sum(numbers[1:], numbers[0]) if numbers and len(numbers) == len(values) else None
 
 
-def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
-    """What has the same name in several, together; the names in the order in which they come."""
-    found: dict[str, list[T]] = {}
+def group_by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Values with the same name as lists, in the order in which the names come."""
+    gathered: dict[str, list[T]] = {}
     for part in parts:
         for name, value in part.items():
-            found.setdefault(name, []).append(value)
-    return found
+            gathered.setdefault(name, []).append(value)
+    return gathered
 
 
 def make_interval(
     ios: int | None, nbytes: int | None, seconds: float, mean_seconds: float | None, buckets: Buckets | None
 ) -> Interval:
-    """The figures of one interval from its counts; rates are zero for an interval without length.
+    """The figures of an interval from its counts; rates are zero for an interval without length.
 
     What moves no bytes has None of them, and no bandwidth.
     """
@@ -116,15 +116,15 @@ def make_interval(
 
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are known; None without any."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    """The mean of the values that are known; None without any."""
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _weighted_mean(pairs: Iterable[tuple[float | None, int]]) -> float | None:
-    known = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
-    weight = sum(w for _, w in known)
-    return sum(v * w for v, w in known) / weight if weight else None
+    measured = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
+    weight = sum(weight for _, weight in measured)
+    return sum(value * weight for value, weight in measured) / weight if weight else None
 
 
 def completions(interval: Interval) -> int:
@@ -132,27 +132,27 @@ def completions(interval: Interval) -> int:
     return sum(interval.latency_buckets.values()) if interval.latency_buckets else interval.ios or 0
 
 
-def done(intervals: Iterable[Interval]) -> int:
-    """How much was completed: I/O operations, or bytes where they are not counted."""
+def completed(intervals: Iterable[Interval]) -> int:
+    """How much was done: I/O operations, or bytes where they are not counted."""
     parts = list(intervals)
     ios = known_sum(part.ios for part in parts)
     return sum(part.bytes for part in parts) if ios is None else ios
 
 
 def join_intervals(first: Interval | None, second: Interval | None, seconds: float) -> Interval | None:
-    """One interval of two that follow each other, ``seconds`` long together."""
+    """Two intervals that follow each other as one, ``seconds`` long."""
     parts = [part for part in (first, second) if part is not None]
     if not parts:
         return None
-    mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
-    buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    nbytes = None if _none_moves(parts) else sum(p.bytes for p in parts)
-    joined = make_interval(known_sum(p.ios for p in parts), nbytes, seconds, mean, buckets)
-    return replace(joined, retransmits=known_sum(p.retransmits for p in parts), rtt_seconds=_rtt(parts))
+    mean = _weighted_mean((part.latency_mean_seconds, completions(part)) for part in parts)
+    buckets = add_buckets(part.latency_buckets for part in parts if part.latency_buckets)
+    nbytes = None if _none_moves(parts) else sum(part.bytes for part in parts)
+    joined = make_interval(known_sum(part.ios for part in parts), nbytes, seconds, mean, buckets)
+    return replace(joined, retransmits=known_sum(part.retransmits for part in parts), rtt_seconds=_rtt(parts))
 
 
 def _none_moves(parts: Iterable[Interval | Flow]) -> bool:
-    """Whether all are of what moves no bytes."""
+    """Whether all parts are of what moves no bytes."""
     return all(part.bandwidth_bytes is None for part in parts)
 
 
@@ -161,23 +161,23 @@ def _rtt(parts: Sequence[Interval]) -> float | None:
 
 
 def add_intervals(parts: Sequence[Interval]) -> Interval | None:
-    """One interval of several nodes that ran beside each other: sums, and percentiles of the summed histograms.
+    """Intervals of nodes that ran at the same time as one: sums, and percentiles of the summed histograms.
 
     Without percentiles where a part with completions has no histogram.
     """
     if len(parts) <= 1:
         return parts[0] if parts else None
-    whole = all(p.latency_buckets or not done([p]) for p in parts)
-    buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets) if whole else {}
+    whole = all(part.latency_buckets or not completed([part]) for part in parts)
+    buckets = add_buckets(part.latency_buckets for part in parts if part.latency_buckets) if whole else {}
     return Interval(
-        ios=known_sum(p.ios for p in parts),
-        bytes=sum(p.bytes for p in parts),
-        iops=known_sum(p.iops for p in parts),
-        bandwidth_bytes=known_sum(p.bandwidth_bytes for p in parts),
-        latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
+        ios=known_sum(part.ios for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        iops=known_sum(part.iops for part in parts),
+        bandwidth_bytes=known_sum(part.bandwidth_bytes for part in parts),
+        latency_mean_seconds=_weighted_mean((part.latency_mean_seconds, completions(part)) for part in parts),
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
-        retransmits=known_sum(p.retransmits for p in parts),
+        retransmits=known_sum(part.retransmits for part in parts),
         rtt_seconds=_rtt(parts),
     )
 
@@ -192,15 +192,15 @@ class Moments:
 
 
 def pool_moments(parts: Sequence[Moments]) -> Moments | None:
-    """Mean and standard deviation of the union; None without completions."""
-    parts = [p for p in parts if p.count > 0]
-    count = sum(p.count for p in parts)
+    """Mean and standard deviation of all parts together; None without completions."""
+    parts = [part for part in parts if part.count > 0]
+    count = sum(part.count for part in parts)
     if not count:
         return None
     if len(parts) == 1:
         return parts[0]
-    mean = sum(p.count * p.mean for p in parts) / count
-    squares = [p.count * (p.stddev**2 + (p.mean - mean) ** 2) for p in parts if p.stddev is not None]
+    mean = sum(part.count * part.mean for part in parts) / count
+    squares = [part.count * (part.stddev**2 + (part.mean - mean) ** 2) for part in parts if part.stddev is not None]
     return Moments(count, mean, math.sqrt(sum(squares) / count) if len(squares) == len(parts) else None)
 
 
@@ -231,7 +231,7 @@ Bounds = tuple[float, float]
 
 
 def join_bounds(parts: Sequence[Bounds]) -> Bounds | None:
-    """Those of the union; None without any."""
+    """The least and the greatest latency of all parts; None without any."""
     return (min(low for low, _ in parts), max(high for _, high in parts)) if parts else None
 
 
@@ -244,12 +244,12 @@ class Times:
 
 
 def pool_times(parts: Sequence[Times | None]) -> Times | None:
-    """The times of the union; None where a part has none."""
-    known = [part for part in parts if part]
-    moments = pool_moments([part.moments for part in known])
-    if moments is None or len(known) < len(parts):
+    """The times of all parts together; None where a part has none."""
+    times = [part for part in parts if part]
+    moments = pool_moments([part.moments for part in times])
+    if moments is None or len(times) < len(parts):
         return None
-    return Times(moments, join_bounds([part.bounds for part in known if part.bounds]))
+    return Times(moments, join_bounds([part.bounds for part in times if part.bounds]))
 
 
 def _latency(times: Times | None) -> Latency | None:
@@ -262,7 +262,7 @@ def _latency(times: Times | None) -> Latency | None:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A whole run of reads, writes or another flow before its percentiles are taken: nodes and jobs can be added up."""
+    """What a run did in reads, writes or another flow, before percentiles are taken: nodes and jobs can be added up."""
 
     ios: int | None
     """None where the tool does not count them."""
@@ -275,19 +275,19 @@ class Flow:
     moments: Moments | None
     bounds: Bounds | None
     slat: Times | None = None
-    """Of submission alone."""
+    """Times of submission alone."""
     lat: Times | None = None
-    """Of submission and completion together."""
+    """Times of submission and completion together."""
     retransmits: int | None = None
-    """See Total."""
+    """See ``Total``."""
     rtt_seconds: float | None = None
-    """See Total."""
+    """See ``Total``."""
     p99_seconds: float | None = None
-    """As the tool has it, where it has no histogram: percentiles of several flows can't be added up."""
+    """The tool's own p99, where it has no histogram: percentiles of several flows can't be added up."""
     iops_samples: RateSamples | None = None
-    """See Total; not of several flows, as the next."""
+    """See ``Total``; None for several flows, as is ``bandwidth_samples``."""
     bandwidth_samples: RateSamples | None = None
-    """See Total."""
+    """See ``Total``."""
 
 
 def make_flow(
@@ -304,34 +304,34 @@ def make_flow(
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
-    """Jobs or nodes that ran at the same time as one; None for none.
+    """The flows of jobs or nodes that ran at the same time, as one; None for none.
 
     Its rates are all I/Os, or all bytes, over the longest run time, as fio's own of grouped jobs. The sum of the
     parts' rates would be more wherever they end apart: a rate that the whole never had for the whole time.
     """
     if len(flows) <= 1:
         return flows[0] if flows else None
-    seconds = max(f.runtime_seconds for f in flows)
-    ios, nbytes = known_sum(f.ios for f in flows), sum(f.bytes for f in flows)
-    done = known_sum(_done(f) for f in flows)
+    seconds = max(flow.runtime_seconds for flow in flows)
+    ios, nbytes = known_sum(flow.ios for flow in flows), sum(flow.bytes for flow in flows)
+    all_ios = known_sum(_ios_done(flow) for flow in flows)
     return Flow(
         ios=ios,
         bytes=nbytes,
         runtime_seconds=seconds,
-        iops=None if done is None else done / seconds if seconds else 0.0,
+        iops=None if all_ios is None else all_ios / seconds if seconds else 0.0,
         bandwidth_bytes=None if _none_moves(flows) else nbytes / seconds if seconds else 0.0,
-        buckets=add_buckets(f.buckets for f in flows),
-        moments=pool_moments([f.moments for f in flows if f.moments]),
-        bounds=join_bounds([f.bounds for f in flows if f.bounds]),
-        slat=pool_times([f.slat for f in flows]),
-        lat=pool_times([f.lat for f in flows]),
-        retransmits=known_sum(f.retransmits for f in flows),
-        rtt_seconds=mean_of_known(f.rtt_seconds for f in flows),
+        buckets=add_buckets(flow.buckets for flow in flows),
+        moments=pool_moments([flow.moments for flow in flows if flow.moments]),
+        bounds=join_bounds([flow.bounds for flow in flows if flow.bounds]),
+        slat=pool_times([flow.slat for flow in flows]),
+        lat=pool_times([flow.lat for flow in flows]),
+        retransmits=known_sum(flow.retransmits for flow in flows),
+        rtt_seconds=mean_of_known(flow.rtt_seconds for flow in flows),
     )
 
 
-def _done(flow: Flow) -> float | None:
-    """I/Os, by their rate where they were not counted."""
+def _ios_done(flow: Flow) -> float | None:
+    """The I/Os of a flow, from its rate where the tool does not count them."""
     if flow.ios is not None:
         return flow.ios
     return None if flow.iops is None else flow.iops * flow.runtime_seconds
@@ -362,7 +362,7 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
 
 
 def summarise(parts: Iterable[Mapping[str, Flow]], *, histogram: bool = False) -> Summary:
-    """Jobs' or nodes' flows by name as one summary, with its ``histogram`` where that is wanted."""
-    added = {name: total(add_flows(flows), histogram=histogram) for name, flows in by_name(parts).items()}
-    totals = {name: found for name, found in added.items() if found}
+    """The flows of jobs or nodes, by name, as one summary; with its ``histogram`` where that is wanted."""
+    added = {name: total(add_flows(flows), histogram=histogram) for name, flows in group_by_name(parts).items()}
+    totals = {name: figures for name, figures in added.items() if figures}
     return Summary(read=totals.pop("read", None), write=totals.pop("write", None), other=totals)

@@ -20,7 +20,7 @@ from cephtui.presets import (
     choose,
     combinations,
     read_file,
-    unknown,
+    unknown_preset,
 )
 from cephtui.printable import printable
 from cephtui.targets import KINDS
@@ -113,9 +113,9 @@ def shared_options(presets: Iterable[Preset], options: Mapping[str, Choice]) -> 
     """
     tools = [preset.tool for preset in presets]
     taken = {tool: _taken(tool, options) for tool in dict.fromkeys(tools)}
-    unknown = options.keys() - set().union(*taken.values())
+    unknown_preset = options.keys() - set().union(*taken.values())
     return [
-        tool.canonical({name: value for name, value in options.items() if name in unknown | taken[tool]})
+        tool.canonical({name: value for name, value in options.items() if name in unknown_preset | taken[tool]})
         for tool in tools
     ]
 
@@ -198,7 +198,7 @@ def choose_suite(suites: Suites, catalogue: Catalogue, name: str) -> Suite | Non
     if isinstance(found, PresetError):
         raise found
     if found is None and name not in catalogue:
-        raise unknown(name, [*catalogue, *suites])
+        raise unknown_preset(name, [*catalogue, *suites])
     return found
 
 

@@ -28,7 +28,7 @@ _UNLIMITED_COLUMNS = 1 << 20
 
 
 class Interrupted(SystemExit):
-    """The user wants the end at once; each argument is a line about something left behind. Raised by signal handlers.
+    """The user wants cephtui to end at once; each argument is a line about a leftover. Raised by signal handlers.
 
     A SystemExit, since an event loop lets no other exception out of its callbacks (except
     KeyboardInterrupt, which click replaces by its own).
@@ -49,12 +49,12 @@ def prepare_streams() -> None:
 
 
 def say(text: str) -> None:
-    """One line on stderr."""
+    """Print a line on stderr."""
     say_exactly(one_line(text))
 
 
 def say_exactly(text: str) -> None:
-    """One line on stderr with every character of a command, which is about to run or may be typed again."""
+    """Print a line on stderr with every character of a command, which is about to run or may be typed again."""
     try:
         print(f"cephtui: {printable(text)}", file=sys.stderr)
     except OSError:
@@ -68,8 +68,8 @@ def silence(stream: TextIO) -> None:
 
 
 @contextlib.contextmanager
-def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
-    """Whether writes block on a stalled reader; without, they raise BlockingIOError."""
+def blocking(stream: TextIO, wait: bool) -> Iterator[None]:
+    """In the block, writes wait for a stalled reader, or, with ``wait`` false, raise BlockingIOError."""
     os.set_blocking(stream.fileno(), wait)
     try:
         yield
@@ -77,15 +77,15 @@ def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
         os.set_blocking(stream.fileno(), True)
 
 
-def set_waiting(wait: bool) -> None:
-    """The same for both output streams, from now on."""
+def set_blocking(wait: bool) -> None:
+    """Whether writes to stdout and stderr wait for a stalled reader, from now on."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             os.set_blocking(stream.fileno(), wait)
 
 
 def make_console() -> Console:
-    """Rich on stdout: text is neither markup nor an escape sequence; a broken pipe raises BrokenPipeError.
+    """A Rich console on stdout: text is no markup, escapes have no effect, a broken pipe raises BrokenPipeError.
 
     Lines are as long as they need to be where stdout is no terminal.
     """
@@ -105,8 +105,8 @@ def make_console() -> Console:
 
 
 @contextlib.contextmanager
-def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Signal handlers for the block; an alarm that one of them has set is cancelled at its end."""
+def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    """Set signal handlers for the block; an alarm that one of them has set is cancelled at the end."""
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
@@ -117,8 +117,8 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hung_up_with(descriptor: int) -> Iterator[None]:
-    """In the block, the end of the terminal on this descriptor is a SIGHUP, if it is one.
+def hangup_at_close(descriptor: int) -> Iterator[None]:
+    """In the block, the end of the terminal on this descriptor, if it is one, is a SIGHUP.
 
     The kernel sends it to the leader of the terminal's session only: a shell passes it on, make does not.
     """
@@ -142,17 +142,17 @@ def hung_up_with(descriptor: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unbroken() -> Iterator[None]:
-    """INT, TERM and HUP come after the block: a process that is just being started would be lost sight of."""
+def deferred_signals() -> Iterator[None]:
+    """INT, TERM and HUP come after the block: a process that is being started then would be lost."""
     late: list[int] = []
-    with handling(dict.fromkeys(ENDING, lambda number, frame: late.append(number))):
+    with signal_handlers(dict.fromkeys(ENDING, lambda number, frame: late.append(number))):
         yield
     for number in late:
         signal.raise_signal(number)
 
 
 class Ending:
-    """INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
+    """Handles INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
 
     Signals within 0.2 s count as one: the end of a terminal or of a service often sends several.
     """
@@ -160,17 +160,18 @@ class Ending:
     def __init__(
         self, first: Callable[[], object], second: Callable[[], object], tick: Callable[[float], object]
     ) -> None:
-        self.asked_at: float | None = None
-        """By the monotonic clock."""
+        self.requested_at: float | None = None
+        """When the first signal came, by the monotonic clock."""
         self._first, self._second, self._tick = first, second, tick
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether a signal has arrived."""
-        return self.asked_at is not None
+        return self.requested_at is not None
 
     def handlers(self) -> dict[signal.Signals, Handler]:
-        """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since.
+        """The handlers for ``signal_handlers``; after the first signal ``tick`` is called each second with the seconds
+        since.
 
         The timer repeats by itself: an alarm that comes just before a call blocks wakes nothing, the next one does.
         """
@@ -178,22 +179,22 @@ class Ending:
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self.asked_at is None:
-            self.asked_at = now
+        if self.requested_at is None:
+            self.requested_at = now
             signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
             self._first()
-        elif now - self.asked_at > _TOGETHER_SECONDS:
+        elif now - self.requested_at > _TOGETHER_SECONDS:
             self._second()
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
-        if self.asked_at is None:
+        if self.requested_at is None:
             self._ask(number, frame)
         else:
-            self._tick(time.monotonic() - self.asked_at)
+            self._tick(time.monotonic() - self.requested_at)
 
     @contextlib.contextmanager
     def persistent(self) -> Iterator[None]:
-        """An ``Interrupted`` that is ignored, as Python ignores all that is raised in ``__del__``, is raised again.
+        """In the block, an ``Interrupted`` is raised again that Python ignored because it was raised in ``__del__``.
 
         Libraries do the same in callbacks of theirs. By then other handlers may be in place: it is their signal then.
         """
@@ -201,7 +202,7 @@ class Ending:
 
         def ignored(what: sys.UnraisableHookArgs) -> None:
             if isinstance(what.exc_value, Interrupted):
-                self.asked_at = None
+                self.requested_at = None
                 signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _TICK_SECONDS)
             else:
                 before(what)

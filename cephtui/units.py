@@ -9,13 +9,13 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d)?", re.IGNORECASE | re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DASH = "-"
-"""Stands for a figure that was not measured."""
+"""The text for a figure that was not measured."""
 _FAR = 0.2
-"""From this fraction on both ends of an interval are said."""
+"""The fraction from which on both ends of an interval are printed."""
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size in fio's spelling, where ``k`` is 1024; raises ValueError.
+    """The bytes of a size in fio's spelling, where ``k`` is 1024; raises ValueError.
 
     ``KiB`` is refused: fio reads it as 1000 bytes, the opposite of what it means elsewhere.
     """
@@ -27,7 +27,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``60``, ``60s``, ``1.5m``, ``2h``; raises ValueError."""
+    """The seconds in ``60``, ``60s``, ``1.5m`` or ``2h``; raises ValueError."""
     match = _DURATION.fullmatch(text.strip())
     if not match:
         raise ValueError(f"expected a duration such as 60, 60s or 5m, got {text!r}")
@@ -43,20 +43,20 @@ def _scaled(value: float, base: float, names: tuple[str, ...]) -> tuple[float, s
 
 
 def _digits(value: float) -> str:
-    """Three significant digits, never in exponent form."""
+    """A number with three significant digits, never in exponent form."""
     if abs(value) >= 99.95 or value == 0:
         return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
 
 
 def size(value: float) -> str:
-    """``1.00 GiB``; bytes in binary steps."""
+    """A size in binary units: ``1.00 GiB``."""
     scaled, name = _scaled(value, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
     return f"{scaled:.0f} B" if name == "B" else f"{_digits(scaled)} {name}"
 
 
 def size_of(done_bytes: float, total_bytes: float) -> str:
-    """``89.0 MiB of 5.77 GiB``; just the first where the total is not known (0)."""
+    """A part of a size, ``89.0 MiB of 5.77 GiB``; the part alone where the total is not known (0)."""
     return f"{size(done_bytes)} of {size(total_bytes)}" if total_bytes else size(done_bytes)
 
 
@@ -70,28 +70,28 @@ def short_size(value: int) -> str:
 
 
 def bandwidth(bytes_per_second: float | None) -> str:
-    """``65.4 MiB/s``."""
+    """A bandwidth: ``65.4 MiB/s``."""
     return DASH if bytes_per_second is None else f"{size(bytes_per_second)}/s"
 
 
 def bit_rate(bits_per_second: float) -> str:
-    """``10.0 Gbit/s``; network links count in powers of ten."""
+    """A bit rate in powers of ten, as of network links: ``10.0 Gbit/s``."""
     scaled, name = _scaled(bits_per_second, 1000, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"))
     return f"{_digits(scaled)} {name}"
 
 
 def link_rate(bytes_per_second: float | None) -> str:
-    """``9.42 Gbit/s`` of bytes a second."""
+    """The bit rate of bytes per second: ``9.42 Gbit/s``."""
     return DASH if bytes_per_second is None else bit_rate(8 * bytes_per_second)
 
 
 def count(value: float | None) -> str:
-    """``1,234``."""
+    """A number with separators: ``1,234``."""
     return DASH if value is None else f"{value:,.0f}"
 
 
 def iops(value: float | None) -> str:
-    """``16.7k``, as fio writes it."""
+    """IOPS as fio writes them: ``16.7k``."""
     if value is None:
         return DASH
     scaled, name = _scaled(value, 1000, ("", "k", "M", "G", "T"))
@@ -99,7 +99,7 @@ def iops(value: float | None) -> str:
 
 
 def latency(seconds: float | None) -> str:
-    """``30.6 ms``, from ns to s."""
+    """A latency in ns, us, ms or s: ``30.6 ms``."""
     if seconds is None:
         return DASH
     scaled, name = _scaled(seconds * 1e9, 1000, ("ns", "us", "ms", "s"))
@@ -107,7 +107,7 @@ def latency(seconds: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``37 s``, ``2:05 min``, ``1:02:05 h``."""
+    """A duration: ``37 s``, ``2:05 min``, ``1:02:05 h``."""
     whole = round(seconds)
     if whole < 100:
         return f"{whole} s"
@@ -118,18 +118,18 @@ def duration(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """``0:12``, ``1:02:05``: a moment of a run, as it is on the time line."""
+    """A moment of a run as on the time line: ``0:12``, ``1:02:05``."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def percent(value: float | None) -> str:
-    """``99.4 %``."""
+    """A percentage: ``99.4 %``."""
     return DASH if value is None else f"{value:.1f} %"
 
 
 def margin(fraction: float, *, ascii_only: bool = False) -> str:
-    """``±2.9 %``: how far the interval of a geometric mean reaches above it, as a fraction.
+    """How far the interval of a geometric mean reaches above it, given as a fraction: ``±2.9 %``.
 
     Below the mean it reaches less far: ``-57..+130 %`` where that makes a difference, ``-98..>+999 %`` at most.
     """

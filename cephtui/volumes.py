@@ -16,36 +16,36 @@ from cephtui.presets import Choice, Preset, PresetError, read_file
 from cephtui.suites import SuiteStep
 
 PRESET = "provisioned"
-"""The preset whose options are used, but for the pattern."""
+"""The preset whose options are used, except for the pattern."""
 SMALL, LARGE = "4k", "1M"
-"""Block sizes with which a promise of IOPS, and one of bandwidth, is measured."""
+"""The block sizes for a promise of IOPS, and for one of bandwidth."""
 _BLOCKS = {SMALL: 4096, LARGE: 1 << 20}
 _PARTS: Mapping[VolumePart, str] = {"read": "randread", "write": "randwrite", "75/25": "randrw"}
 _READS = 0.75
-"""Of the I/Os that are mixed."""
+"""The fraction of reads in mixed I/O."""
 _BURSTS = 3.0
-"""A run takes so many times the burst: what is let through at its beginning is not what is promised."""
+"""How many times the burst a run takes: what is let through at its start is not what is promised."""
 _IN_FLIGHT = 300.0
-"""A run takes so many times what a limit needs for the I/Os that are in flight: at its end they are waited for."""
+"""How many times longer a run is than the I/Os in flight take at a limit: at its end they are waited for."""
 _VOLUMES_MOST = 100
 _TargetName: TypeAlias = Annotated[str, Field(min_length=1)]
 _Promised: TypeAlias = Annotated[float, Field(gt=0, le=1e15)] | None
 
 
 class VolumeRow(BaseModel):
-    """One of the ``[[volumes]]`` in a file."""
+    """An entry of ``[[volumes]]`` in a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     target: _TargetName
     name: Line = ""
-    """In the table; by default the target."""
+    """The name in the table; by default the target."""
     node: Line = ""
-    """From which it is measured."""
+    """The node that measures the volume."""
     device_class: Line = Field(default="", alias="class")
-    """In the table: ``NVME``."""
+    """The class in the table: ``NVME``."""
     limits_of: Line = ""
-    """An image whose limits are what is promised."""
+    """An image whose limits are the promise."""
     iops: _Promised = None
     read_iops: _Promised = None
     write_iops: _Promised = None
@@ -53,11 +53,11 @@ class VolumeRow(BaseModel):
     read_bandwidth_bytes_per_second: _Promised = None
     write_bandwidth_bytes_per_second: _Promised = None
     burst_seconds: Annotated[float, Field(ge=0, le=86400)] = 0.0
-    """How long more than that is let through."""
+    """Seconds for which more than the promise is let through."""
 
 
 class VolumesFile(BaseModel):
-    """A file of volumes."""
+    """The content of a file of volumes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -72,19 +72,19 @@ class Volume:
     promised: Limits
     name: str = ""
     node: str = ""
-    """Empty where there is only one."""
+    """The node that measures the volume; empty where there is only one node."""
     device_class: str = ""
     limits_of: str = ""
-    """The target whose limits are taken where nothing is promised; empty for its own."""
+    """The target whose limits are the promise where nothing is promised; empty for the volume itself."""
 
     @property
     def title(self) -> str:
-        """In the table."""
+        """The name of the volume in tables."""
         return self.name or self.target
 
     @property
     def is_promised(self) -> bool:
-        """Whether anything is; else the limits that are set are taken."""
+        """Whether anything is promised; else the limits that are set are the promise."""
         return self.promised.is_set
 
 
@@ -123,7 +123,7 @@ def load_volumes(path: Path) -> list[Volume]:
 
 
 def volume_of(text: str) -> Volume:
-    """``rbd:bench/disk=8000``, ``rbd:bench/disk=8k``; without a number its limits are read. Raises PresetError."""
+    """The volume in ``rbd:bench/disk=8000``, or ``rbd:bench/disk`` for the limits that it has; raises PresetError."""
     from cephtui.analysis.expectation import parse_expectation
 
     target, equals, number = text.rpartition("=")
@@ -139,31 +139,33 @@ def volume_of(text: str) -> Volume:
 def steps_of(
     volume: Volume, preset: Preset, jobs: int, repeats: int, options: Mapping[str, Choice]
 ) -> list[VolumeStep]:
-    """Reads, writes and both of small blocks for IOPS; reads and writes of large ones for bandwidth.
+    """The steps for a volume: reads, writes and both of small blocks for IOPS, reads and writes of large ones for
+    bandwidth.
 
     Both kinds of a promise hold at once: the one that a block size reaches first is what is expected with it.
     ``options`` are set in all of them.
     """
     in_flight = jobs * _number(options.get("iodepth", preset.file.options.get("iodepth")), 1.0)
     least = max(_number(preset.file.options.get("runtime"), 60.0), _BURSTS * volume.promised.burst_seconds)
-    found = []
+    steps = []
     for part, block, rate in _rates(volume.promised):
         seconds = float(math.ceil(max(least, _IN_FLIGHT * in_flight / rate)))
-        own: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
-        title = " ".join([volume.title, part, *[block] * (block != SMALL), *[f"{jobs} jobs"] * (jobs > 1)])
+        step_options: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
+        words = [volume.title, part, block if block != SMALL else "", f"{jobs} jobs" if jobs > 1 else ""]
+        title = " ".join(filter(None, words))
         expected = f"iops>={rate:.12g}" if block == SMALL else f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
-        step = SuiteStep(preset, title, {**own, **options}, repeats, expect=(expected,))
-        found.append(VolumeStep(volume, part, block, jobs, step))
-    return found
+        step = SuiteStep(preset, title, {**step_options, **options}, repeats, expect=(expected,))
+        steps.append(VolumeStep(volume, part, block, jobs, step))
+    return steps
 
 
 def _number(value: Choice | None, default: float) -> float:
-    """Of an option; a sweep has none."""
+    """The value of an option; the default where it is a sweep."""
     return float(value) if isinstance(value, int | float) else default
 
 
 def _rates(promised: Limits) -> Iterator[tuple[VolumePart, str, float]]:
-    """Part, block size and expected IOPS of each step."""
+    """The part, the block size and the expected IOPS of each step."""
     has_rate = any((promised.iops, promised.read_iops, promised.write_iops))
     has_bandwidth = any((promised.bandwidth_bytes, promised.read_bandwidth_bytes, promised.write_bandwidth_bytes))
     large: tuple[VolumePart, ...] = ("read", "write")
@@ -175,7 +177,7 @@ def _rates(promised: Limits) -> Iterator[tuple[VolumePart, str, float]]:
 
 
 def _rate(promised: Limits, part: str, block: int) -> float | None:
-    """The IOPS that all promises together allow; None where none is about it."""
+    """The IOPS that all promises together allow; None where no promise is about them."""
     reads, writes = {"read": (1.0, 0.0), "write": (0.0, 1.0)}.get(part, (_READS, 1 - _READS))
     shares = (
         (promised.iops, 1.0),

@@ -22,11 +22,11 @@ from cephtui import exit_codes, tui
 from cephtui.cli.options import TARGET_HELP
 from cephtui.cli.verbs import cli
 from cephtui.models.findings import KINDS, TOPICS, FindingKind
-from cephtui.models.findings.examples import examples
+from cephtui.models.findings.examples import example_findings
 from cephtui.models.rows import PresetRow
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.presets import choice_text, find_presets
-from cephtui.presets import rows as preset_rows
+from cephtui.presets import preset_rows as preset_rows
 from cephtui.reports.drawn.suites import size_of
 from cephtui.reports.words.quality import LEVELS, QUALITY, limited_figures
 from cephtui.sessions.jsonlines import schema
@@ -249,7 +249,7 @@ def _finding(kind: FindingKind) -> str:
     level = QUALITY["SUSPECT"] if kind.level == "limits" else LEVELS[kind.level]
     rows = [
         ("level", f"{level}{f': {figures}' if figures else ''}"),
-        *(("observed" if not number else "", each.text) for number, each in enumerate(examples(kind.code))),
+        *(("observed" if not number else "", each.text) for number, each in enumerate(example_findings(kind.code))),
         ("cause", kind.why),
         ("cure", kind.cure),
         *([("see", _linked(kind.source))] if kind.source else []),

@@ -104,7 +104,7 @@ class _AsRecorded(NodeRequests):
     def reach(self, node: Node, *_: object, **__: object) -> Future[NodeState]:
         return _done(NodeState(node, self._run.environment[node.name]))
 
-    def settle(self, target: Target, *_: object) -> Future[Target]:
+    def resolve_access(self, target: Target, *_: object) -> Future[Target]:
         return _done(target)
 
     def survey(self, *_: object, **__: object) -> Future[Survey]:

@@ -15,7 +15,7 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
 from cephtui.paths import packaged_text
 from cephtui.reports.drawn.plan import draw_plan
-from cephtui.targets import TargetError, kind_of, parse_target
+from cephtui.targets import TargetError, parse_target, target_kind
 from cephtui.targets.access import AccessKind
 from tests.fakes import FakeNode
 from tests.golden import Golden
@@ -117,7 +117,7 @@ async def test_it_is_noted_before_each_command_and_as_removed_after_it(new_stage
 
 
 def test_it_is_no_target(golden: Golden) -> None:
-    assert isinstance(kind_of(f"ceph-access:{TOKEN}"), AccessKind)
+    assert isinstance(target_kind(f"ceph-access:{TOKEN}"), AccessKind)
     with golden.raises(TargetError):
         parse_target(f"ceph-access:{TOKEN}")
 

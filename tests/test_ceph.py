@@ -43,6 +43,14 @@ def osd_map(name: str = "healthy") -> OsdMap:
     return pools.parse_osd_map(recorded(f"{name}/osd-map"))
 
 
+def osd_latency(text: str) -> OsdLatency:
+    """An answer to ``ceph osd perf``, as the watch during a run reads it; raises ValueError for any other answer."""
+    latency = rates.osd_latency_of(answers.json_object(text))
+    if latency is None:
+        raise ValueError(f"unexpected answer: {text[:200]!r}")
+    return latency
+
+
 # ---------------------------------------------------------------------------------------------- any answer
 
 
@@ -51,14 +59,14 @@ def test_an_answer_that_is_none(text: str) -> None:
     parsers = [
         cluster.parse_status,
         cluster.parse_versions,
-        rates.parse_osd_perf,
+        osd_latency,
         lambda text: rates.parse_pool_stats(text, "rec"),
         pools.parse_osd_map,
         pools.parse_usage,
         pools.parse_osd_usage,
         crush_tree.parse_tree,
         lambda text: images.parse_info(text, "rec"),
-        images.parse_status,
+        images.parse_image_use,
         images.parse_is_thin,
         in_use.parse_in_use,
     ]
@@ -100,7 +108,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
     for parser in (
         cluster.parse_status,
         cluster.parse_versions,
-        rates.parse_osd_perf,
+        osd_latency,
         lambda text: rates.parse_pool_stats(text, "rec"),
         pools.parse_osd_map,
         pools.parse_usage,
@@ -110,7 +118,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
         pools.parse_crush_rules,
         config.parse_config,
         lambda text: images.parse_info(text, "rec"),
-        images.parse_status,
+        images.parse_image_use,
         images.parse_snapshots,
         images.parse_children,
         images.parse_is_thin,
@@ -134,7 +142,7 @@ def damaged(value: Any, data: st.DataObject) -> Any:
 
 
 def test_figures_that_json_does_not_know() -> None:
-    assert answers.load('{"a": -nan, "b":[inf,1], "c": "nan"}') == {"a": None, "b": [None, 1], "c": "nan"}
+    assert answers.parse_answer('{"a": -nan, "b":[inf,1], "c": "nan"}') == {"a": None, "b": [None, 1], "c": "nan"}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +232,7 @@ def test_a_healthy_cluster() -> None:
     assert (found.unclean, found.misplaced_ratio, found.degraded_ratio) == ({}, 0, 0)
     assert (found.read_iops, found.write_iops, found.write_bytes, found.recovery_bytes) == (0, 0, 0, 0)
     assert found.fsid == osd_map_fsid()
-    assert cluster.findings(found) == ()
+    assert cluster.state_findings(found) == ()
 
 
 def osd_map_fsid() -> str:
@@ -235,7 +243,7 @@ def test_client_rates() -> None:
     found = state("busy")
     assert found.write_iops > 1000
     assert found.write_bytes > found.write_iops * 4000
-    assert cluster.findings(found) == ()
+    assert cluster.state_findings(found) == ()
 
 
 def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
@@ -243,7 +251,7 @@ def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
     assert found.health == "HEALTH_OK"
     assert (found.osds, found.osds_up, found.osds_in) == (3, 3, 2)
     assert found.misplaced_ratio > 0.1
-    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    by_code = {finding.code: finding for finding in cluster.state_findings(found)}
     assert by_code.keys() == {"osds", "pgs", "recovery"}
     assert by_code["osds"] == OSDS.found(osds=1, of=3)
     assert by_code["pgs"].values["pgs"] == sum(found.unclean.values())
@@ -253,7 +261,7 @@ def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
 def test_degraded_objects_are_found() -> None:
     found = state("osd-down")
     assert found.degraded_ratio > 0.2
-    by_code = {finding.code: finding for finding in cluster.findings(found)}
+    by_code = {finding.code: finding for finding in cluster.state_findings(found)}
     assert "OSD_DOWN (1 osds down)" in by_code["health-speed"].text
     assert by_code["osd-down"] == OSD_DOWN.found(osds=1, of=3)
     assert by_code["recovery"].values["degraded_ratio"] == found.degraded_ratio
@@ -262,14 +270,14 @@ def test_degraded_objects_are_found() -> None:
 def test_an_osd_that_is_down_and_out_is_one_that_is_out() -> None:
     """Its data is on the others by now: Ceph itself reports HEALTH_OK."""
     gone = ClusterState("HEALTH_OK", osds=12, osds_up=11, osds_in=11, osds_down=("osd.3",), pgs=8)
-    assert cluster.findings(gone) == (OSDS.found(osds=1, of=12),)
+    assert cluster.state_findings(gone) == (OSDS.found(osds=1, of=12),)
     check = HealthCheck("OSD_DOWN", "HEALTH_WARN", "1 osds down", 1)
     both = replace(gone, health="HEALTH_WARN", checks=(check,), osds_up=10, osds_down=("osd.3", "osd.7"))
-    assert OSD_DOWN.found(osds=1, of=12) in cluster.findings(both)
-    assert OSDS.found(osds=1, of=12) in cluster.findings(both)
+    assert OSD_DOWN.found(osds=1, of=12) in cluster.state_findings(both)
+    assert OSDS.found(osds=1, of=12) in cluster.state_findings(both)
     muted = replace(both, health="HEALTH_OK", checks=(replace(check, muted=True),), osds_in=12, osds_up=11)
     muted = replace(muted, osds_down=("osd.7",))
-    assert cluster.findings(muted) == (OSD_DOWN.found(osds=1, of=12, details=("osd.7",)),)
+    assert cluster.state_findings(muted) == (OSD_DOWN.found(osds=1, of=12, details=("osd.7",)),)
 
 
 def test_pgs_whose_osds_are_gone_serve_nobody() -> None:
@@ -312,7 +320,7 @@ def test_what_a_clean_pg_does_besides_is_a_finding_of_its_own() -> None:
     }
     found = ClusterState("HEALTH_OK", pgs=15, pg_states=states)
     assert found.scrubbing_pgs == 3
-    assert cluster.findings(found) == (
+    assert cluster.state_findings(found) == (
         PGS.found(pgs=1, of=15, details=("1 active+clean+remapped",)),
         SCRUB.found(pgs=3, of=15),
         SNAPTRIM.found(pgs=1, of=15),
@@ -320,19 +328,19 @@ def test_what_a_clean_pg_does_besides_is_a_finding_of_its_own() -> None:
 
 
 def test_the_rate_of_a_recovery_before_a_run_is_not_said_to_be_of_the_run() -> None:
-    (found,) = cluster.findings(ClusterState("HEALTH_OK", recovery_bytes=64e6))
+    (found,) = cluster.state_findings(ClusterState("HEALTH_OK", recovery_bytes=64e6))
     assert found.code == "recovery"
     assert "run" not in found.text
 
 
 def test_muted_checks_are_not_told() -> None:
     checks = (HealthCheck("A", "HEALTH_WARN", "one", 1, muted=True), HealthCheck("B", "HEALTH_WARN", "two", 1))
-    (finding,) = cluster.findings(ClusterState("HEALTH_WARN", checks))
+    (finding,) = cluster.state_findings(ClusterState("HEALTH_WARN", checks))
     assert (finding.code, finding.values) == ("health-speed", {"status": "HEALTH_WARN", "details": ("B (two)",)})
 
 
 def test_health_errors_are_findings(golden: Golden) -> None:
-    texts = {finding.code: finding.text for finding in cluster.findings(state("full"))}
+    texts = {finding.code: finding.text for finding in cluster.state_findings(state("full"))}
     assert "OSD_FULL (3 full osd(s)), POOL_FULL (5 pool(s) full)" in texts["health-speed"]
     golden.same(texts["health-speed"])
 
@@ -368,12 +376,12 @@ def test_osd_options() -> None:
             cluster.parse_option(text)
 
 
-def options(*rows: dict[str, Any]) -> config.Config:
+def options(*rows: dict[str, Any]) -> config.ClusterConfig:
     return config.parse_config(json.dumps(rows))
 
 
 def test_the_options_that_are_set_without_what_may_be_secret() -> None:
-    assert config.parse_config(recorded("healthy/config-dump")) == config.Config(
+    assert config.parse_config(recorded("healthy/config-dump")) == config.ClusterConfig(
         {
             "mgr mgr/dashboard/GRAFANA_API_PASSWORD": "(not kept)",
             "osd osd_op_num_shards_hdd": "8",
@@ -382,7 +390,7 @@ def test_the_options_that_are_set_without_what_may_be_secret() -> None:
             "client.rgw.lab1 rgw_keystone_admin_password": "(not kept)",
         }
     )
-    assert options() == config.Config({})
+    assert options() == config.ClusterConfig({})
 
 
 @pytest.mark.parametrize(
@@ -475,7 +483,7 @@ def test_osds_that_are_down_or_out_have_names() -> None:
     assert cluster.parse_osds(text).names == ("osd.2", "osd.7")
     assert watch.CephWatch().feed(text) == [cluster.OsdNames(("osd.2", "osd.7"))]
     down = replace(state("osd-down"), osds_down=("osd.2",))
-    assert OSD_DOWN.found(osds=1, of=3, details=("osd.2",)) in cluster.findings(down)
+    assert OSD_DOWN.found(osds=1, of=3, details=("osd.2",)) in cluster.state_findings(down)
 
 
 @pytest.mark.parametrize("name", ["healthy", "busy", "osd-out", "osd-down"])
@@ -508,13 +516,13 @@ def test_slow_operations_stop_where_they_are_new() -> None:
 
 
 def test_osd_latency() -> None:
-    found = rates.parse_osd_perf(recorded("busy/osd-perf"))
-    assert set(found.seconds) == {0, 1, 2}
-    assert found.worst is not None
-    assert 0.001 < found.worst[1] < 1
+    latency = osd_latency(recorded("busy/osd-perf"))
+    assert set(latency.seconds) == {0, 1, 2}
+    assert latency.worst is not None
+    assert 0.001 < latency.worst[1] < 1
     assert OsdLatency({}).worst is None
     old = {"osd_perf_infos": [{"id": 7, "perf_stats": {"commit_latency_ms": 12, "apply_latency_ms": 12}}]}
-    assert rates.parse_osd_perf(json.dumps(old)).seconds == {7: 0.012}
+    assert osd_latency(json.dumps(old)).seconds == {7: 0.012}
 
 
 def test_pool_rates() -> None:
@@ -528,7 +536,7 @@ def test_pool_rates() -> None:
         rates.parse_pool_stats(recorded("busy/pool-stats"), "another")
 
 
-def seen(pieces: Sequence[str]) -> list[watch.Seen]:
+def seen(pieces: Sequence[str]) -> list[watch.Report]:
     reader = watch.CephWatch()
     return [answer for piece in pieces for answer in reader.feed(piece)]
 
@@ -963,7 +971,7 @@ def test_images_on_erasure_coded_pools_need_another_for_themselves(golden: Golde
 def facts_of(name: str) -> ImageFacts:
     return ImageFacts(
         info=images.parse_info(recorded(f"images/{name}.info"), "rec"),
-        use=images.parse_status(recorded(f"images/{name}.status")),
+        use=images.parse_image_use(recorded(f"images/{name}.status")),
         snapshots=images.parse_snapshots(recorded(f"images/{name}.snapshots")),
         children=images.parse_children(recorded(f"images/{name}.children")),
     )
@@ -1027,7 +1035,7 @@ def test_a_clone_may_be_given_up() -> None:
 
 
 def test_a_watched_image_is_refused(golden: Golden) -> None:
-    use = images.parse_status(recorded("busy/plain.status"))
+    use = images.parse_image_use(recorded("busy/plain.status"))
     (watcher,) = use.watchers
     assert watcher.address.startswith("10.77.0.")
     found = guard_image(replace(facts_of("plain"), use=use), "plain", is_own=True)
@@ -1077,15 +1085,6 @@ def test_an_image_that_is_too_small(golden: Golden) -> None:
     golden.same(guard_image(facts_of("plain"), "plain", span=GIB + 1))
 
 
-def test_namespaces_are_refused(golden: Golden) -> None:
-    assert images.guard_namespace("rbd") is None
-    assert images.guard_namespace("rbd/x") is None
-    found = images.guard_namespace("rbd/ns/x")
-    assert found is not None
-    golden.same(found.text)
-    assert images.guard_namespace("rbd/x@s") is not None
-
-
 def test_thin_images_are_known() -> None:
     assert images.parse_is_thin(recorded("images/snapped.usage"))
     assert not images.parse_is_thin(recorded("images/plain.usage"))
@@ -1104,7 +1103,7 @@ def test_images_of_other_releases() -> None:
     parent = {**nautilus, "parent": {"pool": "p", "pool_namespace": "n", "image": "i", "snapshot": "s"}}
     assert images.parse_info(json.dumps(parent), "p").parent == "p/n/i@s"
     old = {"watchers": {"watcher": {"address": "1.2.3.4:0/5", "client": 6, "cookie": 7}}}
-    assert images.parse_status(json.dumps(old)).watchers == (Watcher("1.2.3.4:0/5", 6),)
+    assert images.parse_image_use(json.dumps(old)).watchers == (Watcher("1.2.3.4:0/5", 6),)
 
 
 def test_any_name_is_one_argument() -> None:

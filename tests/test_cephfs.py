@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from cephtui.ceph.file_systems import parse_file_systems
 from cephtui.models import FilePlace, Node
 from cephtui.targets import parse_target
-from cephtui.targets.base import Layout, TargetFault
-from cephtui.targets.cephfs import CephfsFacts, default_pool_id, parse_facts
+from cephtui.targets.base import DataLayout, TargetFault
+from cephtui.targets.cephfs import CephfsFacts, default_pool_id, parse_cephfs_facts
 from tests.clusters import RECORDINGS, RecordedShell, ok
 from tests.golden import Golden
 
@@ -36,7 +36,7 @@ def dump(*names: str, default: int | None = None) -> str:
 
 def located(answer: str, files: str = "") -> str | None:
     shell = RecordedShell("healthy", bash_cephfs=ok(answer), ceph_fs_dump=ok(files or dump("cephfs")))
-    return asyncio.run(parse_target(f"cephfs:{PATH}").located({}, shell)).pool
+    return asyncio.run(parse_target(f"cephfs:{PATH}").locate({}, shell)).pool
 
 
 # ---------------------------------------------------------------------------------------------- on the node
@@ -62,17 +62,17 @@ def located(answer: str, files: str = "") -> str | None:
     ],
 )
 def test_what_a_mount_tells(text: str, facts: CephfsFacts) -> None:
-    assert parse_facts(text) == facts
+    assert parse_cephfs_facts(text) == facts
 
 
 @given(st.text())
 def test_any_answer_of_a_node_is_read(text: str) -> None:
-    parse_facts(text)
+    parse_cephfs_facts(text)
 
 
 def test_a_file_is_laid_out_as_any_other_and_removed_as_one() -> None:
     target = parse_target(f"cephfs:{PATH}")
-    place, (part,) = target.lay_out(Node(name="pve1"), Layout(2, 1 << 20, alone=False, batch="b"))
+    place, (part,) = target.lay_out(Node(name="pve1"), DataLayout(2, 1 << 20, alone=False, batch="b"))
     assert (place, part.spec) == (FilePlace(kind="file", path=f"{PATH}.pve1"), f"file:{PATH}.pve1")
     assert parse_target(target.spec) == target
 

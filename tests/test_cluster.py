@@ -272,7 +272,7 @@ async def test_a_cluster_that_can_not_be_asked_refuses_with_the_node(
     refusal = await preflight.guard_service(ClusterReader(shell), "rec")
     assert refusal is not None
     assert refusal.text.startswith("n1: ")
-    golden.same(await preflight.health(shell))
+    golden.same(await preflight.cluster_health(shell))
     if command == "ceph_osd_dump":
         assert await preflight.room_bytes(shell, "rec") is None
 

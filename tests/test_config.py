@@ -43,7 +43,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def load(tmp_path: Path, text: str) -> Config:
-    return config.load(write(tmp_path, text), required=True)
+    return config.load_config(write(tmp_path, text), required=True)
 
 
 def refusal(tmp_path: Path, text: str) -> str:
@@ -107,7 +107,7 @@ def test_ssh_config_is_beside_the_file(tmp_path: Path, monkeypatch: pytest.Monke
     directory.mkdir()
     write(directory, f'ssh_config = "{name}"\n[nodes.a]')
     monkeypatch.chdir(tmp_path)
-    found = config.load(Path("etc/config.toml"), required=True)
+    found = config.load_config(Path("etc/config.toml"), required=True)
     assert found.nodes["a"].ssh_config == str(directory / name)
     (typed,) = found.choose(["typed"])
     assert typed.ssh_config == str(directory / name)
@@ -120,24 +120,24 @@ def test_ssh_config_may_be_absolute_or_at_home(tmp_path: Path, monkeypatch: pyte
 
 
 def test_an_ssh_config_that_is_asked_for_comes_first(tmp_path: Path) -> None:
-    found = config.load(write(tmp_path, WHOLE), required=True, ssh_config="/other")
+    found = config.load_config(write(tmp_path, WHOLE), required=True, ssh_config="/other")
     assert {node.ssh_config for node in found.nodes.values()} == {"/other"}
-    assert config.load(tmp_path / "none", required=False, ssh_config="/other").ssh_config == "/other"
+    assert config.load_config(tmp_path / "none", required=False, ssh_config="/other").ssh_config == "/other"
 
 
 def test_no_file_is_an_empty_one_unless_it_was_asked_for(tmp_path: Path, golden: Golden) -> None:
-    assert config.load(tmp_path / "config.toml", required=False) == Config()
+    assert config.load_config(tmp_path / "config.toml", required=False) == Config()
     with golden.raises(ConfigError):
-        config.load(tmp_path / "config.toml", required=True)
+        config.load_config(tmp_path / "config.toml", required=True)
 
 
 def test_a_file_that_can_not_be_read_is_told_though_it_was_not_asked_for(tmp_path: Path, golden: Golden) -> None:
     (tmp_path / "config.toml").mkdir()
     with golden.raises(ConfigError):
-        config.load(tmp_path / "config.toml", required=False)
+        config.load_config(tmp_path / "config.toml", required=False)
     (tmp_path / "latin.toml").write_bytes(b'ssh_config = "\xe4"')
     with golden.raises(ConfigError):
-        config.load(tmp_path / "latin.toml", required=False)
+        config.load_config(tmp_path / "latin.toml", required=False)
 
 
 def test_local_may_have_a_way_to_ceph_of_its_own(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import SessionNotes
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.listing import demo_row, list_with_demo, session_row
-from cephtui.sessions.names import NO_SESSIONS, check_writable, find_session, opened
+from cephtui.sessions.names import NO_SESSIONS, check_writable, ensure_unpacked, find_session
 from cephtui.sessions.saved_runs import candidates
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import SessionWriter, append_lines, take_lock
@@ -52,7 +52,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def packaged(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The demo, unpacked once for these tests: none of them may have changed it."""
     monkeypatch.setattr(paths, "cache_dir", lambda: cache)
-    session = opened(demo.directory())
+    session = ensure_unpacked(demo.directory())
     before = files(session)
     yield session
     assert files(session) == before
@@ -129,7 +129,7 @@ def test_the_last_session_is_never_the_demo(root: Path) -> None:
 
 def test_a_session_of_the_users_with_its_name_comes_first(root: Path) -> None:
     directory = demo.unpack(root)
-    assert opened(find_session(root, "demo")) == directory
+    assert ensure_unpacked(find_session(root, "demo")) == directory
     assert [row.path for row in list_with_demo(root)] == [str(directory)]
     assert complete.complete_sessions(*COMPLETED, "") == ["demo", "last"]
     check_writable(directory)
@@ -248,7 +248,7 @@ def test_it_is_unpacked_once_for_this_user_only(root: Path, monkeypatch: pytest.
 
     def use() -> Path:
         together.wait()
-        return opened(demo.directory())
+        return ensure_unpacked(demo.directory())
 
     monkeypatch.setattr(demo, "unpack", counted)
     with ThreadPoolExecutor(4) as threads:
@@ -266,7 +266,7 @@ def test_what_nobody_uses_any_more_is_removed(root: Path) -> None:
         (cache / name / "demo").mkdir(parents=True)
     used = os.open(cache / "packaged-used", os.O_RDONLY)
     fcntl.flock(used, fcntl.LOCK_SH)
-    opened(demo.directory())
+    ensure_unpacked(demo.directory())
     os.close(used)
     names = {demo.directory().parent.name, "packaged-used", "scratch-1"}
     assert {path.name for path in cache.iterdir()} == names
@@ -279,7 +279,7 @@ def test_what_stands_in_its_place_is_replaced(root: Path, make: Callable[[Path],
     place = demo.directory().parent
     place.parent.mkdir()
     make(place)
-    assert session_row(opened(place / "demo")) == demo_row()
+    assert session_row(ensure_unpacked(place / "demo")) == demo_row()
     assert not place.is_symlink()
     assert [*place.parent.iterdir()] == [place]
 

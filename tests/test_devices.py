@@ -81,7 +81,7 @@ def run(argv: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: str, *roots: str, **more: Any) -> DeviceFacts:
-    done = run(devices.inspect_argv(path, *roots), **more)
+    done = run(devices.inspect_device_argv(path, *roots), **more)
     assert (done.returncode, done.stderr) == (0, "")
     return parse_device(done.stdout)
 
@@ -353,7 +353,7 @@ def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path:
 
 
 def test_another_user_than_root_can_not_tell(device: str, golden: Golden) -> None:
-    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_argv(device)])
+    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_device_argv(device)])
     facts = parse_device(done.stdout)
     assert (facts.root, facts.signatures, facts.claim) == (False, None, None)
     found = guard_device(device, facts, SPAN, (device,))

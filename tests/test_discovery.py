@@ -388,8 +388,8 @@ async def test_a_node_without_devices(golden: Golden) -> None:
 
 
 def test_the_list_of_this_machines_devices() -> None:
-    done = subprocess.run(devices.list_argv(), capture_output=True, text=True, check=True, timeout=30)
-    facts = {one.name: one for one in devices.parse_list(done.stdout)}
+    done = subprocess.run(devices.list_devices_argv(), capture_output=True, text=True, check=True, timeout=30)
+    facts = {one.name: one for one in devices.parse_devices(done.stdout)}
 
     there = [path for path in Path("/sys/class/block").iterdir() if (Path("/dev") / path.name).is_block_device()]
     memory = ("ram", "zram", "fd", "sr")
@@ -469,7 +469,7 @@ def test_known_nodes(home: Path, golden: Golden) -> None:
         '[nodes.pve1]\nhost = "pve1.example.net"\nuser = "root"\nport = 2222\nprefix = ["sudo", "-n"]\n'
         '[nodes.pve2]\n[groups]\npve = ["pve1", "pve2"]\n'
     )
-    loaded = config.load(home / "config.toml", required=True)
+    loaded = config.load_config(home / "config.toml", required=True)
 
     known = discovery.known_nodes(loaded)
     assert [(node.name, node.members) for node in known] == [

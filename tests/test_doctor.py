@@ -21,7 +21,7 @@ from cephtui.models import Node, NodeEnvironment
 from cephtui.models.host import HostRow
 from cephtui.nodes.transport import Completed
 from cephtui.reports.drawn.host import draw_host
-from cephtui.targets.surroundings import offered
+from cephtui.targets.surroundings import candidates_in
 from tests.clusters import RecordedShell
 from tests.known import known
 from tests.test_surroundings import HOSTS, found
@@ -46,8 +46,8 @@ def examined(tree: str, tools: Mapping[str, str], cluster: ClusterFacts | None =
     """A host of the recorded ones, with these programs."""
     around = replace(found(HOSTS / tree), programs=frozenset(), versions={"ssh": "OpenSSH_9.2p1"})
     environment = NodeEnvironment(hostname=around.host, os=around.system.name, kernel="6.8.12-4-pve", tools=dict(tools))
-    targets = {"": "a scratch file in the cache", **{each.spec: each.text for each in offered(around)}}
-    alone = not around.others
+    targets = {"": "a scratch file in the cache", **{each.spec: each.text for each in candidates_in(around)}}
+    alone = not around.other_nodes
     return Examined(Node(name="local"), environment, "", around, cluster, targets, **{"alone": alone, **more})
 
 

@@ -199,7 +199,7 @@ def test_each_example_is_one_that_cephtui_reads(machine: Machine, path: Path) ->
     elif path.name == "volumes.toml":
         assert load_volumes(path)
     else:
-        found = config.load(path, required=True)
+        found = config.load_config(path, required=True)
         assert (len(found.groups["pve"]), found.s3, found.programs) > (0, {}, {})
 
 

@@ -14,7 +14,7 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
 from cephtui.models.findings import KINDS, limiting
 from cephtui.models.findings.cluster import FLAG
-from cephtui.models.findings.examples import examples
+from cephtui.models.findings.examples import example_findings
 from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.findings.measurement import IN_FLIGHT, SHORT, STALLED
 from cephtui.models.metrics import METRICS
@@ -79,7 +79,7 @@ _RARE = {f"latency_{part}_seconds" for part in ("p90", "p995", "p9995", "p9999")
 
 @pytest.mark.parametrize("code", KINDS)
 def test_each_form_of_the_words_is_a_line_from_values_alone(code: str) -> None:
-    for finding in examples(code):
+    for finding in example_findings(code):
         assert finding.text
         assert finding.text == finding.text.strip()
         assert not re.search(r"[{}]|\bNone\b|  ", finding.text)
@@ -114,14 +114,14 @@ def test_no_code_stands_anywhere_but_in_the_table() -> None:
 
 
 def test_a_note_marks_nothing() -> None:
-    noted = run(1, findings=[finding for code in LEVELS["note"] for finding in examples(code)])
+    noted = run(1, findings=[finding for code in LEVELS["note"] for finding in example_findings(code)])
     assert noted.validity == "VALID"
     assert outcome_word(noted) == "ok"
     assert all(limiting([finding.code for finding in noted.findings], metric.name) == () for metric in METRICS)
 
 
 def test_validity_follows_from_the_outcome_and_the_levels() -> None:
-    short, thin = SHORT.found(measured_seconds=3.0), examples("thin")[0]
+    short, thin = SHORT.found(measured_seconds=3.0), example_findings("thin")[0]
     assert run(1).validity == "VALID"
     assert run(1, findings=[short]).validity == "SUSPECT"
     assert run(1, findings=[short, thin]).validity == "INVALID"
@@ -158,15 +158,15 @@ def test_the_figures_that_are_limited_are_named() -> None:
 def test_the_words_say_what_a_finding_means_and_what_helps() -> None:
     assert effect_of(IN_FLIGHT.found(missing_ios=64, ios=1500)) == "IOPS questionable"
     assert effect_of(SHORT.found(measured_seconds=3.0)) == "questionable (counted)"
-    assert effect_of(examples("thin")[0]) == "not counted"
-    assert effect_of(examples("krbd")[0]) == "note"
+    assert effect_of(example_findings("thin")[0]) == "not counted"
+    assert effect_of(example_findings("krbd")[0]) == "note"
     short = SHORT.found(measured_seconds=3.0)
     assert finding_line(short, " (in 1 of 2 runs: #4)").endswith(f" (in 1 of 2 runs: #4); what helps: {short.cure}")
 
 
 def test_what_helps_against_a_short_run_is_what_ends_it(golden: Golden) -> None:
     """dd has no time that it runs for, and no objects."""
-    cures = [finding.cure for finding in examples("short")]
+    cures = [finding.cure for finding in example_findings("short")]
     assert len(set(cures)) == len(cures) == 3
     golden.same(cures)
 

@@ -222,10 +222,10 @@ def test_a_second_without_bandwidth_is_saved() -> None:
 
 def test_rates_are_those_of_the_ios_and_latency_is_that_of_the_commit() -> None:
     flows = flushed(1).summary.flows
-    assert (IOPS.together(flows), BANDWIDTH.together(flows)) == (100.0, 409600.0)
-    assert (MEAN.together(flows), P99.together(flows)) == (0.004, 0.009)
+    assert (IOPS.combined(flows), BANDWIDTH.combined(flows)) == (100.0, 409600.0)
+    assert (MEAN.combined(flows), P99.combined(flows)) == (0.004, 0.009)
     without = {name: flow for name, flow in flows.items() if name != "commit"}
-    assert (MEAN.together(without), P99.together(without)) == (0.001, 0.002), "every 32nd write is flushed"
+    assert (MEAN.combined(without), P99.combined(without)) == (0.001, 0.002), "every 32nd write is flushed"
 
 
 def test_reads_beside_commits_stay() -> None:

@@ -130,7 +130,7 @@ def test_checks_of_cephfs_cost_no_speed_where_no_mds_is_passed(code: str, costs:
     sample = Observation(state).sample()
     for has_mds, expected in ((True, True), (False, costs)):
         kind = "health-speed" if expected else "health-other"
-        assert [each.code for each in cluster.findings(state, has_mds=has_mds)] == [kind]
+        assert [each.code for each in cluster.state_findings(state, has_mds=has_mds)] == [kind]
         assert [signal.kind.code for signal in signals(sample, None, has_mds=has_mds)] == [kind]
 
 
@@ -158,7 +158,7 @@ def test_an_alert_that_stood_before_a_run_says_nothing_of_it(code: str) -> None:
 
     before = Observation(state(2)).sample()
     during = [before.model_copy(update={"phase": "run", "checks": {code: f"{osds} OSD(s) had it"}}) for osds in (1, 3)]
-    assert [each.code for each in cluster.findings(state(2))] == ["health-other"]
+    assert [each.code for each in cluster.state_findings(state(2))] == ["health-other"]
     assert [signal.kind.code for signal in signals(before.model_copy(update={"phase": "prepare"}), None)] == [
         "health-other"
     ]
@@ -169,7 +169,7 @@ def test_an_alert_that_stood_before_a_run_says_nothing_of_it(code: str) -> None:
 
 
 def test_a_state_that_names_no_check_says_so(golden: Golden) -> None:
-    (finding,) = cluster.findings(ClusterState("HEALTH_WARN"))
+    (finding,) = cluster.state_findings(ClusterState("HEALTH_WARN"))
     (signal,) = signals(Observation(ClusterState("HEALTH_ERR")).sample(), None)
     assert finding.code == signal.kind.code == "health-speed"
     golden.same([finding.text, signal.kind.found((1.0, 2.0), **signal.values).text, finding.cure])
@@ -181,13 +181,13 @@ def test_one_state_can_have_both_kinds_each_with_its_codes(golden: Golden) -> No
         HealthCheck("MON_CLOCK_SKEW", "HEALTH_WARN", "clock skew detected on mon.b", 0),
         HealthCheck("RECENT_CRASH", "HEALTH_WARN", "", 0),
     )
-    texts = {finding.code: finding.text for finding in cluster.findings(ClusterState("HEALTH_WARN", checks))}
+    texts = {finding.code: finding.text for finding in cluster.state_findings(ClusterState("HEALTH_WARN", checks))}
     assert texts.keys() == {"health-speed", "health-other"}
     golden.same(texts["health-speed"])
     golden.same(texts["health-other"])
 
 
 def test_an_ill_health_without_a_reason_may_cost_speed(golden: Golden) -> None:
-    (finding,) = cluster.findings(ClusterState("unknown"))
+    (finding,) = cluster.state_findings(ClusterState("unknown"))
     assert finding.code == "health-speed"
     golden.same(finding.text)

@@ -234,7 +234,7 @@ async def test_a_node_that_does_not_say_is_told(told: str, golden: Golden) -> No
         await located("host:b", hosts)
 
 
-USE = Use(parts=(), writes=False, known=True, options={"network": "public"}, destroy=())
+USE = Use(parts=(), writes=False, filled=True, options={"network": "public"}, destroy=())
 
 
 async def test_a_node_is_never_measured_against_itself(golden: Golden) -> None:
@@ -258,7 +258,7 @@ async def test_what_was_not_asked_is_not_run() -> None:
 async def _fault(every: object) -> TargetFault:
     assert isinstance(every, HostTarget)
     with pytest.raises(TargetFault) as error:
-        await every.located({}, NodeShell(A, await FakeNode(A).connect()))
+        await every.locate({}, NodeShell(A, await FakeNode(A).connect()))
     return error.value
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.analysis.hardware import differing_mtus, misaligned, with_findings, with_hardware, with_osds
-from cephtui.ceph.osd_devices import on_host, parse_osd_metadata
+from cephtui.ceph.osd_devices import osds_by_disk, parse_osd_metadata
 from cephtui.models import Node, NodeEnvironment
 from cephtui.models.inventory import Disk, Inventory, Nic, Partition
 from cephtui.models.rows import NodeRow
@@ -234,9 +234,9 @@ def test_the_cluster_says_which_osds_are_on_a_host_and_on_which_disks() -> None:
             {"hostname": "PVE1", "devices": "", "bluestore_bdev_devices": ""},
         )
     )
-    assert on_host(found, "pve1.example.net") == {"sdb": ["osd.0"], "nvme0n1": ["osd.0 db"]}
-    assert on_host(found, "pve2") == {"sda": ["osd.1"]}
-    assert on_host(found, None) == {}
+    assert osds_by_disk(found, "pve1.example.net") == {"sdb": ["osd.0"], "nvme0n1": ["osd.0 db"]}
+    assert osds_by_disk(found, "pve2") == {"sda": ["osd.1"]}
+    assert osds_by_disk(found, None) == {}
     disks = (Disk(name="sdb", device_class="hdd", size_bytes=1, osds=("osd.0",)),
              Disk(name="nvme0n1", device_class="nvme", size_bytes=1))  # fmt: skip
     assert osds(with_osds(Inventory(disks=disks), found, "pve1")) == {"sdb": ("osd.0",), "nvme0n1": ("osd.0 db",)}

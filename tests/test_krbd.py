@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault
-from cephtui.targets import kind_of, parse_target
-from cephtui.targets.base import Layout, Removed, TargetFault, Use
-from cephtui.targets.krbd import KrbdFacts, guard, parse_facts, usable_features
+from cephtui.targets import parse_target, target_kind
+from cephtui.targets.base import DataLayout, Removed, TargetFault, Use
+from cephtui.targets.krbd import KrbdFacts, guard_krbd, parse_krbd_facts, usable_features
 from tests.golden import Golden
 
 OWNER = "0123456789abcdef"
@@ -68,7 +68,7 @@ def create(node: FakeNode, spec: str = "krbd:bench+ext4") -> str:
 
 
 def remove(node: FakeNode, name: str = f"bench/{IMAGE}", owner: str | None = OWNER) -> Removed:
-    kind = kind_of("krbd:bench")
+    kind = target_kind("krbd:bench")
     assert kind
     return asyncio.run(kind.remove(node, name, owner))
 
@@ -101,7 +101,7 @@ def remove(node: FakeNode, name: str = f"bench/{IMAGE}", owner: str | None = OWN
 def test_a_node_that_cant_is_refused_with_the_next_step(
     facts: KrbdFacts, file_system: str, refused: bool, golden: Golden
 ) -> None:
-    refusal = guard("pve1", facts, file_system, "rbd:bench")
+    refusal = guard_krbd("pve1", facts, file_system, "rbd:bench")
     assert (refusal is not None) is refused
     if refusal:
         golden.same(refusal.text)
@@ -109,21 +109,21 @@ def test_a_node_that_cant_is_refused_with_the_next_step(
 
 @given(st.text() | st.builds("features\t{}\nmodule\t{}".format, st.text(), st.text()))
 def test_any_answer_of_a_node_is_read(text: str) -> None:
-    facts = parse_facts(text)
+    facts = parse_krbd_facts(text)
     assert set(usable_features(facts)) <= {"layering", "exclusive-lock", "object-map", "fast-diff", "deep-flatten"}
 
 
 def test_the_features_are_those_of_the_kernel() -> None:
-    old = parse_facts(KERNEL.replace("0x1bf", "0x5"))  # layering and exclusive-lock
+    old = parse_krbd_facts(KERNEL.replace("0x1bf", "0x5"))  # layering and exclusive-lock
     assert usable_features(old) == ("layering", "exclusive-lock")
-    with_gaps = parse_facts(KERNEL.replace("0x1bf", "0x21"))
+    with_gaps = parse_krbd_facts(KERNEL.replace("0x1bf", "0x21"))
     assert usable_features(with_gaps) == ("layering", "deep-flatten")
-    assert parse_facts(THERE).identity == "5e8d 251:0 12"
+    assert parse_krbd_facts(THERE).identity == "5e8d 251:0 12"
 
 
 def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: Golden) -> None:
     target = parse_target("krbd:bench", owner_id="5c84e3e6")
-    use = Use((PART,), writes=True, known=True, options={"direct": False}, destroy=())
+    use = Use((PART,), writes=True, filled=True, options={"direct": False}, destroy=())
 
     found = asyncio.run(target.inspect(FakeNode(), use))
 
@@ -144,7 +144,7 @@ def test_a_run_says_that_it_is_krbd_and_where_the_page_cache_takes_part(golden: 
 )
 def test_all_jobs_of_a_node_share_what_a_tool_opens(spec: str, path: str) -> None:
     target = parse_target(spec, owner_id="5c84e3e6")
-    place, parts = target.lay_out(Node(name="pve1"), Layout(jobs=4, size_bytes=1 << 20, alone=False, batch="b"))
+    place, parts = target.lay_out(Node(name="pve1"), DataLayout(jobs=4, size_bytes=1 << 20, alone=False, batch="b"))
     assert (place.kind, place.path) == (target.kind, path)
     assert [part.bytes for part in parts] == [4 << 20]
 
@@ -192,7 +192,7 @@ def test_the_queue_of_its_device_is_known_once_it_is_mapped() -> None:
             "queue/nr_requests": "128",
         },
     )
-    use = Use((PART,), writes=True, known=True, options={}, destroy=())
+    use = Use((PART,), writes=True, filled=True, options={}, destroy=())
     assert asyncio.run(target.queues(FakeNode(), PART)) == expected
     assert asyncio.run(target.inspect(FakeNode(), use)).queues == expected
     assert asyncio.run(target.inspect(FakeNode({"krbd-inspect": ok(KERNEL)}), use)).queues == {}

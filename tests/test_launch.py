@@ -65,7 +65,7 @@ class FakeRunner:
             return done(NodeState(node, question=self.questions.pop(0)))
         return done(NodeState(node, NodeEnvironment()))
 
-    def settle(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
+    def resolve_access(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
         if self.missing and not self.vault.get(self.missing.service):
             failed: Future[Target] = Future()
             failed.set_exception(self.missing)

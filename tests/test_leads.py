@@ -21,7 +21,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.targets import devices
 from cephtui.targets import file as file_target
 from cephtui.targets.devices import guard_device, parse_device
-from cephtui.targets.file import FileFacts, parse_facts
+from cephtui.targets.file import FileFacts, parse_file_facts
 from tests.golden import Golden
 
 SPAN = 1 << 20
@@ -57,14 +57,14 @@ def osd(disk: Path) -> Path:
 
 
 def inspected(path: Path, *before: str) -> FileFacts:
-    argv = [*before, *file_target.inspect_argv(str(path))]
+    argv = [*before, *file_target.inspect_file_argv(str(path))]
     done = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return parse_facts(done.stdout)
+    return parse_file_facts(done.stdout)
 
 
 def given_up(path: Path, *before: str) -> Refusal | None:
-    return file_target.guard(str(path), inspected(path, *before), SPAN, (str(path), path.name))
+    return file_target.guard_file(str(path), inspected(path, *before), SPAN, (str(path), path.name))
 
 
 def mounted(what: Path, at: Path) -> tuple[str, ...]:
@@ -254,7 +254,7 @@ def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, 
     argv = ["losetup", "--find", "--show", "--offset", str(offset), str(disk / "hard")]
     name = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
     try:
-        answer = subprocess.run(devices.inspect_argv(name), capture_output=True, text=True, check=True).stdout
+        answer = subprocess.run(devices.inspect_device_argv(name), capture_output=True, text=True, check=True).stdout
     finally:
         subprocess.run(["losetup", "--detach", name], check=True)
     found = guard_device(name, parse_device(answer), SPAN, (name, Path(name).name))
@@ -264,9 +264,9 @@ def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, 
 
 def test_who_has_a_file_open_is_unknown_without_root_and_a_lease(golden: Golden) -> None:
     facts = FileFacts(kind="file", writable=True, directory=True)
-    found = file_target.guard("/x/y", facts, SPAN, ("y",))
+    found = file_target.guard_file("/x/y", facts, SPAN, ("y",))
     assert found
     golden.same(found.problem)
     for known in (FileFacts(kind="file", writable=True, directory=True, claim="free"),
                   FileFacts(kind="file", writable=True, directory=True, root=True)):  # fmt: skip
-        assert file_target.guard("/x/y", known, SPAN, ("y",)) is None
+        assert file_target.guard_file("/x/y", known, SPAN, ("y",)) is None

@@ -16,7 +16,7 @@ from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.targets.leftovers import connection_settings, describe
-from cephtui.targets.removal import remove
+from cephtui.targets.removal import remove_part
 from tests.golden import Golden
 
 from .fakes import dumped
@@ -129,7 +129,7 @@ def test_a_file_whose_file_system_is_not_mounted_stays_on_the_list(
 
 
 def removed(cluster: Cluster, entry: Undo) -> Removed:
-    return asyncio.run(remove(cluster, entry))
+    return asyncio.run(remove_part(cluster, entry))
 
 
 def create(cluster: Cluster, owner: str = OWNER) -> str:

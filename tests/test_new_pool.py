@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.ceph.crush_tree import parse_tree
-from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, parse_shape, room
+from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, new_pool_room, parse_shape
 from cephtui.ceph.pool_guards import Space, guard_space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.models import Node
@@ -23,7 +23,7 @@ from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.suites import Suite, find_suites
-from cephtui.targets import TargetError, in_turn, kind_of, parse_target
+from cephtui.targets import TargetError, parse_target, removal_groups, target_kind
 from cephtui.targets.new_pool import NewPool
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
@@ -158,12 +158,12 @@ def usages(*gib: int, used: int = 0) -> list[OsdUsage]:
     ],
 )
 def test_a_new_pool_has_room_wherever_its_pgs_will_be(shape: Shape, osds: list[OsdUsage], part: float) -> None:
-    assert room(shape, MAP, RULES, TREE, osds) == pytest.approx(part * (100 << 30), rel=1e-6)
+    assert new_pool_room(shape, MAP, RULES, TREE, osds) == pytest.approx(part * (100 << 30), rel=1e-6)
 
 
 def test_room_on_osds_that_could_not_be_asked_is_unknown() -> None:
-    assert room(Shape(), MAP, RULES, TREE, None) is None
-    assert room(Shape(), MAP, None, None, usages(100, 100, 100)) is not None
+    assert new_pool_room(Shape(), MAP, RULES, TREE, None) is None
+    assert new_pool_room(Shape(), MAP, None, None, usages(100, 100, 100)) is not None
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -172,7 +172,7 @@ def test_room_on_osds_that_could_not_be_asked_is_unknown() -> None:
 def test_the_guards_allow_that_room_of_the_pool_once_it_is_made(pgs: int, number: int, size: int) -> None:
     chance = random.Random(1)
     osds = [OsdUsage(each, 100 << 30, chance.randrange(40) << 30) for each in range(number)]
-    found = room(Shape(pg=pgs, size=size), OsdMap({}), {}, None, osds)
+    found = new_pool_room(Shape(pg=pgs, size=size), OsdMap({}), {}, None, osds)
     made = Pool(2, "made", size=size, pg_num=pgs)
     assert found is not None
     for _ in range(20):
@@ -239,12 +239,12 @@ def test_a_whole_suite_has_one_new_pool() -> None:
 
 def test_a_pool_is_removed_before_what_is_in_it() -> None:
     specs = [f"rbd:{POOL}/cephtui-x", "file:/x", f"new-pool:{POOL}", f"pool:{POOL}/cephtui-y"]
-    assert in_turn(specs, str) == [[specs[2]], [specs[0], specs[1], specs[3]]]
-    assert in_turn(specs[:1], str) == [specs[:1]]
+    assert removal_groups(specs, str) == [[specs[2]], [specs[0], specs[1], specs[3]]]
+    assert removal_groups(specs[:1], str) == [specs[:1]]
 
 
 async def test_only_what_is_named_as_cephtui_names_its_pools_is_deleted() -> None:
-    kind = kind_of("new-pool:x")
+    kind = target_kind("new-pool:x")
     assert kind is not None
     for name, owner in (("bench", "me"), ("cephtui-x", "me"), (POOL, None), (f"{POOL}/image", "me")):
         removed = await kind.remove(None, name, owner)  # type: ignore[arg-type]  # nothing is asked

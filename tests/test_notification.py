@@ -76,5 +76,5 @@ async def test_a_long_run_of_the_console_is_announced_once(tmp_path: Path, monke
 def test_it_can_be_turned_off_in_the_config(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("notify = false\n")
-    assert config.load(tmp_path / "none", required=False).notify
-    assert not config.load(file, required=True).notify
+    assert config.load_config(tmp_path / "none", required=False).notify
+    assert not config.load_config(file, required=True).notify

@@ -34,7 +34,7 @@ from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.report.figures import jobs_table
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.targets import parse_target
-from cephtui.targets.base import Found, TargetError, Use
+from cephtui.targets.base import TargetError, TargetState, Use
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.osd_bench.output import OsdBenchParser
@@ -463,11 +463,11 @@ OK = Completed(0, "16.2.15", "")
 
 async def inspected(
     spec: str, *folders: str, shared: bool = True, portion: int = 256 * MIB, block: str = "4M", **instead: Completed
-) -> Found:
+) -> TargetState:
     shell = RecordedShell(*folders, "healthy", **{"ceph_osd_tree": tree(), "ceph_tell": OK, **instead})
     parts = (Part(spec=spec, bytes=portion),)
     options: dict[str, OptionValue] = {"block-size": block}
-    use = Use(parts, writes=True, known=True, options=options, destroy=(), shared_pool=shared)
+    use = Use(parts, writes=True, filled=True, options=options, destroy=(), shared_pool=shared)
     return await parse_target(spec).inspect(shell, use)
 
 
@@ -478,7 +478,7 @@ async def refusal(spec: str, *folders: str, portion: int = 256 * MIB, **instead:
 
 @pytest.mark.parametrize("spec", ["osd:*", "osd:1", "osd:host=pve1", "osd:class=hdd"])
 async def test_healthy_osds_are_measured_with_consent(spec: str) -> None:
-    assert await inspected(spec) == Found()
+    assert await inspected(spec) == TargetState()
 
 
 async def test_osds_that_are_not_there_are_named(golden: Golden) -> None:

@@ -21,7 +21,7 @@ from cephtui.running import runner
 from cephtui.sessions import demo, importing, log_files, writer
 from cephtui.sessions.jsonlines import schema
 from cephtui.suites import load_suite
-from cephtui.targets import every_kind, file, kind_of
+from cephtui.targets import every_kind, file, target_kind
 from cephtui.tools.osd_bench import command as osd_bench
 from tests.pages import DOCS, KEYS, PARTS, ROOT, bound_classes, renewed
 from tests.test_words import banned_in
@@ -79,7 +79,7 @@ def test_all_that_has_keys_is_on_the_page_of_keys() -> None:
 
 def test_the_targets_are_those_of_the_code() -> None:
     told = first_column("reference/targets.md", "target | what it is")
-    kinds = [kind_of(text) for text in told]
+    kinds = [target_kind(text) for text in told]
     assert None not in kinds
     assert {type(kind) for kind in kinds} == {type(kind) for kind in every_kind()}
 
@@ -125,7 +125,7 @@ def test_the_keys_of_the_config_are_those_of_the_code(tmp_path: Path) -> None:
     assert known - set(_CODE.findall(table)) == set()
     path = tmp_path / "config.toml"
     path.write_text(toml_blocks("reference/configuration.md")[0])
-    loaded = config.load(path, required=True)
+    loaded = config.load_config(path, required=True)
     assert loaded.choose(["pve"])
     assert set(loaded.nodes) == {"pve1", "osd1", "rook", "client"}
 

@@ -48,7 +48,7 @@ async def test_a_removal_waits_for_what_lapses_and_says_so_once(
     async def remove(shell: object, undo: Undo) -> Removed:
         return Removed("busy", "it has a watcher") if seconds() < busy_seconds else Removed("done")
 
-    monkeypatch.setattr("cephtui.targets.removal.remove", remove)
+    monkeypatch.setattr("cephtui.targets.removal.remove_part", remove)
     undo = Undo(node="a", target="rbd:bench/cephtui-x", owner="me")
     removed = await remove_patiently(cast("Any", None), undo, said.append)
     assert removed.status == status

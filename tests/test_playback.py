@@ -14,7 +14,7 @@ from cephtui.analysis.live import Live
 from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line
-from cephtui.sessions.playback import Follower, Playback, lasted_seconds, planned
+from cephtui.sessions.playback import Follower, Playback, lasted_seconds, step_and_plan
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.screens.replay import Player
@@ -85,7 +85,7 @@ def test_a_run_that_is_played_alone_is_one_of_one(session: Path, number: int) ->
 
 def test_a_run_that_is_followed_is_one_of_those_that_were_ordered(copy: Path) -> None:
     run = store.read_run(copy, demo.STAR)
-    step, _ = planned(copy, run)
+    step, _ = step_and_plan(copy, run)
     steps = tuple(step.model_copy(update={"number": number, "repeat": number}) for number in (1, 2, 3))
     again = run.model_copy(update={"step": 2, "repeat": 2})
     (copy / f"{demo.STAR:03}" / "run.json").write_text(line(again))

@@ -18,7 +18,7 @@ from cephtui.presets import (
     find_presets,
     load_preset,
     parse_overrides,
-    rows,
+    preset_rows,
     the_six,
 )
 from cephtui.tools.base import OptionError
@@ -131,7 +131,7 @@ def test_what_those_without_a_key_measure(own: Path, name: str) -> None:
 
 def test_those_without_a_key_are_in_groups(own: Path) -> None:
     write(own, "mine", 'rw = "write"', 'title = "Mine"\ngroup = "night"')
-    listed = [(row.group, row.preset) for row in rows(found(own))]
+    listed = [(row.group, row.preset) for row in preset_rows(found(own))]
     grouped = [(group, name) for group, names in {**GROUPS, "night": ["mine"]}.items() for name in names]
     assert listed == [*(("", name) for name in SIX), *sorted(grouped)]
 
@@ -217,7 +217,7 @@ def test_an_unknown_preset_is_named_with_a_hint(own: Path, name: str, golden: Go
 def test_the_listing(own: Path) -> None:
     write(own, "aaa", 'rw = "read"')
     broken = write(own, "broken", "iodepth = 4")
-    listed = rows(found(own))
+    listed = preset_rows(found(own))
     assert [row.preset for row in listed] == [*SIX, "aaa", "broken", *OTHERS]
     assert [row.user for row in listed[:7]] == [False] * 6 + [True]
     assert listed[0].options == SIX["write-throughput"] | COMMON

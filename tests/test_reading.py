@@ -24,11 +24,11 @@ from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between
 from cephtui.analysis.merge import as_sample
 from cephtui.analysis.sides import Side, side_of
+from cephtui.ceph.answers import json_object as answered
 from cephtui.ceph.cluster import parse_status
-from cephtui.ceph.rates import parse_osd_perf
+from cephtui.ceph.rates import osd_latency_of
 from cephtui.cluster.monitor import _Answers as Answers
-from cephtui.config import ConfigError
-from cephtui.config import load as load_config
+from cephtui.config import ConfigError, load_config
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
@@ -715,11 +715,12 @@ def test_no_figure_of_the_cluster_is_kept_that_is_none() -> None:
             for value in (*HOSTILE, "9" * 5000, 2**64):
                 text = as_json(changed(document, place, value))
                 try:
-                    answer = parse_status(text) if document is STATUS else parse_osd_perf(text)
+                    answer = parse_status(text) if document is STATUS else osd_latency_of(answered(text))
                 except ValueError:
                     continue
+                answers = [one for one in (answer, parse_status(json.dumps(STATUS))) if one]
                 known = Answers()
-                seen = [known.take(one) for one in (answer, parse_status(json.dumps(STATUS)))]
+                seen = [known.take(one) for one in answers]
                 for said in [one.sample() for one in seen if one]:
                     assert ClusterSample.model_validate_json(line(said)) == said, (place, value)
 

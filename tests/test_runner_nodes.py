@@ -44,7 +44,7 @@ from cephtui.sessions.playback import step_of
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import RunWriter, SessionWriter
 from cephtui.targets import Target, parse_target
-from cephtui.targets.base import Found, Use
+from cephtui.targets.base import TargetState, Use
 from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
 from tests.fakes import GIB, FakeNode, Log, Script, connector
@@ -742,7 +742,7 @@ async def test_what_the_target_knows_of_a_cause_is_said_with_it(
 ) -> None:
     inspect = FileTarget.inspect
 
-    async def knowing(self: FileTarget, shell: Shell, use: Use) -> Found:
+    async def knowing(self: FileTarget, shell: Shell, use: Use) -> TargetState:
         return replace(await inspect(self, shell, use), causes={"NoSpace": "the pool has 3 GiB"})
 
     monkeypatch.setattr(FileTarget, "inspect", knowing)

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from cephtui import units
 from cephtui.models import Finding, Interval, Mark, OptionValue, Run, Summary
 from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, options_of
+from cephtui.presets import find_presets, options_by_preset
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.widgets.fitted import across, fitting
 from cephtui.tui.widgets.run_columns import columns_for
@@ -29,7 +29,7 @@ from tests.replayed import cells_of, columns, console_screen, in_a_run, rows, te
 from tests.runs import measured, recorded
 
 BEGUN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
-PRESETS = options_of(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))
+PRESETS = options_by_preset(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))
 RUNNING = {"outcome": None, "summary": Summary()}
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 

@@ -17,15 +17,15 @@ from cephtui.config import ConfigError, endpoint_of
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault, VaultError
-from cephtui.targets import TargetError, kind_of, parse_target
-from cephtui.targets.base import Layout, SecretsMissing, TargetFault, Use
+from cephtui.targets import TargetError, parse_target, target_kind
+from cephtui.targets.base import DataLayout, SecretsMissing, TargetFault, Use
 from cephtui.targets.s3 import S3Target, gateway, users
-from cephtui.targets.s3.signing import Request, signed_headers
+from cephtui.targets.s3.signing import S3Request, signed_headers
 from tests.golden import Golden
 
 GATEWAY = "http://gw:7480"
 KEYS = ("canary-access", "canary-secret")
-LAYOUT = Layout(jobs=1, size_bytes=1 << 30, alone=True, batch="0000aaaa")
+LAYOUT = DataLayout(jobs=1, size_bytes=1 << 30, alone=True, batch="0000aaaa")
 OWNER = "session.1234"
 
 
@@ -180,7 +180,7 @@ def test_nodes_have_names_of_their_own_and_a_bucket_has_room_for_its_number(begi
 )
 def test_requests_are_signed_as_the_documentation_of_s3_has_them(query: dict[str, str], signature: str) -> None:
     """The examples of "Signature Calculations for the Authorization Header", docs.aws.amazon.com."""
-    request = Request("GET", "http://examplebucket.s3.amazonaws.com", query=query)
+    request = S3Request("GET", "http://examplebucket.s3.amazonaws.com", query=query)
     known = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     headers = signed_headers(request, known, datetime(2013, 5, 24, tzinfo=UTC))
     assert headers["authorization"].endswith(f"Signature={signature}")
@@ -192,7 +192,7 @@ def test_requests_are_signed_as_the_documentation_of_s3_has_them(query: dict[str
 
 async def test_keys_that_are_meant_for_the_endpoint_come_first() -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get))
-    assert await target().settle([shell]) == target()
+    assert await target().resolve_access([shell]) == target()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ async def test_ceph_admins_make_users_of_the_runs_own(
         return next(found)
 
     monkeypatch.setattr(users, "data_pool", data_pool)
-    assert await target().settle([Gateways(vault=Vault(usual=lambda service: KEYS)), Gateways()]) == expected
+    assert await target().resolve_access([Gateways(vault=Vault(usual=lambda service: KEYS)), Gateways()]) == expected
 
 
 async def test_without_an_admin_on_each_node_the_usual_keys_are_taken_or_asked_for(
@@ -221,16 +221,16 @@ async def test_without_an_admin_on_each_node_the_usual_keys_are_taken_or_asked_f
     monkeypatch.setattr(users, "data_pool", data_pool)
     nodes = [Gateways(vault=vault, node=Node(name=name)) for vault in [Vault()] for name in ("n1", "n2")]
     with golden.raises(SecretsMissing):
-        await target().settle(nodes)
+        await target().resolve_access(nodes)
     nodes[0].vault.put(GATEWAY, KEYS)
-    assert await target().settle(nodes) == target()
+    assert await target().resolve_access(nodes) == target()
 
 
 def configured(tmp_path: Path, text: str, mode: int = 0o644) -> config.Config:
     path = tmp_path / "config.toml"
     path.write_text(text)
     path.chmod(mode)
-    return config.load(path, required=True)
+    return config.load_config(path, required=True)
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
@@ -312,13 +312,13 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     assert (await found.inspect(shell, use_of(found))).refusal is None
     assert await found.create(shell, part, OWNER) == part.spec
-    assert dict(await found.reveal(shell, place)) == dict(zip(keys.NAMES, KEYS, strict=True))
+    assert dict(await found.secrets_for(shell, place)) == dict(zip(keys.NAMES, KEYS, strict=True))
     shell.buckets |= {f"{place.bucket_prefix}{number:012}": ["1", "2", "3"] for number in range(2)}
     refused = (await found.inspect(shell, use_of(found))).refusal
     assert refused
     assert place.bucket_prefix in refused.text
 
-    kind = kind_of(part.spec)
+    kind = target_kind(part.spec)
     assert kind
     name = part.spec.partition(":")[2]
     others = await kind.remove(shell, name, "session.other")
@@ -340,8 +340,8 @@ async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: G
     golden.same(cause[1])
     assert await found.create(shell, part, OWNER) == part.spec
     assert [*shell.people] == [place.bucket_prefix.removeprefix(f"{begins}-").removesuffix("-")]
-    assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
-    kind, name = kind_of(part.spec), part.spec.partition(":")[2]
+    assert (await found.secrets_for(shell, place))["secret key"] == KEYS[1]
+    kind, name = target_kind(part.spec), part.spec.partition(":")[2]
     assert kind
     assert kind.service(name) == "", "it is removed without its keys"
     assert (await kind.remove(shell, name, "session.other")).status == "not ours"
@@ -369,7 +369,7 @@ async def test_a_user_is_removed_that_carries_its_session(begins: str, golden: G
 @pytest.mark.parametrize("owner", [OWNER, None, "a b"])
 async def test_what_is_not_named_as_its_own_is_not_removed(name: str, owner: str | None) -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": []}, people={"admin": ""})
-    kind = kind_of("s3:x")
+    kind = target_kind("s3:x")
     assert kind
     assert (await kind.remove(shell, f"{GATEWAY}/{name}", owner)).status == "not ours"
     assert not shell.sent
@@ -392,7 +392,7 @@ async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     await found.create(shell, part, OWNER)
     shell.buckets[bucket := f"{place.bucket_prefix}{0:012}"] = ["1"]
-    kind = kind_of(part.spec)
+    kind = target_kind(part.spec)
     assert kind
     removed = await kind.remove(shell, part.spec.partition(":")[2], OWNER)
     assert removed.status == status, removed
@@ -402,7 +402,7 @@ async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_
 
 
 def test_curls_config_keeps_every_character() -> None:
-    request = Request("PUT", "http://gw", "/b", {"a": "x y"}, 'back\\slash "quoted"\nline')
+    request = S3Request("PUT", "http://gw", "/b", {"a": "x y"}, 'back\\slash "quoted"\nline')
     config = gateway.curl_config(request, {"authorization": "secret"})
     assert config.splitlines() == [
         "silent",
@@ -459,11 +459,11 @@ async def test_what_radosgw_admin_prints_is_in_no_error(printed: str, golden: Go
     assert "canary" not in str(error.value)
     failed = Gateways(fails={"user create": Completed(1, "canary", "could not create user\n")})
     with golden.raises(TargetFault):
-        await users.create(failed, "cephtui-x", OWNER, 1)
+        await users.create_user(failed, "cephtui-x", OWNER, 1)
 
 
 def test_without_keys_a_removal_says_what_is_missing(golden: Golden) -> None:
-    kind = kind_of("s3:x")
+    kind = target_kind("s3:x")
     assert kind
     name = f"{GATEWAY}/cephtui-1a2b3c4d-0000aaaa-68d0a03f-"
     assert (kind.service(name), kind.secrets) == (GATEWAY, keys.NAMES)

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from cephtui.models import Node
-from cephtui.nodes.shell import NodeShell, reason, with_ceph
+from cephtui.nodes.shell import NodeShell, failure_reason, with_ceph
 from cephtui.nodes.transport import Completed, TransportError
 from tests.fakes import FakeNode
 from tests.golden import Golden
@@ -118,4 +118,4 @@ async def test_a_node_that_is_gone_is_told() -> None:
     ],
 )
 def test_a_reason_is_the_last_line_that_stands_alone(stderr: str, golden: Golden) -> None:
-    golden.same(reason(Completed(32, "", stderr)))
+    golden.same(failure_reason(Completed(32, "", stderr)))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cephtui.cli.commands import info
-from cephtui.terminal import ENDING, Ending, Interrupted, handling
+from cephtui.terminal import ENDING, Ending, Interrupted, signal_handlers
 
 Popen = subprocess.Popen
 SLEEPS = ("sleep", "300")
@@ -32,7 +32,7 @@ def test_a_process_that_is_just_being_started_is_ended_too(
         return started[-1]
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    with handling(dict.fromkeys(ENDING, interrupt)), pytest.raises(Interrupted):
+    with signal_handlers(dict.fromkeys(ENDING, interrupt)), pytest.raises(Interrupted):
         info._version(SLEEPS)
     (process,) = started
     assert process.poll() == -signal.SIGKILL
@@ -61,9 +61,9 @@ def end_and_wait(number: signal.Signals) -> None:
 @pytest.mark.parametrize("number", ENDING)
 def test_an_interruption_that_is_ignored_comes_again(number: signal.Signals) -> None:
     ending = Ending(interrupt, lambda: None, lambda seconds: None)
-    with handling(ending.handlers()), ending.persistent(), pytest.raises(Interrupted):
+    with signal_handlers(ending.handlers()), ending.persistent(), pytest.raises(Interrupted):
         end_and_wait(number)
-    assert ending.asked
+    assert ending.is_requested
 
 
 def test_an_interruption_that_is_ignored_is_that_of_the_handlers_of_then() -> None:
@@ -71,21 +71,21 @@ def test_an_interruption_that_is_ignored_is_that_of_the_handlers_of_then() -> No
     stopped: list[float] = []
     ending = Ending(interrupt, lambda: None, lambda seconds: None)
     of_a_run = Ending(lambda: stopped.append(time.monotonic()), lambda: None, lambda seconds: None)
-    with handling(ending.handlers()), ending.persistent():
+    with signal_handlers(ending.handlers()), ending.persistent():
         end(signal.SIGTERM)
-        with handling(of_a_run.handlers()):
+        with signal_handlers(of_a_run.handlers()):
             until = time.monotonic() + 30
             while not stopped and time.monotonic() < until:
                 time.sleep(0.01)
     assert len(stopped) == 1
-    assert of_a_run.asked
+    assert of_a_run.is_requested
 
 
 def test_an_alarm_that_is_lost_is_followed_by_others() -> None:
     """One that comes just before a write to a stalled reader wakes nothing; the second after it has to."""
     ticks: list[float] = []
     ending = Ending(lambda: None, lambda: None, ticks.append)
-    with handling(ending.handlers()):
+    with signal_handlers(ending.handlers()):
         signal.raise_signal(signal.SIGTERM)
         lost = signal.signal(signal.SIGALRM, lambda number, frame: None)
         time.sleep(1.5)

@@ -22,7 +22,7 @@ from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
 from cephtui.targets import parse_target
 from cephtui.targets.discovery import known_nodes
-from cephtui.targets.surroundings import offered
+from cephtui.targets.surroundings import candidates_in
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
 from tests.fakes import FakeNode
@@ -41,7 +41,7 @@ def found(root: Path) -> Surroundings:
 
 
 def specs(around: Surroundings) -> list[str]:
-    return [each.spec for each in offered(around)]
+    return [each.spec for each in candidates_in(around)]
 
 
 def test_a_node_of_proxmox_8() -> None:
@@ -57,7 +57,7 @@ def test_a_node_of_proxmox_8() -> None:
         "away nfs",
         "usb dir",
     ]
-    assert around.others == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
+    assert around.other_nodes == (ClusterNode("pve2", "10.0.0.2"), ClusterNode("pve3", "fd00::3"))
     assert around.has_ceph
     # neither of what is not mounted: its files would be on another disk
     assert specs(around) == [
@@ -67,15 +67,17 @@ def test_a_node_of_proxmox_8() -> None:
         "file:/mnt/pve/backup/cephtui",
         "new-pool:pg=32,size=3",
     ]
-    assert not [spec for each in offered(around, served=False) if (spec := each.spec).startswith(("rbd", "new-pool"))]
+    assert not [
+        spec for each in candidates_in(around, served=False) if (spec := each.spec).startswith(("rbd", "new-pool"))
+    ]
 
 
 def test_a_node_of_proxmox_9_without_a_cluster_of_its_own() -> None:
     around = found(HOSTS / "pve9")
-    assert (around.host, around.proxmox, around.others) == ("alone", "9.0.10", ())
+    assert (around.host, around.proxmox, around.other_nodes) == ("alone", "9.0.10", ())
     assert around.keyrings == ("/etc/pve/priv/ceph/far.keyring",)
     assert not around.is_admin
-    far, *files = offered(around)
+    far, *files = candidates_in(around)
     assert far.spec == "rbd:far"
     assert "--data-pool ecdata" in far.text
     assert "namespace tenant" in far.text
@@ -101,7 +103,7 @@ def test_files_that_are_none_or_huge_are_named_or_cut(tmp_path: Path) -> None:
 @given(st.text(), st.text())
 def test_any_text_is_an_answer(text: str, more: str) -> None:
     rows = [*(f"{key}\t{text}" for key in ("storage", "corosync", "release", "mount", "conf")), more]
-    offered(parse_surroundings("\n".join(("proxmox\t8", *rows, "done\t"))))
+    candidates_in(parse_surroundings("\n".join(("proxmox\t8", *rows, "done\t"))))
     parse_corosync(text)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from cephtui.cli.options import TARGET_HELP
 from cephtui.models import Kind
-from cephtui.targets import KINDS, every_kind, examples, kind_of, parse_target
+from cephtui.targets import KINDS, every_kind, parse_target, target_examples, target_kind
 from cephtui.targets.base import TargetKind
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
@@ -116,15 +116,17 @@ def test_this_test_sees_a_scheme_wherever_it_decides_something(source: str, foun
 def test_a_kind_and_its_examples_belong_together(kind: TargetKind) -> None:
     for example in kind.examples:
         target = parse_target(example.replace("PATH", "/dev/x").replace("BUCKET", "bucket"))
-        assert type(kind_of(target.spec)) is type(kind)
+        assert type(target_kind(target.spec)) is type(kind)
         assert target.kind in get_args(Kind)
         assert (target.pool is not None or target.new_pool is not None) == kind.in_pool
         assert not (kind.in_pool and (kind.is_path or kind.leaves_files))
 
 
 def test_the_help_names_every_target() -> None:
-    assert [example for example in examples() if not re.search(rf"\b{re.escape(example)}(?![/\w])", TARGET_HELP)] == []
+    assert [
+        example for example in target_examples() if not re.search(rf"\b{re.escape(example)}(?![/\w])", TARGET_HELP)
+    ] == []
 
 
 def test_what_has_no_scheme_is_no_target() -> None:
-    assert [kind_of(text) for text in ("", "rbd", "nfs:bucket", "File:/x")] == [None] * 4
+    assert [target_kind(text) for text in ("", "rbd", "nfs:bucket", "File:/x")] == [None] * 4

@@ -21,11 +21,11 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
 from cephtui.running.cleanup import remove_patiently
 from cephtui.sessions.undo import Undo
-from cephtui.targets import TargetError, examples, parse_target
+from cephtui.targets import TargetError, parse_target, target_examples
 from cephtui.targets import file as file_target
-from cephtui.targets.base import Layout
+from cephtui.targets.base import DataLayout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
-from cephtui.targets.file import FileFacts, FileTarget, parse_facts
+from cephtui.targets.file import FileFacts, FileTarget, parse_file_facts
 from cephtui.tools.fio import Fio
 from tests.golden import Golden
 
@@ -53,9 +53,9 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: Path | str) -> FileFacts:
-    completed = run(file_target.inspect_argv(str(path)))
+    completed = run(file_target.inspect_file_argv(str(path)))
     assert (completed.returncode, completed.stderr) == (0, "")
-    return parse_facts(completed.stdout)
+    return parse_file_facts(completed.stdout)
 
 
 def create(path: Path | str, span: int = SPAN) -> subprocess.CompletedProcess[str]:
@@ -67,7 +67,7 @@ def remove(path: Path | str) -> subprocess.CompletedProcess[str]:
 
 
 def refusal(path: Path | str, *destroy: str, span: int = SPAN) -> Refusal | None:
-    return file_target.guard(str(path), inspect(path), span, destroy)
+    return file_target.guard_file(str(path), inspect(path), span, destroy)
 
 
 @pytest.fixture
@@ -110,14 +110,14 @@ def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_other_schemes_are_refused(text: str) -> None:
-    *others, last = examples()
+    *others, last = target_examples()
     expected = re.escape(f"unknown target {text!r}: expected {', '.join(others)} or {last}")
     with pytest.raises(TargetError, match=f"^{expected}$"):
         parse_target(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "pool", "own", "one_node"),
+    ("text", "kind", "pool", "is_managed", "single_client"),
     [
         ("file:/mnt/x", "file", None, True, False),
         ("device:/dev/sdz", "device", None, False, False),
@@ -129,9 +129,12 @@ def test_other_schemes_are_refused(text: str) -> None:
         ("krbd:bench+xfs", "file", "bench", True, False),
     ],
 )
-def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None, own: bool, one_node: bool) -> None:
+def test_every_scheme_is_a_kind_of_target(
+    text: str, kind: str, pool: str | None, is_managed: bool, single_client: bool
+) -> None:
     target = parse_target(text)
-    assert (target.kind, target.pool, target.own, target.one_node) == (kind, pool, own, one_node)
+    assert (target.kind, target.pool) == (kind, pool)
+    assert (target.is_managed, target.single_client) == (is_managed, single_client)
     assert target.spec == text
     assert parse_target(target.spec) == target
 
@@ -162,7 +165,7 @@ def test_what_a_scheme_can_not_mean_is_refused(text: str, golden: Golden) -> Non
 
 
 def test_images_are_named_by_who_makes_them_and_not_made_up(golden: Golden) -> None:
-    layout = Layout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
+    layout = DataLayout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
     _, parts = parse_target("rbd:bench", owner_id="me").lay_out(Node(name="pve1"), layout)
     assert [part.spec for part in parts] == ["rbd:bench/cephtui-me-pve1-0", "rbd:bench/cephtui-me-pve1-1"]
     with golden.raises(AssertionError):
@@ -210,7 +213,7 @@ def test_fio_writes_to_just_the_file_that_is_named(tmp_path: Path, name: str) ->
     fio = shutil.which("fio")
     assert fio, "fio is not installed: apt-get install fio"
     target = parse_target(f"file:{tmp_path}/{name}")
-    place, _ = target.lay_out(Node(name="local"), Layout(jobs=1, size_bytes=8192, alone=True, batch="b"))
+    place, _ = target.lay_out(Node(name="local"), DataLayout(jobs=1, size_bytes=8192, alone=True, batch="b"))
     options = Fio().check_options({"rw": "write", "ioengine": "psync", "direct": False, "time_based": False})
     completed = run([fio, *Fio().bind(options).argv("x", 8192, place)[1:]])
     assert completed.returncode == 0, completed.stderr
@@ -308,7 +311,7 @@ def test_a_device_is_refused(golden: Golden) -> None:
 @pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind missing\n"])
 def test_an_answer_that_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="unexpected answer"):
-        parse_facts(text)
+        parse_file_facts(text)
 
 
 # ---------------------------------------------------------------------------------------------- making and removing
@@ -564,7 +567,7 @@ PATH = "/mnt/bench/vm-100"
 
 
 def guard(facts: FileFacts, *destroy: str, span: int = GIB) -> Refusal | None:
-    return file_target.guard(PATH, facts, span, destroy)
+    return file_target.guard_file(PATH, facts, span, destroy)
 
 
 def test_a_new_file_and_one_of_ours_may_be_used(tmp_path: Path, ours: Path) -> None:
@@ -645,7 +648,7 @@ def test_a_full_file_system_is_not_negative() -> None:
     ],
 )
 def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
-    found = file_target.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+    found = file_target.file_findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)
 

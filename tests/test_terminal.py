@@ -22,7 +22,7 @@ from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
 from cephtui.reports.words.quality import outcome_word
 from cephtui.sessions import store
-from cephtui.terminal import handling
+from cephtui.terminal import signal_handlers
 from cephtui.tui.textual_private import TerminalDriver
 from tests.end_to_end.sandbox import own_terminal
 from tests.known import known
@@ -217,7 +217,7 @@ async def test_a_signal_about_the_terminal_does_nothing_until_what_it_has_interr
     monkeypatch.setattr(TerminalDriver, "suspend_application_mode", lambda _: done.append("suspended"))
     monkeypatch.setattr(TerminalDriver, "resume_application_mode", lambda _: done.append("resumed"))
     monkeypatch.setattr(os, "kill", lambda pid, number: done.append(number))
-    with handling({signal.SIGTSTP: signal.SIG_DFL, signal.SIGCONT: signal.SIG_DFL}):
+    with signal_handlers({signal.SIGTSTP: signal.SIG_DFL, signal.SIGCONT: signal.SIG_DFL}):
         TerminalDriver(App())
         for number, what in ((signal.SIGTSTP, ["suspended", signal.SIGSTOP]), (signal.SIGCONT, ["resumed"])):
             done.clear()

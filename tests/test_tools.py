@@ -429,7 +429,7 @@ def test_what_this_version_can_not_give_a_tool_is_no_half_measure(
 async def test_secrets_go_to_the_process_and_nowhere_else(
     presets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def reveal(target: Target, shell: Shell, place: Place) -> Mapping[str, str]:
+    async def secrets_for(target: Target, shell: Shell, place: Place) -> Mapping[str, str]:
         return {"secret key": f"canary-{shell.node.name}", "unused": "canary", "access key": place.path}
 
     started: list[Command] = []
@@ -442,7 +442,7 @@ async def test_secrets_go_to_the_process_and_nowhere_else(
     caplog.set_level("DEBUG")
     monkeypatch.setattr(fakes.FakeConnection, "start", noted)
     monkeypatch.setattr(FileTarget, "secrets", ("access key", "secret key", "unused"))
-    monkeypatch.setattr(FileTarget, "reveal", reveal)
+    monkeypatch.setattr(FileTarget, "secrets_for", secrets_for)
     monkeypatch.setattr(Drip, "secrets", ("access key", "secret key"))
     plan = planned(presets)
     run, events = await carried_out(plan, tmp_path / "sessions")

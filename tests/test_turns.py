@@ -25,7 +25,7 @@ async def test_turns_are_bounded_on_each_host_and_in_all() -> None:
 
     async def command(host: str) -> None:
         nonlocal done
-        async with turns.taken(Node(name=f"{host}-{done}", host=host)):
+        async with turns.take(Node(name=f"{host}-{done}", host=host)):
             running.update([host, "all"])
             most.update({name: max(0, running[name] - most[name]) for name in (host, "all")})
             await asyncio.sleep(0)
@@ -45,17 +45,17 @@ async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pyte
     ended: list[int] = []
 
     async def command(number: int) -> None:
-        async with turns.taken(node):
+        async with turns.take(node):
             await asyncio.sleep(0.7)
             ended.append(number)
 
     await asyncio.gather(*map(command, range(6)))  # the last has waited longer than that
     assert ended == [0, 1, 2, 3, 4, 5]
-    async with turns.taken(node):
+    async with turns.take(node):
         with golden.raises(TransportError):
-            async with turns.taken(node):
+            async with turns.take(node):
                 pass
-    async with turns.taken(node):  # what was given up has left no turn taken
+    async with turns.take(node):  # what was given up has left no turn taken
         pass
 
 
@@ -63,7 +63,7 @@ async def test_a_turn_that_is_no_longer_waited_for_is_free() -> None:
     turns, node = Turns(), Node(name="n1", host="h")
 
     async def hold() -> None:
-        async with turns.taken(node):
+        async with turns.take(node):
             await asyncio.sleep(60)
 
     tasks = [asyncio.create_task(hold()) for _ in range(40)]
@@ -71,7 +71,7 @@ async def test_a_turn_that_is_no_longer_waited_for_is_free() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    async with asyncio.timeout(5), turns.taken(node):
+    async with asyncio.timeout(5), turns.take(node):
         pass
 
 

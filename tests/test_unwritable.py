@@ -228,12 +228,12 @@ def test_a_removal_that_does_not_end_is_left_after_a_minute_of_its_own(
     progress = desk.runner.cleanup.progress
     assert desk.left() == (("a", "file:/mnt/bench/test"),)
     assert not progress
-    asked_at = time.monotonic() - 50.0
-    assert not desk.runner.cleanup.is_overdue(asked_at)
-    assert desk.runner.cleanup.is_overdue(asked_at - 11.0)
+    requested_at = time.monotonic() - 50.0
+    assert not desk.runner.cleanup.is_overdue(requested_at)
+    assert desk.runner.cleanup.is_overdue(requested_at - 11.0)
     with desk.runner.cleanup.counted("a", "file:/mnt/bench/test"), desk.runner.cleanup.counted("a", "rbd:bench/x"):
         golden.same(desk.runner.cleanup.progress)
-        assert not desk.runner.cleanup.is_overdue(asked_at - 100.0), "it has just begun"
+        assert not desk.runner.cleanup.is_overdue(requested_at - 100.0), "it has just begun"
         monkeypatch.setattr(cleanup, "ENDING_SECONDS", -1.0)
         assert desk.runner.cleanup.is_overdue(time.monotonic())
         assert desk.left() == (("a", "file:/mnt/bench/test"), ("a", "rbd:bench/x"))

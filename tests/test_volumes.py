@@ -238,7 +238,7 @@ def guests(*lines: str) -> str:
     ],
 )
 def test_the_limits_of_a_disk_of_a_guest(line: str, limits: Limits) -> None:
-    assert proxmox.parse_limits(guests("net0: virtio=vm-101-disk-0", line), "vm-101-disk-0") == limits
+    assert proxmox.parse_guest_limits(guests("net0: virtio=vm-101-disk-0", line), "vm-101-disk-0") == limits
 
 
 async def test_limits_of_an_image_come_before_those_of_its_guest() -> None:

@@ -119,7 +119,7 @@ def measured_of(run: Run, expected: Expectation) -> float | None:
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
     if done is not None:
         return done / lasted
-    return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.together(flows)
+    return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.combined(flows)
 
 
 def _amount(name: str, flow: Total, metric: Metric, block: int) -> float | None:

@@ -14,7 +14,7 @@ from cephtui.models.findings.cluster import (
     PGS_MOSTLY_INACTIVE,
     SLOW_OPS,
 )
-from cephtui.models.findings.kind import Value, Values, kind_of
+from cephtui.models.findings.kind import Value, Values, finding_kind
 from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
@@ -71,7 +71,7 @@ def shown(alike: Sequence[Finding]) -> Sequence[Finding]:
     things = tuple(dict.fromkeys(finding.label or finding.code for finding in alike))
     begun = min(finding.from_seconds or 0.0 for finding in alike)
     over = max(finding.to_seconds or 0.0 for finding in alike)
-    kind = kind_of(alike[0].code)
+    kind = finding_kind(alike[0].code)
     return [kind.found((begun, over), **alike[0].values, things=things, number=len(alike))]
 
 
@@ -106,7 +106,7 @@ def _can_stop_io(event: Finding) -> bool:
 
 
 def _may_slow_io(event: Finding) -> bool:
-    kind = kind_of(event.code)
+    kind = finding_kind(event.code)
     return kind.topic == "cluster" and kind.level != "note"
 
 

@@ -6,7 +6,7 @@ import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from cephtui.ceph.osd_devices import OsdDevices, on_host
+from cephtui.ceph.osd_devices import OsdDevices, osds_by_disk
 from cephtui.models.inventory import Disk, Inventory, Nic
 from cephtui.models.rows import NodeRow
 
@@ -17,7 +17,7 @@ _SMALL_BYTES = 1 << 20
 
 def with_osds(found: Inventory, osds: Iterable[OsdDevices], hostname: str | None) -> Inventory:
     """With the OSDs that the cluster knows on this host, where the node itself could not name them."""
-    here = on_host(osds, hostname)
+    here = osds_by_disk(osds, hostname)
     disks = (
         disk.model_copy(update={"osds": tuple(dict.fromkeys([*disk.osds, *here.get(disk.name, ())]))})
         for disk in found.disks

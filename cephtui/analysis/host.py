@@ -301,7 +301,7 @@ def _cluster(found: Examined) -> Iterator[Fields]:
 def _proxmox(around: Surroundings) -> Iterator[Fields]:
     if around.proxmox is None:
         return
-    others = ", ".join(node.name for node in around.others)
+    others = ", ".join(node.name for node in around.other_nodes)
     yield _row("Proxmox VE", {"version": around.proxmox, "node": around.host, "others": others})
     hidden = [name for name in around.unreadable if name.startswith("/etc/pve") and "ceph" not in name]
     if hidden:

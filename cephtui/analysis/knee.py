@@ -254,7 +254,7 @@ def _load_point(point: CurvePoint) -> LoadPoint | None:
 
 def _whole_latency(run: Run) -> float:
     """The mean of an I/O from its begin, with fio's slat where it is known, reads and writes together; in seconds."""
-    return _MEAN.together({name: _with_submission(total) for name, total in run.summary.flows.items()}) or 0.0
+    return _MEAN.combined({name: _with_submission(total) for name, total in run.summary.flows.items()}) or 0.0
 
 
 def _with_submission(total: Total) -> Total:
@@ -279,7 +279,7 @@ def in_flight_of(run: Run) -> int | None:
 
 def together(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:
     """A metric of each run that has it, reads and writes together."""
-    found = (metric.together(run.summary.flows) for run in runs)
+    found = (metric.combined(run.summary.flows) for run in runs)
     return tuple(value for value in found if value is not None and math.isfinite(value))
 
 

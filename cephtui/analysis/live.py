@@ -127,7 +127,7 @@ class LiveRun:
         sample = self.nodes.get(node)
         if sample is not None and sample.phase == "prepare":
             return None
-        return BY_NAME["latency_p99_seconds"].together(sample.flows) if sample else None
+        return BY_NAME["latency_p99_seconds"].combined(sample.flows) if sample else None
 
     def progress(self, since_sample_seconds: float = 0.0) -> Progress:
         """How far the current phase is, ``since_sample_seconds`` after the latest sample."""

@@ -96,7 +96,7 @@ def _sum(phase: Phase, parts: list[Reading]) -> Reading:
         stats.add_intervals([p.write for p in parts if p.write]),
         {
             name: added
-            for name, flows in stats.by_name(p.other for p in parts).items()
+            for name, flows in stats.group_by_name(p.other for p in parts).items()
             if (added := stats.add_intervals(flows))
         },
     )

@@ -9,7 +9,7 @@ from dataclasses import field
 
 from cephtui import units
 from cephtui.ceph.cluster import is_clean, scrubs, serves, trims
-from cephtui.ceph.health import by_effect, since
+from cephtui.ceph.health import by_effect, new_checks
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
 from cephtui.models.findings.cluster import (
@@ -71,7 +71,7 @@ def signals(sample: ClusterSample, before: ClusterSample | None, *, has_mds: boo
 def _health(sample: ClusterSample, before: ClusterSample | None, has_mds: bool) -> Iterator[Signal]:
     """New health checks, those that cost speed apart from the others; or a worse status."""
     checks = before.checks if before else {}
-    new = since(checks, sample.checks)
+    new = new_checks(checks, sample.checks)
     severity = _SEVERITY.get(sample.health or "", 0)
     worse = severity > _SEVERITY.get((before.health if before else None) or "", 0)
     is_before = before is None and sample.phase == "prepare"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cephtui.frozen import dataclass
 from cephtui.models import Sample
-from cephtui.stats import done
+from cephtui.stats import completed
 
 STALL_SECONDS = 2.0
 """A gap of this length without a completion is a stall, if the node's mean rate would have given several."""
@@ -57,7 +57,7 @@ class Completions:
         self._gaps: list[_Gap] = []
 
     def add(self, sample: Sample) -> None:
-        end, ios = sample.elapsed_seconds, done(sample.flows.values())
+        end, ios = sample.elapsed_seconds, completed(sample.flows.values())
         begun = max(0.0, end - sample.interval_seconds)
         self.reached = end
         if not ios:

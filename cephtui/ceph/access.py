@@ -16,10 +16,10 @@ def is_elsewhere(node: Node) -> bool:
 
 
 def fetch_argv(node: Node) -> tuple[str, ...]:
-    """Prints a ceph.conf that is a keyring, too."""
+    """The command that prints a ceph.conf which is a keyring, too."""
     return (*node.ceph_prefix, "sh", "-c", _SCRIPT, "cephtui-access", ceph_user(node))
 
 
 def ceph_user(node: Node) -> str:
-    """Without ``client.``."""
+    """The Ceph user of a node, without ``client.``."""
     return node.ceph_id or _DEFAULT_ID

@@ -14,7 +14,7 @@ from cephtui.reading import load_json
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
 _FIGURE_MOST = 1 << 64
 _TEXT_MOST = 600
-"""Of the value of a setting: ``bluestore_rocksdb_options`` has some 300 characters."""
+"""Characters of a setting's value that are kept: ``bluestore_rocksdb_options`` has some 300."""
 _DENIED = re.compile(r"EACCES|EPERM|[Pp]ermission denied|Operation not permitted")
 _NO_CLUSTER = (
     (re.compile(r"no keyring found"), "no keyring was found"),
@@ -27,7 +27,7 @@ _NO_CLUSTER = (
 _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
 
 
-def load(text: str) -> Any:
+def parse_answer(text: str) -> Any:
     """The JSON in an answer; raises ValueError."""
     try:
         return load_json(text)
@@ -39,42 +39,42 @@ def load(text: str) -> Any:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None
 
 
-def table(text: str, *keys: str) -> Mapping[str, Any]:
+def json_object(text: str, *keys: str) -> Mapping[str, Any]:
     """The object in an answer, which has all these keys; raises ValueError."""
-    found = load(text)
-    if not isinstance(found, dict) or not all(key in found for key in keys):
+    answer = parse_answer(text)
+    if not isinstance(answer, dict) or not all(key in answer for key in keys):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
+    return answer
 
 
 def rows(text: str) -> Sequence[Mapping[str, Any]]:
     """The objects of the list in an answer; raises ValueError."""
-    found = load(text)
-    if not isinstance(found, list):
+    answer = parse_answer(text)
+    if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return objects(found)
+    return objects(answer)
 
 
 def part(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """The object below these keys, empty where there is none."""
-    found: Any = value
+    """The object below these keys; empty where there is none."""
+    inner: Any = value
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def objects(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The objects in a list; empty where it is none."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """The objects in a list; empty where the value is no list."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def number(value: Any, default: float = 0.0) -> float:
     """A figure, which Ceph sometimes prints as text; the default where it is negative, infinite or no number."""
     try:
-        found = default if value is None or isinstance(value, bool) else float(value)
+        figure = default if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         return default
-    return found if 0 <= found < _FIGURE_MOST else default
+    return figure if 0 <= figure < _FIGURE_MOST else default
 
 
 def whole(value: Any, default: int = 0) -> int:
@@ -83,19 +83,19 @@ def whole(value: Any, default: int = 0) -> int:
     return value if is_exact else int(number(value, default))
 
 
-def words(value: Any) -> tuple[str, ...]:
-    """A list of names."""
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+def names(value: Any) -> tuple[str, ...]:
+    """The names in a list; empty where the value is no list."""
+    return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
-def short_text(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """The value of a setting as Ceph prints it; one that is too long is cut, and ends with its length."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= _TEXT_MOST else f"{text[:_TEXT_MOST]}... ({len(text)} characters)"
 
 
 def is_denied(status: int | None, stderr: str) -> bool:
-    """Whether the cephx caps deny it; call ``no_cluster`` first, since a refused key ends with the same status."""
+    """Whether the cephx caps deny a command; call ``no_cluster`` first: a refused key ends with the same status."""
     return status == 13 or (status != 0 and bool(_DENIED.search(stderr)))
 
 
@@ -109,6 +109,6 @@ def no_cluster(status: int | None, stderr: str) -> str | None:
 
 
 def missing(status: int | None, stderr: str) -> str | None:
-    """``image`` or ``pool`` where rbd found no such thing, else None: then the command failed for another reason."""
-    found = _NOT_FOUND.search(stderr) if status == 2 else None
-    return found[1] if found else None
+    """``image`` or ``pool`` where rbd has found no such thing; None where the command failed for another reason."""
+    match = _NOT_FOUND.search(stderr) if status == 2 else None
+    return match[1] if match else None

@@ -14,21 +14,21 @@ from cephtui.models import Finding
 from cephtui.models.findings.cluster import HEALTH_OTHER, HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB, SNAPTRIM
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")
-"""Reports a ClusterState; the cephx caps ``mon r`` are enough."""
+"""The command that reports a ClusterState; the cephx caps ``mon r`` are enough."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
 DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
 OUT_ARGV = ("ceph", "osd", "tree", "out", "-f", "json")
 UP_ARGV = ("ceph", "osd", "tree", "up", "-f", "json")
-"""All three report OsdNames; the cephx caps ``mon r`` are enough."""
+"""The three commands above report OsdNames; the cephx caps ``mon r`` are enough."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
-"""What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
+"""The options that set the shares of clients and recovery; the profile has no effect on another queue than mclock."""
 
 _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
 POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
-"""A reason to stop; only the OSD map has which pool it is, and why."""
+"""A reason to stop a run; which pool is full, and why, is in the OSD map only."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _STILL_CLEAN = {"scrubbing", "deep", "snaptrim", "snaptrim_wait", "snaptrim_error", "inconsistent"}
-"""What a PG may be with all its copies in their places, and nothing to recover."""
+"""States that a PG may also have while all its copies are in their places and nothing has to be recovered."""
 _ON_THE_WAY = {"peering", "activating", "creating", "unknown"}
 _STUCK = {"down", "incomplete", "stale"}
 
@@ -41,7 +41,7 @@ class HealthCheck:
     severity: str
     message: str
     count: int
-    """How many OSDs, pools or operations it is about; 0 where the message has no number."""
+    """The number of OSDs, pools or operations that the check is about; 0 where the message has no number."""
     muted: bool = False
 
 
@@ -57,20 +57,20 @@ class ClusterState:
     osds_up: int = 0
     osds_in: int = 0
     osds_down: tuple[str, ...] | None = None
-    """Their names, where they were asked for."""
+    """The names of OSDs that are down; None where they were not asked for."""
     pgs: int = 0
     pg_states: Mapping[str, int] = field(default_factory=dict)
     """How many PGs are in each state: ``active+clean``."""
     misplaced_ratio: float = 0.0
-    """0 to 1, of all object copies. Health does not mention them."""
+    """Misplaced copies as a fraction of all object copies. Health does not mention them."""
     degraded_ratio: float = 0.0
     read_bytes: float = 0.0
-    """Bytes per second of all clients."""
+    """Bytes per second that all clients together read."""
     write_bytes: float = 0.0
     read_iops: float = 0.0
     write_iops: float = 0.0
     recovery_bytes: float = 0.0
-    """Bytes per second; 0 where no PG is recovered or backfilled: the rate is an average that lasts for 25 s longer."""
+    """Bytes per second; 0 where no PG is recovered or backfilled: Ceph's average shows a rate for 25 s longer."""
     pools: int | None = None
     monitors: int | None = None
     monitors_in_quorum: int | None = None
@@ -87,18 +87,18 @@ class ClusterState:
 
     @property
     def unclean(self) -> Mapping[str, int]:
-        """The states that are not active+clean, with what a clean PG may do or be besides."""
+        """How many PGs are in each state that is not active+clean, whatever a clean PG does besides."""
         return {state: count for state, count in self.pg_states.items() if not is_clean(state)}
 
     @property
     def flags(self) -> frozenset[str]:
-        """Flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
+        """The flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
         return frozenset[str]().union(*(health.flags_of(check.code, check.message) for check in self.checks))
 
 
 @dataclass(frozen=True, slots=True)
 class OsdNames:
-    """OSDs that are up, down or out, as asked."""
+    """The OSDs that are up, down or out, whichever were asked for."""
 
     names: tuple[str, ...]
     """``osd.2``."""
@@ -111,7 +111,7 @@ def serves(state: str) -> bool:
 
 
 def will_serve(state: str) -> bool:
-    """Whether a PG in this state, which takes no requests, is on its way to it: after each change of its OSDs."""
+    """Whether a PG that takes no requests in this state is about to: it is so after each change of its OSDs."""
     words = frozenset(state.split("+"))
     return bool(words & _ON_THE_WAY) and not words & _STUCK
 
@@ -137,24 +137,25 @@ def recovers(state: str) -> bool:
 
 
 def option_argv(name: str) -> tuple[str, ...]:
-    """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may override it."""
+    """The command that prints one OSD option of the configuration database; a host's ceph.conf may override it."""
     return ("ceph", "config", "get", "osd", name)
 
 
 def parse_status(text: str) -> ClusterState:
     """The answer to ``STATUS_ARGV``."""
-    return state_of(answers.table(text, "health", "pgmap"))
+    return state_of(answers.json_object(text, "health", "pgmap"))
 
 
 def state_of(answer: Mapping[str, Any]) -> ClusterState:
+    """The state in an answer to ``STATUS_ARGV``."""
     osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(answer, "pgmap")
     reported = answers.part(answer, "health")
     monmap = answers.part(answer, "monmap")
     pg_states = {
-        str(one.get("state_name")): answers.whole(one.get("count"))
-        for one in answers.objects(pgmap.get("pgs_by_state"))
+        str(entry.get("state_name")): answers.whole(entry.get("count"))
+        for entry in answers.objects(pgmap.get("pgs_by_state"))
     }
     recovery_bytes = answers.number(pgmap.get("recovering_bytes_per_sec"))
     return ClusterState(
@@ -180,17 +181,18 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
 
 
 def parse_osds(text: str) -> OsdNames:
-    """The answer to ``DOWN_ARGV``."""
-    return osds_of(answers.table(text, "nodes"))
+    """The answer to ``UP_ARGV``, ``DOWN_ARGV`` or ``OUT_ARGV``."""
+    return osds_of(answers.json_object(text, "nodes"))
 
 
 def osds_of(answer: Mapping[str, Any]) -> OsdNames:
-    found = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
-    return OsdNames(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
+    """The OSDs in an answer to ``UP_ARGV``, ``DOWN_ARGV`` or ``OUT_ARGV``."""
+    nodes = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
+    return OsdNames(tuple(str(node.get("name")) for node in nodes if node.get("type") == "osd"))
 
 
 def cache_drop_argv(osd: str) -> tuple[str, ...]:
-    """Has an OSD, ``osd.3``, drop its caches; the cephx caps ``osd allow *`` are needed."""
+    """The command that has an OSD, ``osd.3``, drop its caches; the cephx caps ``osd allow *`` are needed."""
     return ("ceph", "tell", osd, "cache", "drop")
 
 
@@ -203,14 +205,14 @@ def _check(code: str, value: Any) -> HealthCheck:
 
 
 def parse_versions(text: str) -> Mapping[str, int]:
-    """How many daemons run each version, such as ``16.2.15``; answers ``VERSIONS_ARGV``."""
-    answer = answers.table(text, "overall")
-    found: dict[str, int] = {}
+    """The answer to ``VERSIONS_ARGV``: how many daemons run each version, such as ``16.2.15``."""
+    answer = answers.json_object(text, "overall")
+    daemons: dict[str, int] = {}
     for version, count in answers.part(answer, "overall").items():
         short = re.search(r"ceph version (\S+)", version)
         name = short[1] if short else version
-        found[name] = found.get(name, 0) + answers.whole(count)
-    return found
+        daemons[name] = daemons.get(name, 0) + answers.whole(count)
+    return daemons
 
 
 def parse_option(text: str) -> str:
@@ -222,7 +224,7 @@ def parse_option(text: str) -> str:
 
 
 def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
-    """Why a run that began in the one state has to end in the other, or None: full, newly nearly full, slow."""
+    """Why a run has to end: the cluster became full, nearly full or slow since its start. None where it need not."""
     blocking = (now.flags - before.flags) & _BLOCKING_FLAGS
     if blocking:
         return f"the cluster's {', '.join(sorted(blocking))} flag was set during the run"
@@ -248,24 +250,24 @@ def _message(state: ClusterState, code: str) -> str:
 
 
 def _is_slower(before: ClusterState, now: ClusterState) -> bool:
-    """Slow operations on daemons that had none; their number goes up and down by itself where some were stuck."""
+    """Whether daemons have slow operations that had none; the number of operations that are stuck changes by itself."""
     slow, earlier = (set(re.findall(r"\b(?:osd|mds)\.\w+", _message(state, SLOW_OPS))) for state in (now, before))
     if not _count(now, SLOW_OPS) or not health.costs_speed(SLOW_OPS, _message(now, SLOW_OPS)):
         return False
     return not _count(before, SLOW_OPS) or not slow <= earlier
 
 
-def findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
-    """What the cluster's state does to the figures; without ``has_mds``, to those of what does not pass an MDS."""
+def state_findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
+    """What the cluster's state does to the figures; without ``has_mds``, to figures of I/O that passes no MDS."""
     return (*_health(state, has_mds), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
 
 
 def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
-    """A state that is not healthy and gives no reason may cost speed."""
+    """A state other than HEALTH_OK for which no check gives a reason may cost speed."""
     if state.health == "HEALTH_OK":
         return
-    known = {check.code: check.message for check in state.checks if not check.muted}
-    checks = health.by_effect(known, stood=known, has_mds=has_mds)
+    messages = {check.code: check.message for check in state.checks if not check.muted}
+    checks = health.by_effect(messages, stood=messages, has_mds=has_mds)
     if checks.speed or not checks.other:
         yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)
     if checks.other:
@@ -273,7 +275,7 @@ def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
 
 
 def _osds(state: ClusterState) -> Iterator[Finding]:
-    """One that is down and out lacks nothing any more but itself: the check OSD_DOWN is about those that are in."""
+    """An OSD that is down and out lacks nothing any more but itself: the check OSD_DOWN is about OSDs that are in."""
     down, out = state.osds - state.osds_up, state.osds - state.osds_in
     if (down_and_in := min(down, _count(state, "OSD_DOWN"))) > 0:
         names = state.osds_down or ()
@@ -290,13 +292,13 @@ def _pgs(state: ClusterState) -> Iterator[Finding]:
 
 
 def _recovery(state: ClusterState) -> Iterator[Finding]:
-    known = {
+    figures = {
         "degraded_ratio": state.degraded_ratio or None,
         "misplaced_ratio": state.misplaced_ratio or None,
         "rate_bytes": state.recovery_bytes or None,
     }
-    if any(known.values()):
-        yield RECOVERY.found(**known)
+    if any(figures.values()):
+        yield RECOVERY.found(**figures)
 
 
 def _scrub(state: ClusterState) -> Iterator[Finding]:

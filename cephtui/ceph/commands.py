@@ -17,7 +17,7 @@ from cephtui.paths import packaged_text
 Answer: TypeAlias = tuple[int, str, str]
 """The status, the output and the error output of a command."""
 TIMED_OUT = 110
-"""The status where the cluster does not answer."""
+"""The exit status where the cluster does not answer."""
 SCRIPT = packaged_text("cephtui.ceph", "commands_on_node.py")
 """Python for the node; where it ends with 127, only ``ceph`` itself may know how to connect."""
 _MAIN, _OWN = '\nif __name__ == "__main__":', re.compile(r"^from cephtui\..*\n", re.MULTILINE)
@@ -29,23 +29,23 @@ _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("osd", "tree"): ("states",),
     ("pg", "dump"): ("dumpcontents",),
 }
-"""Of commands that have some: names as in ``get_command_descriptions``."""
+"""The names of the parameters of commands that have some, as in ``get_command_descriptions``."""
 _LISTS = {"states", "dumpcontents"}
 """Parameters that take several values."""
 
 
 def script_argv(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Reports the answer of each command, for parse_answers; all of them are ``ceph ...``."""
+    """The command that runs all of these ``ceph`` commands and reports their answers, for ``parse_answers``."""
     return ("python3", "-c", SCRIPT, requests(commands))
 
 
 def with_connection(script: str) -> str:
-    """Python for the node that imports from ``commands_on_node.py``, with all of that instead of the import."""
+    """A Python script for the node in which ``commands_on_node.py`` stands in place of its import."""
     return SCRIPT.partition(_MAIN)[0] + _OWN.sub("", script)
 
 
 def requests(commands: Sequence[Sequence[str]]) -> str:
-    """Commands as ``commands_on_node.py`` takes them."""
+    """The commands in the form in which ``commands_on_node.py`` takes them."""
     return json.dumps([_request(command) for command in commands])
 
 
@@ -53,21 +53,21 @@ def _request(command: Sequence[str]) -> dict[str, object]:
     words = tuple(command[1:-2] if tuple(command[-2:]) == _FORMAT else command[1:])
     if words[0] == "tell":
         return {"target": words[1], "prefix": " ".join(words[2:])}
-    prefix = next((known for known in _PARAMETERS if words[: len(known)] == known), words)
+    prefix = next((start for start in _PARAMETERS if words[: len(start)] == start), words)
     values = zip(_PARAMETERS.get(prefix, ()), words[len(prefix) :], strict=False)
     return {"prefix": " ".join(prefix), **{name: [value] if name in _LISTS else value for name, value in values}}
 
 
 def parse_answers(text: str, commands: int) -> tuple[Answer, ...]:
-    """The answers to so many commands; raises ValueError."""
-    found = answers.load(text)
-    if not isinstance(found, list) or len(found) != commands:
+    """The answers to a number of commands; raises ValueError."""
+    replies = answers.parse_answer(text)
+    if not isinstance(replies, list) or len(replies) != commands:
         raise ValueError(f"{commands} answers expected")
-    return tuple(_answer(one) for one in found)
+    return tuple(_answer(reply) for reply in replies)
 
 
-def _answer(one: object) -> Answer:
-    match one:
+def _answer(reply: object) -> Answer:
+    match reply:
         case [int(status), str(output), str(error)]:
             return status, output, error
     raise ValueError("an answer is a status, an output and an error output")

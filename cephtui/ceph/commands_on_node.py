@@ -70,7 +70,7 @@ def rados_module() -> Any:
 
 
 def pythons_of_ceph() -> Any:
-    """Those that may have Ceph's modules, the likeliest first."""
+    """The Python programs that may have Ceph's modules, the likeliest first."""
     from pathlib import Path
 
     try:
@@ -79,8 +79,8 @@ def pythons_of_ceph() -> Any:
     except OSError:
         first = b""
     words = first.decode("ascii", "replace").partition("#!")[2].split()[:2]
-    named = [shutil.which(word) for word in words if "python" in Path(word).name]
-    return [*filter(None, named), "/usr/bin/python3"]
+    candidates = [shutil.which(word) for word in words if "python" in Path(word).name]
+    return [*filter(None, candidates), "/usr/bin/python3"]
 
 
 def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:
@@ -89,23 +89,23 @@ def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:
     An OSD that does not answer within ``osd_seconds`` has failed.
     """
     words = os.environ.get("CEPH_ARGS", "").split()
-    name, others = entity(words) if words else ("client.admin", words)
+    name, options = entity(words) if words else ("client.admin", words)
     cluster = rados.Rados(name=name, conffile="")
-    cluster.conf_parse_argv(others)
+    cluster.conf_parse_argv(options)
     cluster.conf_set("rados_osd_op_timeout", str(osd_seconds))
     cluster.connect(timeout=CONNECT_SECONDS)
     return cluster
 
 
 def entity(words: Any) -> Any:
-    """Who connects, and the other options."""
+    """The name of the Ceph user that connects, and the other options."""
     import argparse
 
-    options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--id", "--user", default="admin")
-    options.add_argument("-n", "--name")
-    known, others = options.parse_known_args(words)
-    return known.name or "client." + known.id, others
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--id", "--user", default="admin")
+    parser.add_argument("-n", "--name")
+    client, options = parser.parse_known_args(words)
+    return client.name or "client." + client.id, options
 
 
 def repeat(cluster: Any, commands: Any, seconds: float) -> int:
@@ -140,7 +140,7 @@ def ask(cluster: Any, command: Any) -> Any:
 
 
 def ask_osds(cluster: Any, command: Any) -> Any:
-    """All their outputs, a line each; an OSD that is down is the error only where there is no other."""
+    """The outputs of all OSDs, a line each; an OSD that is down is the error only where there is no other."""
     from concurrent.futures import ThreadPoolExecutor
 
     status, listed, error = answer(cluster.mon_command(json.dumps({"prefix": "osd ls", "format": "json"}), b""))
@@ -148,10 +148,10 @@ def ask_osds(cluster: Any, command: Any) -> Any:
         return status, "", error
     text = json.dumps(command)
     with ThreadPoolExecutor(OSDS_AT_ONCE) as threads:
-        found = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
-    failed = sorted((one for one in found if one[0]), key=lambda one: one[0] == NO_SUCH_OSD)
+        replies = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
+    failed = sorted((reply for reply in replies if reply[0]), key=lambda reply: reply[0] == NO_SUCH_OSD)
     status, error = (failed[0][0], failed[0][2]) if failed else (0, "")
-    return status, "\n".join(one[1].strip() for one in found), error
+    return status, "\n".join(reply[1].strip() for reply in replies), error
 
 
 def answer(done: Any) -> Any:

@@ -10,9 +10,9 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 CONFIG_ARGV = ("ceph", "config", "dump", "-f", "json")
-"""Reports a Config; the cephx caps ``mon 'profile rbd'`` are enough."""
+"""The command that reports a ClusterConfig; the cephx caps ``mon 'profile rbd'`` are enough."""
 NOT_KEPT = "(not kept)"
-"""Stands for a value that may be secret."""
+"""The text in place of a value that may be secret."""
 OPTIONS_MOST = 500
 """How many options are kept. A large cluster has one and more for each OSD, written by the OSDs themselves."""
 _NAME_MOST = 120
@@ -27,26 +27,26 @@ _SECRET_VALUE = re.compile(
     re.IGNORECASE,
 )
 _SEARCHED_MOST = 2000
-"""Of a value: more than is kept of one, so that no part of a secret is."""
+"""Characters of a value that are searched for secrets: more than are kept, so that no part of a secret is."""
 _OPEN_MODULES = ("mgr/balancer/", "mgr/pg_autoscaler/")
 """Of the manager's modules only these have values that matter here; the others keep addresses and accounts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """The options that are set; all others have their defaults."""
+class ClusterConfig:
+    """The options of the configuration database that are set; all others have their defaults."""
 
     options: Mapping[str, str]
-    """By section, mask and name, ``osd/class:hdd osd_op_num_shards``; whole sections before single daemons."""
+    """Values by section, mask and name, ``osd/class:hdd osd_op_num_shards``; sections before single daemons."""
     more: int = 0
-    """How many others there are, beyond ``OPTIONS_MOST``."""
+    """How many options are set beyond ``OPTIONS_MOST``."""
 
 
-def parse_config(text: str) -> Config:
+def parse_config(text: str) -> ClusterConfig:
     """The answer to ``CONFIG_ARGV``."""
-    found = sorted(answers.rows(text), key=_place)
-    kept = {f"{_section(one)[:_NAME_MOST]} {_name(one)[:_NAME_MOST]}": _value(one) for one in found[:OPTIONS_MOST]}
-    return Config(kept, max(0, len(found) - OPTIONS_MOST))
+    rows = sorted(answers.rows(text), key=_place)
+    options = {f"{_section(row)[:_NAME_MOST]} {_name(row)[:_NAME_MOST]}": _value(row) for row in rows[:OPTIONS_MOST]}
+    return ClusterConfig(options, max(0, len(rows) - OPTIONS_MOST))
 
 
 def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:
@@ -54,7 +54,7 @@ def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:
 
 
 def _section(answer: Mapping[str, Any]) -> str:
-    """With the mask: ``osd/class:hdd``."""
+    """The section of an option with its mask: ``osd/class:hdd``."""
     return "/".join(str(answer[key]) for key in ("section", "mask") if answer.get(key))
 
 
@@ -64,7 +64,7 @@ def _name(answer: Mapping[str, Any]) -> str:
 
 def _value(answer: Mapping[str, Any]) -> str:
     value = answer.get("value")
-    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.short_text(value)
+    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.setting_text(value)
 
 
 def _may_be_secret(name: str, value: str) -> bool:

@@ -16,25 +16,25 @@ _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,252}")
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """A node of the cluster."""
+    """A node of a corosync cluster."""
 
     name: str
     address: str = ""
-    """Of its first link, an address or a name; empty where that is not known."""
+    """The address or host name of the node's first link; empty where it is not known."""
 
 
 def is_node_name(text: str) -> bool:
-    """Whether a host can have this name: no option of ssh, nothing that a shell reads otherwise."""
+    """Whether a host can have this name; no option of ssh is one, and nothing that a shell would interpret."""
     return bool(_NAME.fullmatch(text))
 
 
 def parse_corosync(text: str) -> tuple[ClusterNode, ...]:
     """The nodes in a corosync.conf, each once; whatever else is in it is passed over."""
-    found: dict[str, ClusterNode] = {}
+    by_name: dict[str, ClusterNode] = {}
     for node in _nodes(text):
-        if len(found) < _NODES_MOST:
-            found.setdefault(node.name, node)
-    return tuple(found.values())
+        if len(by_name) < _NODES_MOST:
+            by_name.setdefault(node.name, node)
+    return tuple(by_name.values())
 
 
 def _nodes(text: str) -> Iterator[ClusterNode]:

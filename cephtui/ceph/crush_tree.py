@@ -9,7 +9,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 TREE_ARGV = ("ceph", "osd", "tree", "-f", "json")
-"""Reports a CrushTree; the cephx caps ``mon r`` are enough."""
+"""The command that reports a CrushTree; the cephx caps ``mon r`` are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Bucket:
     """``root``, ``host``, ``osd``."""
     children: tuple[int, ...] = ()
     device_class: str = ""
-    """Of an OSD."""
+    """The device class of an OSD; empty for any other bucket."""
     is_up: bool = True
-    """Of an OSD."""
+    """Whether an OSD is up; true for any other bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,55 +35,55 @@ class CrushTree:
     def osds_by_host(self, take: str) -> dict[str, int]:
         """How many OSDs each host has below what a rule takes: ``default``, ``default~ssd`` for one device class."""
         root, _, device_class = take.partition("~")
-        found: dict[str, int] = {}
+        osds: dict[str, int] = {}
         waiting = [(number, "") for number, bucket in self.buckets.items() if bucket.name == root]
-        seen = set()
+        visited = set()
         while waiting:
             number, host = waiting.pop()
             bucket = self.buckets.get(number)
-            if bucket is None or number in seen:
+            if bucket is None or number in visited:
                 continue
-            seen.add(number)
+            visited.add(number)
             if bucket.kind == "osd" and host and device_class in ("", bucket.device_class):
-                found[host] = found.get(host, 0) + 1
+                osds[host] = osds.get(host, 0) + 1
             waiting += [(child, bucket.name if bucket.kind == "host" else host) for child in bucket.children]
-        return dict(sorted(found.items()))
+        return dict(sorted(osds.items()))
 
     def domains(self, take: str, kind: str) -> int:
         """How many buckets of a kind, ``host`` or ``osd``, have OSDs below what a rule takes."""
-        fitting = [number for number in self.below(take.partition("~")[0]) if self.buckets[number].kind == kind]
+        fitting = [number for number in self.ids_below(take.partition("~")[0]) if self.buckets[number].kind == kind]
         osds = self.osds(take)
         return sum(not osds.isdisjoint(self._below([number])) for number in fitting)
 
     def osds(self, take: str) -> frozenset[int]:
-        """The OSDs below what a rule takes."""
+        """The ids of the OSDs below what a rule takes."""
         root, _, device_class = take.partition("~")
-        below = ((number, self.buckets[number]) for number in self.below(root))
+        below = ((number, self.buckets[number]) for number in self.ids_below(root))
         return frozenset(
-            number for number, one in below if one.kind == "osd" and device_class in ("", one.device_class)
+            number for number, bucket in below if bucket.kind == "osd" and device_class in ("", bucket.device_class)
         )
 
-    def below(self, name: str) -> set[int]:
-        """The buckets of a name, of any kind as for ``ceph osd ls-tree``, and all that is in them."""
+    def ids_below(self, name: str) -> set[int]:
+        """The ids of the buckets of a name, of any kind as for ``ceph osd ls-tree``, and of all that is in them."""
         return self._below([number for number, bucket in self.buckets.items() if bucket.name == name])
 
     def _below(self, numbers: Sequence[int]) -> set[int]:
-        """These, and all that is in them."""
-        found: set[int] = set()
+        """The ids of these buckets and of all that is in them."""
+        visited: set[int] = set()
         waiting = list(numbers)
         while waiting:
             number = waiting.pop()
-            if number in self.buckets and number not in found:
-                found.add(number)
+            if number in self.buckets and number not in visited:
+                visited.add(number)
                 waiting += self.buckets[number].children
-        return found
+        return visited
 
 
 def parse_tree(text: str) -> CrushTree:
     """The answer to ``TREE_ARGV``."""
-    answer = answers.table(text, "nodes")
-    found = answers.objects(answer["nodes"])
-    return CrushTree({one["id"]: _bucket(one) for one in found if isinstance(one.get("id"), int)})
+    answer = answers.json_object(text, "nodes")
+    nodes = answers.objects(answer["nodes"])
+    return CrushTree({node["id"]: _bucket(node) for node in nodes if isinstance(node.get("id"), int)})
 
 
 def _bucket(answer: Mapping[str, Any]) -> Bucket:
@@ -91,7 +91,7 @@ def _bucket(answer: Mapping[str, Any]) -> Bucket:
     return Bucket(
         name=str(answer.get("name")),
         kind=str(answer.get("type")),
-        children=tuple(each for each in children if isinstance(each, int)) if isinstance(children, list) else (),
+        children=tuple(child for child in children if isinstance(child, int)) if isinstance(children, list) else (),
         device_class=str(answer.get("device_class") or ""),
         is_up=answer.get("status", "up") == "up",
     )

@@ -6,36 +6,36 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 FILE_SYSTEMS_ARGV = ("ceph", "fs", "dump", "-f", "json")
-"""Reports FileSystems."""
+"""The command that reports FileSystems."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """One of them."""
+    """A CephFS file system."""
 
     name: str
     data_pools: tuple[int, ...]
-    """Ids; the first is the default of new files."""
+    """The ids of its data pools; the first is the default for new files."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSystems:
-    """All of a cluster."""
+    """All CephFS file systems of a cluster."""
 
     by_name: dict[str, FileSystem]
     default: str | None = None
-    """The one that is mounted where no name is given; None where none is set."""
+    """The name of the file system that is mounted where none is named; None where none is set."""
 
 
 def parse_file_systems(text: str) -> FileSystems:
     """The answer to ``FILE_SYSTEMS_ARGV``; raises ValueError."""
-    answer = answers.table(text, "filesystems")
-    found, default = {}, None
-    for one in answers.objects(answer["filesystems"]):
-        mdsmap = answers.part(one, "mdsmap")
+    answer = answers.json_object(text, "filesystems")
+    by_name, default = {}, None
+    for file_system in answers.objects(answer["filesystems"]):
+        mdsmap = answers.part(file_system, "mdsmap")
         pools = mdsmap.get("data_pools")
         name = str(mdsmap.get("fs_name", ""))
-        found[name] = FileSystem(name, tuple(map(answers.whole, pools if isinstance(pools, list) else ())))
-        if one.get("id") == answer.get("default_fscid"):
+        by_name[name] = FileSystem(name, tuple(map(answers.whole, pools if isinstance(pools, list) else ())))
+        if file_system.get("id") == answer.get("default_fscid"):
             default = name
-    return FileSystems(found, default)
+    return FileSystems(by_name, default)

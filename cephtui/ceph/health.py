@@ -34,7 +34,7 @@ SPEED = _codes(
     CEPHADM_CHECK_MTU CEPHADM_CHECK_LINKSPEED
     """
 )
-"""Those that cost speed, by their codes."""
+"""The codes of checks that cost speed."""
 OTHER = _codes(
     """
     DAEMON_OLD_VERSION MON_DOWN MON_CLOCK_SKEW MON_MSGR2_NOT_ENABLED MON_DISK_LOW MON_DISK_CRIT MON_DISK_BIG
@@ -66,15 +66,15 @@ OTHER = _codes(
     UPGRADE_OFFLINE_HOST
     """
 )
-"""Those that say nothing of speed, or are about how a cluster is set up, of which its figures are."""
+"""The codes of checks that do not slow a benchmark down, or that are about how the cluster is set up."""
 OSDMAP_FLAGS, SLOW_OPS, _DAMAGED = "OSDMAP_FLAGS", "SLOW_OPS", "PG_DAMAGED"
-"""The checks that can mean either: by the flags that are set, the daemons, and the states of the PGs."""
+"""Checks that may or may not cost speed: the flags, the daemons or the states of PGs in their messages decide."""
 _DAEMON = re.compile(r"\b(osd|mon|mds|mgr)\.")
 _STATE = re.compile(r"\bpgs? ([a-z_]+)")
 _AS_FAST = {"inconsistent", "snaptrim_error"}
-"""PGs in which a scrub, or the trimming of snapshots, has found something wrong serve clients as before."""
+"""PGs in these states serve clients as before: a scrub or the trimming of snapshots has found something wrong."""
 _OF_CEPHFS, _OF_OSDS = ("FS_", "MDS_"), {"MDS_SLOW_METADATA_IO"}
-"""How the codes of CephFS begin, and those of them that say that OSDs are slow."""
+"""The prefixes of CephFS's codes, and the codes of CephFS that say that OSDs are slow."""
 _OUTLASTING = {
     "BLUESTORE_SLOW_OP_ALERT": "bluestore_slow_ops_warn_lifetime, 24 h by default",
     **{
@@ -82,22 +82,22 @@ _OUTLASTING = {
         for device in ("BLOCK", "DB", "WAL")
     },
 }
-"""The options by which a check stands for so long after the last time: one that stood before a run may be about what
-was over by then, and only one that comes during the run is about the run."""
+"""Checks that stay for hours after their cause, and the option for how long. Where such a check stood before a run, its
+cause may have been over by then; only a check that comes during the run is about the run."""
 _IDLE_FLAGS = _codes(
     "noscrub nodeep-scrub noup noin noout nobackfill norecover norebalance pauserec nosnaptrim notieragent"
 )
-"""They suspend background work, or keep OSDs as they are. ``full`` and the pauses block clients; with ``nodown`` an
-OSD that fails stays up, and what is asked of it waits."""
+"""Flags that suspend background work, or keep OSDs as they are. ``full`` and the pauses block clients; with ``nodown``
+an OSD that fails stays up, and requests to it wait."""
 
 
 def holds_clients(flag: str) -> bool:
-    """Whether a flag of the whole cluster can keep clients from their data; one that is not known can."""
+    """Whether a flag of the whole cluster can keep clients from their data; an unknown flag can."""
     return flag not in _IDLE_FLAGS
 
 
 def costs_speed(code: str, message: str = "") -> bool:
-    """Whether a health check limits what a benchmark measures; one that is not known may, and does.
+    """Whether a health check limits what a benchmark measures; an unknown check does.
 
     Of some it is the message that decides: ``OSDMAP_FLAGS`` names flags, ``SLOW_OPS`` daemons, ``PG_DAMAGED`` states.
     """
@@ -115,14 +115,14 @@ def costs_speed(code: str, message: str = "") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ByEffect:
-    """Health checks in words, by their codes, apart by what they mean for a benchmark."""
+    """Health checks in words, by their codes, sorted by what they mean for a benchmark."""
 
     speed: Mapping[str, str]
     other: Mapping[str, str]
 
 
-def since(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, str]:
-    """Of checks with their messages, those that came after others; with an alert that is about more OSDs by now."""
+def new_checks(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, str]:
+    """The checks that were not there before, and alerts that are about more OSDs than before; each with its message."""
     return {
         code: message
         for code, message in checks.items()
@@ -131,7 +131,7 @@ def since(before: Mapping[str, str], checks: Mapping[str, str]) -> Mapping[str, 
 
 
 def by_effect(checks: Mapping[str, str], *, stood: Collection[str] = (), has_mds: bool = True) -> ByEffect:
-    """Checks with their messages: those that cost speed, and the others; each in words that name its code.
+    """Sort checks, given with their messages, by whether they cost speed; the words of each name its code.
 
     ``stood`` has the codes of those that did so before the run, which an alert may do for a day. Of what does not pass
     an MDS, so without ``has_mds``, those of CephFS cost no speed.
@@ -151,20 +151,20 @@ def by_effect(checks: Mapping[str, str], *, stood: Collection[str] = (), has_mds
 
 
 def _words(code: str, message: str) -> str:
-    """``SLOW_OPS (3 slow ops)``; of a check that outlasts what it is about, how long that may have been over."""
-    told = [message] if message not in ("", code) else []
-    told += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
-    return f"{code} ({', '.join(told)})" if told else code
+    """A check in words, ``SLOW_OPS (3 slow ops)``; how long its cause may have been over, where that can be."""
+    remarks = [message] if message not in ("", code) else []
+    remarks += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
+    return f"{code} ({', '.join(remarks)})" if remarks else code
 
 
 def number_in(message: str) -> int:
-    """How many OSDs, pools or operations a check is about, as its message begins; 0 where it has no number."""
+    """The number of OSDs, pools or operations with which a check's message begins; 0 where it has none."""
     leading = re.match(r"[0-9]{1,15}", message)
     return int(leading[0]) if leading else 0
 
 
 def flags_of(code: str, message: str) -> frozenset[str]:
-    """The flags that the message of ``OSDMAP_FLAGS`` names: of ``noout,noscrub flag(s) set`` both; else none."""
+    """The flags in the message of ``OSDMAP_FLAGS``, such as ``noout,noscrub flag(s) set``; none in other messages."""
     if code != OSDMAP_FLAGS:
         return frozenset()
     return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}

@@ -14,13 +14,13 @@ from cephtui.models.refusal import Refusal
 _GUEST = re.compile(r"(vm|base)-")
 _DUMPED_LENGTH = re.compile(r"^value \((\d+) bytes\)", re.MULTILINE)
 _DUMPED = re.compile(r"^[0-9a-f]{8} ((?: +[0-9a-f]{2})+) +\|", re.MULTILINE)
-"""A line of what rados prints of a value: ``00000000  32 30 32  |202|``."""
+"""A line of rados' dump of a value: ``00000000  32 30 32  |202|``."""
 _OTHER = "choose another image, or let cephtui make its own with rbd:POOL"
 
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image is."""
+    """What ``rbd info`` says of an image."""
 
     pool: str
     name: str
@@ -30,11 +30,11 @@ class ImageInfo:
     object_size: int = 0
     features: tuple[str, ...] = ()
     data_pool: str | None = None
-    """Where its data is, if not in its own pool."""
+    """The pool of its data; None where that is the image's own pool."""
     parent: str | None = None
-    """``pool/image@snapshot`` that a clone reads what it does not have itself from."""
+    """The snapshot ``pool/image@snapshot`` from which a clone reads what it does not have itself."""
     mirroring: str | None = None
-    """``snapshot`` or ``journal`` where it is mirrored."""
+    """``snapshot`` or ``journal``; None where the image is not mirrored."""
 
     @property
     def spec(self) -> str:
@@ -61,63 +61,63 @@ class ImageUse:
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """All that decides whether an image may be overwritten; None is what could not be asked, and refuses."""
+    """All that decides whether an image may be overwritten; None where the cephx caps deny it, which refuses."""
 
     info: ImageInfo
     use: ImageUse | None
     snapshots: tuple[str, ...] | None
-    """Those in the trash too, so that an image with children has at least one."""
+    """The snapshots, those in the trash too, so that an image with children has at least one."""
     children: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
-    """Guests' files of Proxmox VE that name it."""
+    """Configuration files of Proxmox VE's guests that name the image."""
     unreadable: tuple[str, ...] = ()
-    """Guests' files of Proxmox VE that can't be read."""
+    """Configuration files of Proxmox VE's guests that can't be read."""
 
 
-def _of(pool: str, image: str) -> tuple[str, ...]:
+def _image_options(pool: str, image: str) -> tuple[str, ...]:
     return ("--pool", pool, "--image", image, "--format", "json")
 
 
 def list_argv(pool: str) -> tuple[str, ...]:
-    """Reports the names of a pool's images, without opening any of them."""
+    """The command that lists the names of a pool's images, without opening any of them."""
     return ("rbd", "ls", "--pool", pool, "--format", "json")
 
 
 def parse_list(text: str) -> tuple[str, ...]:
     """The answer to ``list_argv``; raises ValueError."""
-    answer = answers.load(text)
+    answer = answers.parse_answer(text)
     if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return answers.words(answer)
+    return answers.names(answer)
 
 
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports an ImageInfo; status 2 where it does not exist, see ``answers.missing``."""
-    return ("rbd", "info", *_of(pool, image))
+    """The command that reports an ImageInfo; status 2 where the image does not exist, see ``answers.missing``."""
+    return ("rbd", "info", *_image_options(pool, image))
 
 
 def status_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports ImageUse. After a client was killed its watcher stays for 30 s."""
-    return ("rbd", "status", *_of(pool, image))
+    """The command that reports ImageUse. The watcher of a client that was killed stays for 30 s."""
+    return ("rbd", "status", *_image_options(pool, image))
 
 
 def snapshots_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
-    return ("rbd", "snap", "ls", "--all", *_of(pool, image))
+    """The command that lists all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
+    return ("rbd", "snap", "ls", "--all", *_image_options(pool, image))
 
 
 def children_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports the clones, needed only to name them; looks through all pools for clones of the old format."""
-    return ("rbd", "children", "--all", *_of(pool, image))
+    """The command that lists the clones, needed only to name them; it searches all pools for old-format clones."""
+    return ("rbd", "children", "--all", *_image_options(pool, image))
 
 
 def usage_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports how much of an image was ever written; slow on large images without fast-diff."""
-    return ("rbd", "du", *_of(pool, image))
+    """The command that reports how much of an image was ever written; slow on large images without fast-diff."""
+    return ("rbd", "du", *_image_options(pool, image))
 
 
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
-    """Prints what ``rbd image-meta set`` attached to an image under a key, for parse_metadata.
+    """The command that prints a value set with ``rbd image-meta set``, for ``parse_metadata``.
 
     From where librbd keeps it: ``rbd image-meta`` opens the image for writing, which hangs in a full pool.
     """
@@ -128,16 +128,16 @@ def parse_metadata(status: int, text: str) -> str | None:
     """The answer to ``metadata_argv``, a dump in hexadecimal; None where there is no such key. Raises ValueError."""
     if status != 0 and "No such key" in text:
         return None
-    found = bytes.fromhex("".join(_DUMPED.findall(text)))
+    content = bytes.fromhex("".join(_DUMPED.findall(text)))
     length = _DUMPED_LENGTH.search(text)
-    if status != 0 or length is None or len(found) != int(length[1]):
+    if status != 0 or length is None or len(content) != int(length[1]):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found.decode("utf-8", "replace")
+    return content.decode("utf-8", "replace")
 
 
 def parse_info(text: str, pool: str) -> ImageInfo:
     """The answer to ``info_argv``."""
-    answer = answers.table(text, "name", "size")
+    answer = answers.json_object(text, "name", "size")
     mirroring = answers.part(answer, "mirroring")
     is_mirrored = mirroring.get("state", "disabled") != "disabled"
     return ImageInfo(
@@ -146,7 +146,7 @@ def parse_info(text: str, pool: str) -> ImageInfo:
         id=str(answer.get("id", "")),
         size=answers.whole(answer["size"]),
         object_size=answers.whole(answer.get("object_size"), 1 << min(answers.whole(answer.get("order")), 63)),
-        features=answers.words(answer.get("features")),
+        features=answers.names(answer.get("features")),
         data_pool=str(answer["data_pool"]) if answer.get("data_pool") else None,
         parent=_parent(answers.part(answer, "parent")),
         # without a mode before Octopus, where there was only one
@@ -161,13 +161,14 @@ def _parent(answer: Any) -> str | None:
     return f"{'/'.join(str(place) for place in places if place)}@{answer.get('snapshot')}"
 
 
-def parse_status(text: str) -> ImageUse:
+def parse_image_use(text: str) -> ImageUse:
     """The answer to ``status_argv``."""
-    answer = answers.table(text, "watchers")
-    found = answer["watchers"]
-    watchers = list(found.values()) if isinstance(found, dict) else found  # by name up to Mimic
+    answer = answers.json_object(text, "watchers")
+    watchers = answer["watchers"]
+    if isinstance(watchers, dict):  # by name up to Mimic
+        watchers = list(watchers.values())
     return ImageUse(
-        tuple(Watcher(str(one.get("address", "?")), _client(one)) for one in answers.objects(watchers)),
+        tuple(Watcher(str(watcher.get("address", "?")), _client(watcher)) for watcher in answers.objects(watchers)),
         migrating=bool(answer.get("migration")),
     )
 
@@ -177,44 +178,34 @@ def _client(answer: Any) -> int | None:
 
 
 def parse_snapshots(text: str) -> tuple[str, ...]:
-    """The answer to ``snapshots_argv``: their names, those of the trash by what they were called."""
-    found = []
-    for one in answers.rows(text):
-        place = answers.part(one, "namespace")
-        found.append(str(place.get("original_name") or one.get("name")))
-    return tuple(found)
+    """The names in the answer to ``snapshots_argv``; a snapshot in the trash has the name that it had before."""
+    snapshots = []
+    for snapshot in answers.rows(text):
+        place = answers.part(snapshot, "namespace")
+        snapshots.append(str(place.get("original_name") or snapshot.get("name")))
+    return tuple(snapshots)
 
 
 def parse_children(text: str) -> tuple[str, ...]:
-    """The answer to ``children_argv``: ``pool/image`` of each."""
+    """The clones in the answer to ``children_argv``, as ``pool/image``."""
     keys = ("pool", "pool_namespace", "image")
-    return tuple("/".join(str(one[key]) for key in keys if one.get(key)) for one in answers.rows(text))
+    return tuple("/".join(str(child[key]) for key in keys if child.get(key)) for child in answers.rows(text))
 
 
 def parse_is_thin(text: str) -> bool:
-    """Whether parts of an image were never allocated, which read too fast; answers ``usage_argv``.
+    """The answer to ``usage_argv``: whether parts of an image were never allocated, and so read too fast.
 
     False proves nothing: 4 KiB in each object are enough for it.
     """
-    answer = answers.table(text, "images")
-    images = [one for one in answers.objects(answer["images"]) if "snapshot" not in one]
+    answer = answers.json_object(text, "images")
+    images = [image for image in answers.objects(answer["images"]) if "snapshot" not in image]
     if not images or "used_size" not in images[-1]:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
 
 
-def guard_namespace(spec: str) -> Refusal | None:
-    """Refuses ``POOL/NAMESPACE/IMAGE``, and what is no name of an image."""
-    if spec.count("/") > 1:
-        remedy = "namespaces are not supported (fio can't open them): use an image outside of them"
-        return Refusal(f"{spec} is in an RBD namespace", remedy)
-    if "@" in spec:
-        return Refusal(f"{spec} is a snapshot", "use the image itself")
-    return None
-
-
-def names(info: ImageInfo) -> tuple[str, str]:
-    """What the user may type to give up an image."""
+def confirm_names(info: ImageInfo) -> tuple[str, str]:
+    """The names that the user may type to give up an image."""
     return info.spec, info.name
 
 
@@ -236,12 +227,12 @@ def guard_image(
         or _guard_use(facts, own_clients)
         or _guard_unknown(facts)
         or _guard_size(facts.info, span_bytes)
-        or (None if is_own else _ask(facts.info, destroy))
+        or (None if is_own else _guard_contents(facts.info, destroy))
     )
 
 
 def guard_name(pool: str, image: str) -> Refusal | None:
-    """Why an image may not be written whatever else it is, by its name alone; None where it has to be inspected."""
+    """Why an image may not be written, by its name alone; None where it has to be inspected."""
     facts = ImageFacts(ImageInfo(pool, image), ImageUse(), snapshots=())
     return guard_image(facts, 0, (image,))
 
@@ -267,11 +258,11 @@ def _guard_owner(facts: ImageFacts) -> Refusal | None:
 
 def _guard_use(facts: ImageFacts, own_clients: frozenset[int]) -> Refusal | None:
     watchers = facts.use.watchers if facts.use else ()
-    others = [one.address for one in watchers if one.client is None or one.client not in own_clients]
-    if not others:
+    addresses = [watcher.address for watcher in watchers if watcher.client is None or watcher.client not in own_clients]
+    if not addresses:
         return None
     remedy = f"{_OTHER}; a client that has just died stays for 30 s"
-    return Refusal(f"image {facts.info.spec} is in use by {answers.listed(others)}", remedy)
+    return Refusal(f"image {facts.info.spec} is in use by {answers.listed(addresses)}", remedy)
 
 
 def _guard_unknown(facts: ImageFacts) -> Refusal | None:
@@ -297,8 +288,8 @@ def _guard_size(info: ImageInfo, span_bytes: int) -> Refusal | None:
     return Refusal(text, "choose a smaller size or another image")
 
 
-def _ask(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
-    if set(names(info)) & set(destroy):
+def _guard_contents(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
+    if set(confirm_names(info)) & set(destroy):
         return None
     return Refusal(
         f"image {info.spec} exists and is not cephtui's ({units.size(info.size)})",

@@ -16,12 +16,12 @@ class ImagesInUse:
 
     count: int
     inspected: int
-    """How many were inspected: time and number are bounded where the cephx caps deny asking the OSDs."""
+    """How many images were inspected: not all where the cephx caps deny asking the OSDs and there are many."""
     images: int
 
     @property
     def complete(self) -> bool:
-        """Whether all were inspected."""
+        """Whether all images were inspected."""
         return self.inspected >= self.images
 
     @property
@@ -33,9 +33,9 @@ class ImagesInUse:
 
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
-    """Reports ImagesInUse; inspects ``most`` images in about ``seconds`` where the cephx caps deny asking the OSDs."""
-    asked = commands.requests([_WATCHERS_ARGV])
-    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, asked)
+    """The command that reports ImagesInUse; ``most`` and ``seconds`` bound it where the caps deny asking the OSDs."""
+    requests = commands.requests([_WATCHERS_ARGV])
+    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, requests)
 
 
 def parse_in_use(text: str) -> ImagesInUse:

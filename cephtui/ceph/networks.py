@@ -16,11 +16,11 @@ _INTERFACES_MOST = 1000
 
 
 def parse_interfaces(text: str) -> tuple[Interface, ...]:
-    """The addresses that other hosts can use, of ``ip -j address``; raises ValueError."""
-    found = json.loads(text)
-    if not isinstance(found, list):
+    """The addresses in the output of ``ip -j address`` that other hosts can use; raises ValueError."""
+    links = json.loads(text)
+    if not isinstance(links, list):
         raise ValueError("not the output of ip -j address")
-    return tuple(_interfaces(found))[:_INTERFACES_MOST]
+    return tuple(_interfaces(links))[:_INTERFACES_MOST]
 
 
 def _interfaces(links: Iterable[Any]) -> Iterator[Interface]:
@@ -32,13 +32,13 @@ def _interfaces(links: Iterable[Any]) -> Iterator[Interface]:
 
 
 def parse_address(text: str) -> Address | None:
-    """The IP address in what Ceph writes of a daemon: ``10.1.1.1:6800/123``, ``[fd00::1]:6800/123``."""
+    """The IP address in a daemon's address as Ceph writes it: ``10.1.1.1:6800/123``, ``[fd00::1]:6800/123``."""
     host = text.partition("/")[0].rpartition(":")[0].strip("[]")
     try:
-        found = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
         return None
-    return None if found.is_unspecified else found
+    return None if address.is_unspecified else address
 
 
 def networks_in(options: Mapping[str, str], name: str) -> tuple[Network, ...]:
@@ -58,13 +58,13 @@ def _networks(texts: Iterable[str]) -> Iterator[Network]:
 def address_in(
     interfaces: Sequence[Interface], networks: Sequence[Network], daemons: Iterable[Address]
 ) -> Address | None:
-    """The address of a host in a network: at best that of a daemon on it, then one in what is configured, then one that
-    reaches a daemon without a router; None where it has none.
+    """The address of a host in a network: that of a daemon on the host, else one in a configured network, else one that
+    reaches a daemon without a router; None where there is none.
     """
-    others = frozenset(daemons)
+    daemons = frozenset(daemons)
     tests: tuple[Callable[[Interface], bool], ...] = (
-        lambda each: each.ip in others,
-        lambda each: any(each.ip in network for network in networks),
-        lambda each: any(other in each.network for other in others),
+        lambda interface: interface.ip in daemons,
+        lambda interface: any(interface.ip in network for network in networks),
+        lambda interface: any(daemon in interface.network for daemon in daemons),
     )
-    return next((each.ip for fits in tests for each in interfaces if fits(each)), None)
+    return next((interface.ip for fits in tests for interface in interfaces if fits(interface)), None)

@@ -16,7 +16,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.paths import packaged_text
 
 PG_MOST_PER_OSD = 250
-"""``mon_max_pg_per_osd``, where it can't be asked."""
+"""The value of ``mon_max_pg_per_osd`` that is assumed where it can't be asked."""
 PG_LIMIT_ARGV = ("ceph", "config", "get", "mon", "mon_max_pg_per_osd")
 EXPECTED = "expected pg=N,size=N with rule=NAME if you like, or ec=PROFILE or k=N,m=N instead of size"
 _NUMBERS = {"pg": (1, 65536), "size": (1, 10), "k": (2, 32), "m": (1, 16)}
@@ -27,48 +27,48 @@ _DELETE = packaged_text("cephtui.ceph", "pool_delete.sh")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a pool is to be."""
+    """The properties of a pool that is to be made."""
 
     pg: int = 32
     size: int = 3
-    """Copies, where it is not erasure-coded."""
+    """The number of copies, where the pool is not erasure-coded."""
     rule: str = ""
-    """Of CRUSH; empty is what Ceph takes by itself."""
+    """The CRUSH rule; empty for the one that Ceph chooses."""
     ec: str = ""
-    """An erasure code profile that exists."""
+    """The erasure code profile that exists; empty where a new one is made, or none is needed."""
     k: int = 0
-    """Data chunks and coding chunks of a profile that is made with the pool; 0 is none."""
+    """Data chunks, and coding chunks (``m``), of a profile that is made with the pool; 0 where none is made."""
     m: int = 0
     domain: str = "host"
-    """What no two chunks of that profile share."""
+    """The failure domain of that profile: no two chunks are in the same one."""
 
     @property
     def is_erasure(self) -> bool:
-        """Whether it is erasure-coded."""
+        """Whether the pool is erasure-coded."""
         return bool(self.ec or self.k)
 
     @property
     def text(self) -> str:
-        """As it is written: ``pg=32,size=3``."""
-        made = {"k": self.k, "m": self.m, "domain": self.domain}
-        kept: Mapping[str, object] = {"ec": self.ec} if self.ec else made if self.k else {"size": self.size}
-        parts = {"pg": self.pg, **kept, "rule": self.rule}
+        """The shape as the user writes it: ``pg=32,size=3``."""
+        profile = {"k": self.k, "m": self.m, "domain": self.domain}
+        redundancy: Mapping[str, object] = {"ec": self.ec} if self.ec else profile if self.k else {"size": self.size}
+        parts = {"pg": self.pg, **redundancy, "rule": self.rule}
         return ",".join(f"{name}={value}" for name, value in parts.items() if value)
 
 
 def parse_shape(text: str) -> Shape:
-    """What ``pg=32,size=3`` says; raises ValueError."""
-    found: dict[str, Any] = {}
+    """The shape in a text such as ``pg=32,size=3``; raises ValueError."""
+    fields: dict[str, Any] = {}
     for word in text.split(","):
         name, equals, value = word.partition("=")
-        if not equals or name in found or name not in {*_NUMBERS, *_NAMES}:
+        if not equals or name in fields or name not in {*_NUMBERS, *_NAMES}:
             raise ValueError(EXPECTED)
-        found[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
-    if ("k" in found) != ("m" in found) or ("domain" in found and "k" not in found):
+        fields[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
+    if ("k" in fields) != ("m" in fields) or ("domain" in fields and "k" not in fields):
         raise ValueError("k=N and m=N belong together, and domain=host or osd to them")
-    if len(found.keys() & {"size", "ec", "k"}) > 1:
+    if len(fields.keys() & {"size", "ec", "k"}) > 1:
         raise ValueError("one of size=N, ec=PROFILE, and k=N with m=N")
-    return Shape(**found)
+    return Shape(**fields)
 
 
 def _number(name: str, value: str) -> int:
@@ -88,16 +88,16 @@ def _name(name: str, value: str) -> str:
 
 
 def make_argvs(shape: Shape, name: str) -> list[tuple[str, ...]]:
-    """The commands that make a pool of this name, in their order; a profile and a rule of its own have the same."""
+    """The commands that make a pool of this name, in their order; its own profile and rule have the same name."""
     pgs, rule = str(shape.pg), (shape.rule,) if shape.rule else ()
     create = ("ceph", "osd", "pool", "create", name, pgs, pgs)
     fixed = ("--autoscale-mode", "off")
     if not shape.is_erasure:
         return [(*create, "replicated", *rule, "--size", str(shape.size), *fixed)]
-    profile = ("ceph", "osd", "erasure-code-profile", "set", name)
+    set_profile = ("ceph", "osd", "erasure-code-profile", "set", name)
     chunks = (f"k={shape.k}", f"m={shape.m}", f"crush-failure-domain={shape.domain}")
-    made = [] if shape.ec else [(*profile, *chunks)]
-    return [*made, (*create, "erasure", shape.ec or name, *rule, *fixed)]
+    profile_argvs = [] if shape.ec else [(*set_profile, *chunks)]
+    return [*profile_argvs, (*create, "erasure", shape.ec or name, *rule, *fixed)]
 
 
 def claim_argvs(name: str, owner: str) -> list[tuple[str, ...]]:
@@ -117,26 +117,28 @@ def delete_argv(names: Sequence[str], made_with: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------- room
 
 
-def room(
+def new_pool_room(
     shape: Shape,
     osd_map: OsdMap,
     rules: Mapping[int, CrushRule] | None,
     tree: CrushTree | None,
     osds: Sequence[OsdUsage] | None,
 ) -> int | None:
-    """Bytes that a run may add to such a pool, wherever CRUSH will place its PGs; None is what could not be asked.
+    """Bytes that a run may add to such a pool, wherever CRUSH places its PGs; None where that can't be asked.
 
     An OSD gets PGs by its weight, taken to be its size, and by chance: up to four standard deviations and three more
     than its share (of a Poisson distribution no more than 1 in 30,000 are above). Of a few PGs one OSD may have all.
     """
     below = tree.osds(rule_of(shape, osd_map, rules or {})[0]) if tree else frozenset()
-    used = [osd for osd in osds or () if osd.total > 0 and (osd.id in below or not below)]
-    if not used:
+    pool_osds = [osd for osd in osds or () if osd.total > 0 and (osd.id in below or not below)]
+    if not pool_osds:
         return None
     number, raw_per_byte = copies(shape, osd_map)
-    placed, total = shape.pg * number, sum(osd.total for osd in used)
-    most = min(_free_below_nearfull(osd, osd_map) / _pgs_at_most(placed * osd.total / total, shape.pg) for osd in used)
-    return int(USABLE * most * placed / raw_per_byte)
+    pg_copies, total = shape.pg * number, sum(osd.total for osd in pool_osds)
+    most = min(
+        _free_below_nearfull(osd, osd_map) / _pgs_at_most(pg_copies * osd.total / total, shape.pg) for osd in pool_osds
+    )
+    return int(USABLE * most * pg_copies / raw_per_byte)
 
 
 def _free_below_nearfull(osd: OsdUsage, osd_map: OsdMap) -> float:
@@ -144,7 +146,7 @@ def _free_below_nearfull(osd: OsdUsage, osd_map: OsdMap) -> float:
 
 
 def _pgs_at_most(likely: float, pgs: int) -> float:
-    """Each PG is at most once on an OSD."""
+    """The most PGs that an OSD may get; a PG is at most once on an OSD."""
     return min(likely + 4 * math.sqrt(likely) + 3, pgs)
 
 
@@ -159,13 +161,13 @@ def guard_shape(
     osds: int,
     pgs_per_osd: int,
 ) -> Refusal | None:
-    """Why a pool can't be made, or would never be active+clean, or None; None is what could not be asked."""
+    """Why a pool can't be made, or would never be active+clean, or None. What could not be asked is given as None."""
     names = [rule.name for rule in (rules or {}).values()]
     if shape.rule and rules is not None and shape.rule not in names:
         return Refusal(f"there is no CRUSH rule {shape.rule}", f"choose one of: {listed(names, 8)}")
     if shape.ec and shape.ec not in osd_map.ec_profiles:
-        known = listed(sorted(osd_map.ec_profiles), 8) or "none"
-        return Refusal(f"there is no erasure code profile {shape.ec}", f"choose one of: {known}; or write k=N,m=N")
+        profiles = listed(sorted(osd_map.ec_profiles), 8) or "none"
+        return Refusal(f"there is no erasure code profile {shape.ec}", f"choose one of: {profiles}; or write k=N,m=N")
     return _guard_domains(shape, osd_map, rules, tree) or _guard_pgs(shape, osd_map, osds, pgs_per_osd)
 
 
@@ -179,14 +181,14 @@ def copies(shape: Shape, osd_map: OsdMap) -> tuple[int, float]:
 
 def _chunks(shape: Shape, osd_map: OsdMap) -> tuple[int, int]:
     profile = osd_map.ec_profiles.get(shape.ec, {})
-    found = [profile.get(name, "") for name in ("k", "m")]
-    if shape.ec and all(re.fullmatch(r"[1-9][0-9]{0,2}", each) for each in found):
-        return int(found[0]), int(found[1])
+    chunks = [profile.get(name, "") for name in ("k", "m")]
+    if shape.ec and all(re.fullmatch(r"[1-9][0-9]{0,2}", chunk_count) for chunk_count in chunks):
+        return int(chunks[0]), int(chunks[1])
     return shape.k or 2, shape.m or 1
 
 
 def rule_of(shape: Shape, osd_map: OsdMap, rules: Mapping[int, CrushRule]) -> tuple[str, str]:
-    """What the pool's rule takes, and its failure domain."""
+    """The root that the pool's rule takes, and its failure domain."""
     by_name = {rule.name: rule for rule in rules.values()}
     usual = next((rules[number] for number in sorted(rules) if not rules[number].is_erasure), None)
     rule = by_name.get(shape.rule) if shape.rule else None if shape.is_erasure else usual
@@ -204,26 +206,26 @@ def _guard_domains(
     if rules is None or tree is None:
         return None
     take, domain = rule_of(shape, osd_map, rules)
-    wanted, there = copies(shape, osd_map)[0], tree.domains(take, domain)
-    if wanted <= there:
+    needed, domains = copies(shape, osd_map)[0], tree.domains(take, domain)
+    if needed <= domains:
         return None
     what = "chunks" if shape.is_erasure else "copies"
-    fewer = "fewer chunks" if shape.is_erasure else f"size={there}" if there else "another rule"
-    problem = f"{wanted} {what}, no two of them on one {domain}, and {take or 'the rule'} has {there} of those"
+    fewer = "fewer chunks" if shape.is_erasure else f"size={domains}" if domains else "another rule"
+    problem = f"{needed} {what}, no two of them on one {domain}, and {take or 'the rule'} has {domains} of those"
     return Refusal(problem, f"choose {fewer}, or a rule with another failure domain")
 
 
 def _guard_pgs(shape: Shape, osd_map: OsdMap, osds: int, pgs_per_osd: int) -> Refusal | None:
-    """The monitors count all copies of all pools' PGs."""
-    each = copies(shape, osd_map)[0]
-    used = sum(_pgs(pool) for pool in osd_map.pools.values())
-    most = pgs_per_osd * osds
-    if used + shape.pg * each <= most:
+    """Why the monitors would refuse so many PGs; they count all copies of all pools' PGs."""
+    osds_per_pg = copies(shape, osd_map)[0]
+    existing = sum(_pgs(pool) for pool in osd_map.pools.values())
+    needed, most = existing + shape.pg * osds_per_pg, pgs_per_osd * osds
+    if needed <= most:
         return None
-    left = max(0, most - used) // each
-    problem = f"{shape.pg} PGs of {each} would make {used + shape.pg * each} on {osds} OSDs, more than the {most} that "
+    pg_room = max(0, most - existing) // osds_per_pg
+    problem = f"{shape.pg} PGs of {osds_per_pg} would make {needed} on {osds} OSDs, more than the {most} that "
     limit = f"mon_max_pg_per_osd allows ({pgs_per_osd} each)"
-    return Refusal(problem + limit, f"choose pg={left} or fewer" if left else "delete a pool that is not used")
+    return Refusal(problem + limit, f"choose pg={pg_room} or fewer" if pg_room else "delete a pool that is not used")
 
 
 def _pgs(pool: Pool) -> int:

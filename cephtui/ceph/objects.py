@@ -14,7 +14,7 @@ def rados(place: Place, *words: str) -> tuple[str, ...]:
     return ("rados", *user, "-p", place.pool, "-N", place.namespace, *words)
 
 
-def list_argv(place: Place) -> tuple[str, ...]:
+def list_objects_argv(place: Place) -> tuple[str, ...]:
     """The command that prints the name of every object of a place, one a line."""
     return rados(place, "ls")
 
@@ -22,7 +22,7 @@ def list_argv(place: Place) -> tuple[str, ...]:
 _CLAIM = packaged_text("cephtui.ceph", "objects_claim.sh")
 _EMPTY = packaged_text("cephtui.ceph", "objects_empty.sh")
 ABSENT_STATUS, OTHERS_STATUS = 66, 76
-"""Of ``empty_argv``: nothing is there; what is there does not carry the mark."""
+"""Exit statuses of ``empty_argv``: nothing is there; what is there does not carry the mark."""
 
 
 def claim_argv(place: Place, mark: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 OSD_METADATA_ARGV = ("ceph", "osd", "metadata", "-f", "json")
-"""Reports OsdDevices of every OSD that was ever up, some 3 KB each; the cephx caps ``mon r`` are enough."""
+"""The command that reports OsdDevices of every OSD that was ever up, 3 KB each; the cephx caps ``mon r`` are enough."""
 _PARTS = {"bluestore_bdev_devices": "", "bluefs_db_devices": " db", "bluefs_wal_devices": " wal"}
 
 
@@ -19,35 +19,35 @@ class OsdDevices:
     id: int
     host: str
     disks: Mapping[str, str]
-    """By the kernel's name of the disk what it is of: ``osd.3``, ``osd.3 db``."""
+    """What the OSD has on each disk, ``osd.3`` or ``osd.3 db``, by the kernel's name of the disk."""
 
 
 def parse_osd_metadata(text: str) -> tuple[OsdDevices, ...]:
     """The answer to ``OSD_METADATA_ARGV``; an OSD without a host has not reported yet."""
-    return tuple(_devices(one) for one in answers.rows(text) if one.get("hostname"))
+    return tuple(_devices(osd) for osd in answers.rows(text) if osd.get("hostname"))
 
 
 def _devices(answer: Mapping[str, object]) -> OsdDevices:
     osd = answers.whole(answer.get("id"))
-    found: dict[str, str] = {}
+    disks: dict[str, str] = {}
     for key, part in _PARTS.items():
         for disk in _names(answer.get(key)):
-            found.setdefault(disk, f"osd.{osd}{part}")
+            disks.setdefault(disk, f"osd.{osd}{part}")
     for disk in _names(answer.get("devices")):  # all of them; the only ones up to Nautilus
-        found.setdefault(disk, f"osd.{osd}")
-    return OsdDevices(osd, str(answer["hostname"]), found)
+        disks.setdefault(disk, f"osd.{osd}")
+    return OsdDevices(osd, str(answer["hostname"]), disks)
 
 
 def _names(value: object) -> Iterable[str]:
     return [name for name in str(value or "").split(",") if name]
 
 
-def on_host(found: Iterable[OsdDevices], hostname: str | None) -> dict[str, list[str]]:
-    """What is on each disk of a host, by the disk's name; the host as it calls itself, with or without its domain."""
+def osds_by_disk(osds: Iterable[OsdDevices], hostname: str | None) -> dict[str, list[str]]:
+    """What OSDs have on each disk of a host, by the disk's name; ``hostname`` is with or without its domain."""
     short = (hostname or "").partition(".")[0].lower()
-    here: dict[str, list[str]] = {}
-    for osd in sorted(found, key=lambda osd: osd.id):
+    by_disk: dict[str, list[str]] = {}
+    for osd in sorted(osds, key=lambda osd: osd.id):
         if short and osd.host.partition(".")[0].lower() == short:
             for disk, use in osd.disks.items():
-                here.setdefault(disk, []).append(use)
-    return here
+                by_disk.setdefault(disk, []).append(use)
+    return by_disk

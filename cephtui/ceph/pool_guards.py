@@ -18,7 +18,7 @@ from cephtui.models.findings.data import SPACE
 from cephtui.models.refusal import Refusal
 
 USABLE = 0.8
-"""The part of what is free that a run may fill."""
+"""The fraction of the free space that a run may fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ def guard_pool(
     """
     pool = osd_map.pools.get(name)
     if pool is None:
-        known = answers.listed(sorted(osd_map.pools), 8) or "none"
-        return Refusal(f"there is no pool {name}", f"choose one of: {known}")
+        pools = answers.listed(sorted(osd_map.pools), 8) or "none"
+        return Refusal(f"there is no pool {name}", f"choose one of: {pools}")
     return _guard_flags(pool, osd_map, state, writes) or _guard_pgs(pool, state, pgs)
 
 
@@ -65,7 +65,7 @@ def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool)
 
 
 def _raise_quota(pool: Pool) -> str:
-    """The commands that raise what quotas a pool has."""
+    """The commands that raise the quotas of a pool."""
     kinds = [kind for kind, most in (("max_bytes", pool.quota_bytes), ("max_objects", pool.quota_objects)) if most]
     return "raise it: " + " or ".join(
         f"ceph osd pool set-quota {pool.name} {kind} N" for kind in kinds or ["max_bytes"]
@@ -73,7 +73,7 @@ def _raise_quota(pool: Pool) -> str:
 
 
 def full_reason(names: Iterable[str], osd_map: OsdMap) -> str | None:
-    """Why a run in these pools has to end, where some pool has become full; None where it is none of these."""
+    """Why a run in these pools has to end because one of them became full; None where none did."""
     pools = [pool for name in names if (pool := osd_map.pools.get(name)) and pool.flags & {"full", "full_quota"}]
     for pool in pools:
         if "full_quota" not in pool.flags:
@@ -96,7 +96,7 @@ def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Ref
 
 
 def guard_all_pgs(state: ClusterState, why: str) -> Refusal | None:
-    """Why nothing may run that any PG matters to, or None; ``why`` says how it does."""
+    """Why nothing may run that needs the PGs of all pools, or None; ``why`` is why it needs them."""
     number, states = state.inactive_pgs, [name for name in state.pg_states if not serves(name)]
     text = f"{number} PG{'s' * (number > 1)} of the cluster {'are' if number > 1 else 'is'} not active, and {why}"
     return _inactive(text, states) if number else None
@@ -108,7 +108,7 @@ def _inactive(text: str, states: Iterable[str]) -> Refusal:
 
 
 def guard_space(space: Space, new_bytes: int) -> Refusal | None:
-    """Why so many new bytes of all nodes together do not fit into a pool, or None.
+    """Why a pool has no room for so many new bytes of all nodes together, or None.
 
     What the cephx caps deny is no reason: see ``space_findings``. For images with a data pool, ``space`` is that one's.
     """
@@ -128,11 +128,11 @@ def room(space: Space) -> int | None:
 def headroom(space: Space) -> int | None:
     """Bytes that both guards on space let a run add; None where that can't be asked."""
     most = room(space)
-    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
-    if most is None or not placed:
+    pgs_by_osd = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    if most is None or not pgs_by_osd:
         return most
     for osd in space.osds or ():
-        share = space.pool.raw_per_byte * placed[osd.id] / placed.total()
+        share = space.pool.raw_per_byte * pgs_by_osd[osd.id] / pgs_by_osd.total()
         if share:
             most = min(most, max(0, int((space.nearfull_ratio * osd.total - osd.used) / share)))
     return most
@@ -153,7 +153,7 @@ def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
 
 
 def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
-    for osd, filled in _filled(space, new_bytes):
+    for osd, filled in _fill_levels(space, new_bytes):
         if filled > space.nearfull_ratio * osd.total:
             before, after = (units.percent(100 * used / osd.total) for used in (osd.used, filled))
             return Refusal(
@@ -164,20 +164,20 @@ def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
     return None
 
 
-def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
-    """Each OSD that has PGs of the pool, and the bytes used on it with the new ones; the one with most first.
+def _fill_levels(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
+    """Each OSD that has PGs of the pool, with the bytes used on it after the run; the fullest first.
 
     Objects spread evenly over PGs, so that an OSD's share is that of the pool's PGs on it.
     """
-    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
-    total = placed.total()
+    pgs_by_osd = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    total = pgs_by_osd.total()
     raw = new_bytes * space.pool.raw_per_byte
-    found = [(osd, osd.used + raw * placed[osd.id] / total) for osd in space.osds or () if placed[osd.id]]
-    return sorted(found, key=lambda one: -one[1] / one[0].total)
+    fills = [(osd, osd.used + raw * pgs_by_osd[osd.id] / total) for osd in space.osds or () if pgs_by_osd[osd.id]]
+    return sorted(fills, key=lambda fill: -fill[1] / fill[0].total)
 
 
 def space_findings(space: Space) -> tuple[Finding, ...]:
-    """What is unknown of the free space."""
+    """What is not known of the free space."""
     if space.usage is None:
         return (SPACE.found(pool=space.pool.name),)
     if space.osds is None or space.pgs is None:
@@ -211,7 +211,7 @@ def activity_of(
 
 
 def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
-    """Asks before a write, or a run on several nodes, in a pool that others use."""
+    """The question before a write, or a run on several nodes, in a pool that others use; None where there is none."""
     if activity is None or agreed or not (writes or nodes > 1) or not _is_busy(activity):
         return None
     return Refusal(
@@ -223,7 +223,7 @@ def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, 
 
 
 def guard_osd_caches(pool: str | None, *, drops: bool, agreed: bool) -> Refusal | None:
-    """Asks before the caches of all OSDs are dropped, for a run in a pool."""
+    """The question before the caches of all OSDs are dropped for a run in a pool; None where there is none."""
     if pool is None or agreed or not drops:
         return None
     return Refusal(

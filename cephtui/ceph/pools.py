@@ -10,23 +10,23 @@ from cephtui.ceph import answers, networks
 from cephtui.frozen import dataclass
 
 OSD_MAP_ARGV = ("ceph", "osd", "dump", "-f", "json")
-"""Reports an OsdMap: pools, flags, ratios and EC profiles at once; about 1 KB per OSD, any key may ask."""
+"""The command that reports an OsdMap: pools, flags, ratios and EC profiles; about 1 KB per OSD, any key may ask."""
 USAGE_ARGV = ("ceph", "df", "detail", "-f", "json")
-"""Reports PoolUsage of every pool; any key may ask."""
+"""The command that reports PoolUsage of every pool; any key may ask."""
 OSD_USAGE_ARGV = ("ceph", "osd", "df", "-f", "json")
-"""Reports OsdUsage of every OSD; needs rights on the manager, as ``PGS_ARGV`` does."""
+"""The command that reports OsdUsage of every OSD; it needs rights on the manager, as ``PGS_ARGV`` does."""
 PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
-"""Reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB per PG."""
+"""The command that reports every Pg, 0.1 KB each; asked once per plan. The listing by pool has 5 KB per PG."""
 CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
 OWN_APPLICATION, OWNER_KEY = "cephtui", "session"
-"""Where a pool carries its owner: ``ceph osd pool application get``."""
+"""The application and the key under which a pool carries its owner: ``ceph osd pool application get``."""
 _ERASURE = 3
 _CRUSH_ITEM_NONE = 2147483647
 _SETTINGS_MOST, _NAME_MOST = 100, 120
-"""Of a pool; there are some 40 that can be set."""
+"""Settings of a pool that are kept, and characters of their names; there are some 40 that can be set."""
 _PASSING_FLAGS = {"backfillfull", "creating", "full", "full_quota", "nearfull", "pool_snaps", "selfmanaged_snaps"}
-"""Flags of a pool that Ceph sets itself."""
+"""Flags of a pool that Ceph itself sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +37,26 @@ class Pool:
     name: str
     kind: Literal["replicated", "erasure"] = "replicated"
     size: int = 3
-    """Copies, or all chunks of an object."""
+    """The number of copies, or of all chunks of an object."""
     min_size: int = 2
     data_chunks: int = 1
     """k of an erasure-coded pool; 1 in a replicated one."""
     pg_num: int = 0
     pg_num_target: int = 0
-    """Another number than ``pg_num`` while PGs are being split or merged."""
+    """The number that ``pg_num`` is changing to while PGs are being split or merged."""
     autoscale: str = "unknown"
     """``on``, ``warn`` or ``off``."""
     crush_rule: int = 0
     ec_profile: str = ""
     flags: frozenset[str] = frozenset()
     quota_bytes: int = 0
-    """0 is none."""
+    """0 where there is no quota."""
     quota_objects: int = 0
     applications: tuple[str, ...] = ()
     owner: str = ""
-    """Of a pool that cephtui has made."""
+    """The owner of a pool that cephtui has made."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What else can be set with ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
+    """Other settings of ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
 
     @property
     def raw_per_byte(self) -> float:
@@ -77,16 +77,16 @@ class OsdMap:
 
     pools: Mapping[str, Pool]
     fsid: str = ""
-    """Of the cluster."""
+    """The id of the cluster."""
     flags: frozenset[str] = frozenset()
     nearfull_ratio: float = 0.85
     full_ratio: float = 0.95
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; None where the map has no addresses."""
     public_addresses: frozenset[networks.Address] = frozenset()
-    """Those under which clients reach the OSDs."""
+    """The addresses under which clients reach the OSDs."""
     cluster_addresses: frozenset[networks.Address] = frozenset()
-    """Those under which OSDs reach each other."""
+    """The addresses under which OSDs reach each other."""
     ec_profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Erasure code profiles by their names: ``k``, ``m``, ``crush-failure-domain``."""
 
@@ -97,10 +97,10 @@ class PoolUsage:
 
     stored: int
     max_avail: int
-    """Room until the fullest OSD is full; the copies are counted in, quotas are not."""
+    """Bytes that fit until the fullest OSD is full; copies are counted in, quotas are not."""
     objects: int = 0
     raw: int | None = None
-    """What the stored bytes take on the OSDs, with all copies; None where it is not known."""
+    """Bytes that the stored bytes take on the OSDs, with all copies; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,33 +124,33 @@ class Pg:
 
 @dataclass(frozen=True, slots=True)
 class CrushRule:
-    """Where a pool's data goes."""
+    """A CRUSH rule: where a pool's data goes."""
 
     id: int
     name: str
     takes: tuple[str, ...] = field(default=())
-    """Root, with the device class where there is one: ``default~ssd``."""
+    """The roots, each with the device class where there is one: ``default~ssd``."""
     failure_domain: str | None = None
-    """What no two copies share: ``host``."""
+    """The type of bucket that no two copies share: ``host``."""
     steps: tuple[str, ...] = ()
-    """All that it does: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
+    """All steps of the rule: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
     is_erasure: bool = False
-    """Whether it is for erasure-coded pools."""
+    """Whether the rule is for erasure-coded pools."""
 
     @property
     def text(self) -> str:
         """``replicated_rule (default~ssd, by host)``."""
-        where = ", ".join([*self.takes, *([f"by {self.failure_domain}"] if self.failure_domain else [])])
-        return f"{self.name} ({where})" if where else self.name
+        place = ", ".join([*self.takes, *([f"by {self.failure_domain}"] if self.failure_domain else [])])
+        return f"{self.name} ({place})" if place else self.name
 
 
 def parse_osd_map(text: str) -> OsdMap:
     """The answer to ``OSD_MAP_ARGV``."""
-    answer = answers.table(text, "pools")
+    answer = answers.json_object(text, "pools")
     profiles = answers.part(answer, "erasure_code_profiles")
-    pools = [_pool(one, profiles) for one in answers.objects(answer["pools"])]
+    pools = [_pool(pool, profiles) for pool in answers.objects(answer["pools"])]
     osds = answers.objects(answer.get("osds"))
-    flags = answers.words(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
+    flags = answers.names(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
     return OsdMap(
         pools={pool.name: pool for pool in pools},
         fsid=str(answer.get("fsid", "")),
@@ -167,15 +167,16 @@ def parse_osd_map(text: str) -> OsdMap:
 
 
 def _addresses(osds: Sequence[Mapping[str, Any]], name: str) -> frozenset[networks.Address]:
-    found = (networks.parse_address(str(osd.get(name) or "")) for osd in osds)
-    return frozenset(address for address in found if address)
+    addresses = (networks.parse_address(str(osd.get(name) or "")) for osd in osds)
+    return frozenset(address for address in addresses if address)
 
 
 def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
-    """One that was never up has no address yet."""
-    pairs = [[str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds]
-    known = [(public, own) for public, own in pairs if public and own]
-    return any(public != own for public, own in known) if known else None
+    """Whether OSDs have two networks; an OSD that was never up has no address yet."""
+    names = ("public_addr", "cluster_addr")
+    addresses = [[str(osd.get(name) or "").rpartition(":")[0] for name in names] for osd in osds]
+    reported = [(public, cluster) for public, cluster in addresses if public and cluster]
+    return any(public != cluster for public, cluster in reported) if reported else None
 
 
 def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
@@ -206,66 +207,66 @@ def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
 
 
 def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[str, str]:
-    """Picked by name, since much of a pool changes by itself; ``options`` has only what was set."""
+    """The settings of a pool that users choose; much else of a pool changes by itself."""
     flags = set(str(answer.get("flags_names", "")).split(",")) - _PASSING_FLAGS
-    found = {
+    settings = {
         "application": ",".join(answers.part(answer, "application_metadata")),
         "flags": ",".join(sorted(flags)),
         **{name: answer[name] for name in ("cache_mode", "fast_read", "quota_max_objects") if name in answer},
         **answers.part(answer, "options"),
         **{f"ec {name}": value for name, value in profile.items()},
     }
-    return {str(name)[:_NAME_MOST]: answers.short_text(found[name]) for name in list(found)[:_SETTINGS_MOST]}
+    return {str(name)[:_NAME_MOST]: answers.setting_text(settings[name]) for name in list(settings)[:_SETTINGS_MOST]}
 
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
     """The answer to ``USAGE_ARGV``, by the pools' names."""
-    answer = answers.table(text, "pools")
-    found = {}
-    for one in answers.objects(answer["pools"]):
-        stats = answers.part(one, "stats")
+    answer = answers.json_object(text, "pools")
+    usage = {}
+    for pool in answers.objects(answer["pools"]):
+        stats = answers.part(pool, "stats")
         stored = answers.whole(stats.get("stored", stats.get("bytes_used")))
         available = answers.whole(stats.get("max_avail"))
         raw = answers.whole(stats["bytes_used"]) if "stored" in stats and "bytes_used" in stats else None
-        found[str(one.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")), raw)
-    return found
+        usage[str(pool.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")), raw)
+    return usage
 
 
 def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
-    """The answer to ``OSD_USAGE_ARGV``; OSDs without a size, which are down and out, are left out."""
-    answer = answers.table(text, "nodes")
-    found = (
+    """The answer to ``OSD_USAGE_ARGV``, without OSDs that have no size because they are down and out."""
+    answer = answers.json_object(text, "nodes")
+    osds = (
         OsdUsage(
-            answers.whole(one.get("id")),
-            answers.whole(one.get("kb")) * 1024,
-            answers.whole(one.get("kb_used")) * 1024,
-            str(one.get("device_class") or ""),
+            answers.whole(osd.get("id")),
+            answers.whole(osd.get("kb")) * 1024,
+            answers.whole(osd.get("kb_used")) * 1024,
+            str(osd.get("device_class") or ""),
         )
-        for one in answers.objects(answer["nodes"])
-        if one.get("type", "osd") == "osd"
+        for osd in answers.objects(answer["nodes"])
+        if osd.get("type", "osd") == "osd"
     )
-    return tuple(one for one in found if one.total)
+    return tuple(osd for osd in osds if osd.total)
 
 
 def parse_pgs(text: str) -> tuple[Pg, ...]:
-    """The answer to ``PGS_ARGV``; a bare list up to Mimic."""
-    answer = answers.load(text)
+    """The answer to ``PGS_ARGV``, which is a bare list up to Mimic."""
+    answer = answers.parse_answer(text)
     stats = answer.get("pg_stats") if isinstance(answer, dict) else answer
     if not isinstance(stats, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return tuple(_pg(one) for one in answers.objects(stats))
+    return tuple(_pg(pg) for pg in answers.objects(stats))
 
 
 def _pg(answer: Mapping[str, Any]) -> Pg:
-    placed = answer.get("up") or answer.get("acting") or []
+    numbers = answer.get("up") or answer.get("acting") or []
     pool = str(answer.get("pgid", "")).partition(".")[0]
-    osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
+    osds = tuple(osd for osd in numbers if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
     return Pg(int(pool) if pool.isdigit() else -1, str(answer.get("state", "unknown")), osds)
 
 
 def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:
     """The answer to ``CRUSH_RULES_ARGV``, by the rules' numbers."""
-    rules = [_rule(one) for one in answers.rows(text)]
+    rules = [_rule(rule) for rule in answers.rows(text)]
     return {rule.id: rule for rule in rules}
 
 

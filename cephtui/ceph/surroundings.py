@@ -18,7 +18,7 @@ _FALSE = {"", "0", "no", "off", "false"}
 _MOUNTED = {"nfs", "cifs", "cephfs", "glusterfs"}
 """Storages that Proxmox VE mounts on /mnt/pve/NAME."""
 _OCTAL = re.compile(r"\\([0-7]{3})")
-"""How /proc/self/mounts writes blanks."""
+"""An octal escape, as /proc/self/mounts has them for blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,74 +27,74 @@ class PveStorage:
 
     name: str
     type: str
-    """As in storage.cfg: ``rbd``, ``cephfs``, ``dir``, ``zfspool``, ``lvmthin``."""
+    """The type as in storage.cfg: ``rbd``, ``cephfs``, ``dir``, ``zfspool``, ``lvmthin``."""
     path: str = ""
     """The folder where its files are; empty where it has none."""
     mount_point: str = ""
-    """What has to be mounted for them; empty where nothing has to be."""
+    """The path that has to be mounted for its files; empty where nothing has to be."""
     pool: str = ""
-    """Of Ceph or ZFS; empty where it has none."""
+    """The pool of Ceph or ZFS; empty where it has none."""
     data_pool: str = ""
-    """Of Ceph, for the data of images; empty where it is in ``pool``."""
+    """Ceph's pool for the data of images; empty where that is ``pool``."""
     namespace: str = ""
 
     @property
     def differs(self) -> str:
-        """What the images of the storage have that images in its pool alone do not, in words."""
-        data = f", whose data is in {self.data_pool} (--data-pool {self.data_pool})" if self.data_pool else ""
-        return f"{data}, which uses namespace {self.namespace}" if self.namespace else data
+        """How images of this storage differ from images that are in its pool alone, in words."""
+        data_text = f", whose data is in {self.data_pool} (--data-pool {self.data_pool})" if self.data_pool else ""
+        return f"{data_text}, which uses namespace {self.namespace}" if self.namespace else data_text
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Which Linux distribution it is, as in os-release(5)."""
+    """A Linux distribution, as in os-release(5)."""
 
     name: str = ""
     ids: tuple[str, ...] = ()
-    """Its own id, and those that it is like: ``ubuntu``, ``debian``."""
+    """The id of the distribution and of those that it is like: ``ubuntu``, ``debian``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What there is around cephtui on a host."""
+    """What a host has for measuring."""
 
     host: str = ""
     system: System = System()
     proxmox: str | None = None
     """The version of Proxmox VE, empty where that is not known; None where the host has none."""
     storages: tuple[PveStorage, ...] = ()
-    """Those that are enabled on this host."""
+    """The storages that are enabled on this host."""
     nodes: tuple[ClusterNode, ...] = ()
-    """Of the Proxmox VE cluster, this host among them."""
+    """The nodes of the Proxmox VE cluster, this host among them."""
     confs: tuple[str, ...] = ()
-    """Configurations of Ceph that can be read."""
+    """Paths of the ceph.conf files that can be read."""
     keyrings: tuple[str, ...] = ()
-    """Keyrings of Ceph that can be read."""
+    """Paths of Ceph's keyrings that can be read."""
     mounts: tuple[str, ...] = ()
-    """Where a CephFS is mounted."""
+    """Mount points of CephFS."""
     mounted: frozenset[str] = frozenset()
-    """Where file systems of other types are."""
+    """Mount points of other file systems."""
     programs: frozenset[str] = frozenset()
-    """Of Ceph's, and of those that install packages."""
+    """The programs of Ceph that are installed, and those that install packages."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """What curl and ssh print as theirs."""
+    """The versions of curl and ssh, as they print them."""
     unreadable: tuple[str, ...] = ()
-    """Files that are there and can't be read."""
+    """Paths of files that exist and can't be read."""
 
     @property
-    def others(self) -> tuple[ClusterNode, ...]:
+    def other_nodes(self) -> tuple[ClusterNode, ...]:
         """The other nodes of the Proxmox VE cluster."""
         return tuple(node for node in self.nodes if node.name != self.host)
 
     @property
     def has_ceph(self) -> bool:
-        """Whether it is meant to reach a cluster."""
+        """Whether the host is set up to reach a cluster."""
         pools = any(storage.pool and storage.type in _OF_CEPH for storage in self.storages)
         return bool(self.confs or self.keyrings or self.mounts or pools)
 
     @property
     def is_admin(self) -> bool:
-        """Whether it has the key of Ceph's administrator."""
+        """Whether the host has the key of Ceph's administrator."""
         return bool(self.confs) and any("client.admin." in name for name in self.keyrings)
 
 
@@ -102,7 +102,7 @@ _OF_CEPH = {"rbd", "cephfs"}
 
 
 def surroundings_argv(root: str = "") -> tuple[str, ...]:
-    """Reports Surroundings; ``root`` stands before all paths."""
+    """The command that reports Surroundings; ``root`` stands before all paths."""
     return ("bash", "-c", _SCRIPT, "cephtui-surroundings", root)
 
 
@@ -110,9 +110,9 @@ def parse_surroundings(text: str) -> Surroundings:
     """The answer to ``surroundings_argv``; lines that are not as expected are passed over. Raises ValueError."""
     rows: dict[str, list[str]] = {}
     for line in text.split("\n")[:_LINES_MOST]:
-        key, tab, rest = line.partition("\t")
+        key, tab, value = line.partition("\t")
         if tab:
-            rows.setdefault(key, []).append(rest)
+            rows.setdefault(key, []).append(value)
     if "done" not in rows:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
 
@@ -125,19 +125,19 @@ def parse_surroundings(text: str) -> Surroundings:
         system=parse_release(rows.get("release", ())),
         proxmox=next(iter(all_of("proxmox")), None),
         storages=parse_storages("\n".join(rows.get("storage", ())), host),
-        nodes=_with_addresses(all_of("node"), parse_corosync("\n".join(rows.get("corosync", ())))),
+        nodes=_cluster_nodes(all_of("node"), parse_corosync("\n".join(rows.get("corosync", ())))),
         confs=all_of("conf"),
         keyrings=all_of("keyring"),
         mounts=tuple(map(_unescaped, all_of("mount"))),
         mounted=frozenset(map(_unescaped, rows.get("mounted", ()))),
         programs=frozenset(all_of("program")),
-        versions={name: found[0] for name in ("curl", "ssh") if (found := [each for each in all_of(name) if each])},
+        versions={name: lines[0] for name in ("curl", "ssh") if (lines := [line for line in all_of(name) if line])},
         unreadable=all_of("unreadable"),
     )
 
 
 def parse_release(lines: Sequence[str]) -> System:
-    """The lines of an os-release(5)."""
+    """The distribution in the lines of an os-release(5)."""
     fields: dict[str, str] = {}
     for line in lines:
         key, _, value = line.partition("=")
@@ -151,12 +151,12 @@ def parse_release(lines: Sequence[str]) -> System:
 
 def parse_storages(text: str, host: str) -> tuple[PveStorage, ...]:
     """The storages in a ``/etc/pve/storage.cfg`` that are enabled on a host."""
-    found = []
+    storages = []
     for kind, name, keys in sections(text):
-        on = [each for each in re.split(r"[,;\s]+", keys.get("nodes", "")) if each]
-        if "disable" not in keys and (not on or host in on):
-            found.append(_storage(kind, name, keys))
-    return tuple(found[:_STORAGES_MOST])
+        hosts = [node for node in re.split(r"[,;\s]+", keys.get("nodes", "")) if node]
+        if "disable" not in keys and (not hosts or host in hosts):
+            storages.append(_storage(kind, name, keys))
+    return tuple(storages[:_STORAGES_MOST])
 
 
 def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
@@ -173,9 +173,9 @@ def _storage(kind: str, name: str, keys: Mapping[str, str]) -> PveStorage:
     )
 
 
-def _with_addresses(names: Sequence[str], known: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
-    """Those of the cluster; without one, the host has a folder of its own there."""
-    return tuple(known) or tuple(ClusterNode(name) for name in names if is_node_name(name))
+def _cluster_nodes(names: Sequence[str], nodes: Sequence[ClusterNode]) -> tuple[ClusterNode, ...]:
+    """The nodes of the cluster; without a cluster, the host has a folder of its own among ``names``."""
+    return tuple(nodes) or tuple(ClusterNode(name) for name in names if is_node_name(name))
 
 
 def _unescaped(path: str) -> str:

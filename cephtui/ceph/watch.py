@@ -9,47 +9,47 @@ from typing import Any, TypeAlias
 
 from cephtui.ceph import answers, commands
 from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, osds_of, state_of
-from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, latency_of, pool_stats_argv, rates_of
+from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, osd_latency_of, pool_rates_of, pool_stats_argv
 from cephtui.paths import packaged_text
 
-Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
+Report: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
 _MOST_CHARACTERS = 8 << 20
-"""Of an answer: the latencies of the largest clusters are a quarter of it."""
+"""Characters of the longest answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
 _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 _COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
 def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
-    """Reports OsdNames (down, then out), ClusterState, OsdLatency and a pool's PoolRates, until it is ended."""
+    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates until it is ended."""
     if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
-    asked = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
-    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, asked, pool or "", f"{seconds:g}")
+    requests = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, requests, pool or "", f"{seconds:g}")
 
 
 class CephWatch:
-    """Reads what ``watch_argv`` prints, in pieces cut anywhere; queries that the cephx caps deny have no answer."""
+    """The parser of ``watch_argv``, for output cut anywhere; queries that the cephx caps deny have no answer."""
 
     def __init__(self) -> None:
         self._rest = ""
         self._decoder = json.JSONDecoder()
 
-    def feed(self, text: str) -> list[Seen]:
-        """The answers that are complete with this piece."""
+    def feed(self, text: str) -> list[Report]:
+        """The reports that are complete with this piece."""
         self._rest += text
-        found = []
+        reports = []
         if "\n" in text:  # ceph ends each answer with one: to look before would only take time
-            found = [answer for value in self._values() if (answer := _answer(value)) is not None]
+            reports = [report for value in self._values() if (report := _report(value)) is not None]
         if len(self._rest) > _MOST_CHARACTERS:
             self._rest = "-"  # what begins like an answer and is longer than any is none
-        return found
+        return reports
 
     def _values(self) -> Iterator[Any]:
-        """The JSON values that are complete; lines that begin none are dropped."""
+        """The JSON values that are complete; lines in which no JSON begins are dropped."""
         text, at = self._rest, 0
-        while found := _WORD.search(text, at):
-            at = found.start()
+        while word := _WORD.search(text, at):
+            at = word.start()
             if text[at] in "{[":
                 try:
                     value, at = self._decoder.raw_decode(text, at)
@@ -69,11 +69,11 @@ class CephWatch:
         self._rest = text[at:]
 
 
-def _answer(value: Any) -> Seen | None:
+def _report(value: Any) -> Report | None:
     if isinstance(value, list):
-        return rates_of(answers.objects(value))
+        return pool_rates_of(answers.objects(value))
     if "health" in value and "pgmap" in value:
         return state_of(value)
     if "nodes" in value and "stray" in value:
         return osds_of(value)
-    return latency_of(value)
+    return osd_latency_of(value)

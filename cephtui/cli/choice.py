@@ -21,7 +21,7 @@ from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions import names
 from cephtui.sessions.store import StoreError
 from cephtui.suites import Suites, find_suites
-from cephtui.targets import KINDS, Target, TargetError, kind_of, parse_target, with_data_pool
+from cephtui.targets import KINDS, Target, TargetError, parse_target, target_kind, with_data_pool
 from cephtui.targets.scratch import scratch_target
 
 _NEXT_TARGET = re.compile(rf",(?=(?:{'|'.join(KINDS)}):)")
@@ -43,7 +43,7 @@ def load_config(where: Where) -> config.Config:
     path = where.config or paths.config_dir() / "config.toml"
     ssh_config = str(where.ssh_config.absolute()) if where.ssh_config else None
     try:
-        return with_neighbours(config.load(path, required=where.config is not None, ssh_config=ssh_config))
+        return with_neighbours(config.load_config(path, required=where.config is not None, ssh_config=ssh_config))
     except config.ConfigError as error:
         raise click.UsageError(str(error)) from None
 
@@ -95,7 +95,7 @@ def chosen_target(
     remote = [node.name for node in nodes if node.host is not None]
     if not text and remote:
         raise click.UsageError(f"--target is missing: name one on {remote[0]}, such as rbd:POOL or file:PATH")
-    kind = kind_of(text) if text else None
+    kind = target_kind(text) if text else None
     if text and remote and kind and kind.is_path and not text.partition(":")[2].startswith("/"):
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:
@@ -111,7 +111,7 @@ def chosen_target(
 def each_of(target: Target, nodes: Sequence[Node], where: Where) -> tuple[Target, ...]:
     """What a target stands for on these nodes; raises UsageError."""
     try:
-        return target.each(nodes, lambda name: load_config(where).choose([name]))
+        return target.expand(nodes, lambda name: load_config(where).choose([name]))
     except TargetError as error:
         raise click.UsageError(str(error)) from None
 

@@ -14,7 +14,7 @@ from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
-from cephtui.terminal import ENDING, Ending, Interrupted, handling, prepare_streams, say, silence, waiting
+from cephtui.terminal import ENDING, Ending, Interrupted, blocking, prepare_streams, say, signal_handlers, silence
 
 _GRACE_SECONDS = 15.0
 log = logging.getLogger("cephtui.cli.main")
@@ -24,7 +24,7 @@ def main() -> None:
     """The entry point: errors are one line, the traceback goes to the log file."""
     prepare_streams()
     ending = Ending(_interrupt, _leave, lambda seconds: seconds > _GRACE_SECONDS and _leave())
-    with handling(ending.handlers()), ending.persistent():
+    with signal_handlers(ending.handlers()), ending.persistent():
         _main(ending)
 
 
@@ -50,7 +50,7 @@ def _main(ending: Ending) -> None:
         silence(sys.stdout)
         sys.exit(EXIT_INCOMPLETE)
     except Exception as error:
-        if ending.asked:  # pydantic makes an error of its own of what is raised while it builds a model
+        if ending.is_requested:  # pydantic makes an error of its own of what is raised while it builds a model
             _report_interruption()
         silence(sys.stdout)
         path = start_log()
@@ -62,7 +62,7 @@ def _main(ending: Ending) -> None:
 
 def _report_interruption(*left: str) -> NoReturn:
     silence(sys.stdout)
-    with handling(dict.fromkeys(ENDING, signal.SIG_IGN)), waiting(sys.stderr, False):
+    with signal_handlers(dict.fromkeys(ENDING, signal.SIG_IGN)), blocking(sys.stderr, False):
         for text in ("interrupted", *left):
             say(text)
     _leave()

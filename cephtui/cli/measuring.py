@@ -271,7 +271,7 @@ class _Removal:
     @property
     def is_awaited(self) -> bool:
         """Whether the user has asked for the end."""
-        return self._ending.asked
+        return self._ending.is_requested
 
     def show(self) -> None:
         """Called a few times a second."""

@@ -64,7 +64,8 @@ def complete_nodes(context: click.Context, parameter: click.Parameter, incomplet
     file, ssh_config = context.params.get("config"), context.params.get("ssh_config")
     found = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
     with contextlib.suppress(config.ConfigError):
-        found = config.load(file or paths.config_dir() / "config.toml", required=False, ssh_config=found.ssh_config)
+        path = file or paths.config_dir() / "config.toml"
+        found = config.load_config(path, required=False, ssh_config=found.ssh_config)
     found = with_neighbours(found)
     names = [config.LOCAL, *found.nodes, *found.groups, *found.neighbours, *config.ssh_hosts(found.ssh_config)]
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]

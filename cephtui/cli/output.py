@@ -20,7 +20,7 @@ from cephtui.reports.words.text import saved_line
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import count_runs
-from cephtui.terminal import make_console, say, waiting
+from cephtui.terminal import blocking, make_console, say
 
 
 class Output(Protocol):
@@ -73,7 +73,7 @@ class TerminalOutput(Output):
             self._display.start()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
+        with contextlib.suppress(OSError), blocking(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
 
     def show(self, event: Event) -> None:

@@ -19,7 +19,7 @@ from cephtui.nodes.vault import VaultError
 from cephtui.printable import one_line
 from cephtui.running.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered, give_secrets
 from cephtui.running.runner import Runner
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 from cephtui.targets.base import SecretsMissing
 from cephtui.terminal import say
 
@@ -73,7 +73,7 @@ def patiently(asked: Future[T], text: str) -> T:
 
 def ask_secrets(runner: Runner, node: Node, parts: Iterable[str]) -> None:
     """Ask for the secrets that the removal of these parts needs; without an answer it fails, and says why."""
-    kinds = [(kind, part.partition(":")[2]) for part in parts if (kind := kind_of(part))]
+    kinds = [(kind, part.partition(":")[2]) for part in parts if (kind := target_kind(part))]
     for service, names in {kind.service(name): kind.secrets for kind, name in kinds}.items():
         with contextlib.suppress(NotRun, VaultError):
             if service and not runner.vault.get(service):

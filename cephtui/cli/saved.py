@@ -33,7 +33,7 @@ def opened(directory: Path) -> Path:
     """The same directory, with the demo unpacked; raises Refused where there is no room for it."""
     try:
         with _announced("unpacking the demo ..."):
-            return names.opened(directory)
+            return names.ensure_unpacked(directory)
     except store.StoreError as error:
         raise Refused(str(error)) from None
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
-from cephtui.terminal import Ending, Interrupted, handling, set_waiting
+from cephtui.terminal import Ending, Interrupted, set_blocking, signal_handlers
 
 AGAIN = " (a second Ctrl+C or signal ends at once)"
 _GRACE_SECONDS = 15
@@ -26,14 +26,14 @@ def stopping(
 
     def tick(seconds: float) -> None:
         if seconds > _GRACE_SECONDS:  # writing to a stalled reader raises OSError from now on, instead of blocking
-            set_waiting(False)
-        if ending.asked_at is not None and is_overdue(ending.asked_at):
+            set_blocking(False)
+        if ending.requested_at is not None and is_overdue(ending.requested_at):
             leave()
 
     ending = Ending(first, leave, tick)
-    with handling(ending.handlers()):
+    with signal_handlers(ending.handlers()):
         try:
             yield ending
         finally:
-            if ending.asked:
-                set_waiting(True)
+            if ending.is_requested:
+                set_blocking(True)

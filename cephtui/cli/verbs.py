@@ -34,7 +34,7 @@ from cephtui.cli.options import (
 )
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
-from cephtui.printable import meant
+from cephtui.printable import suggestion
 
 _REPEATS_MOST = 1000
 
@@ -53,7 +53,7 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args or args[0].startswith("-") or args[0] in self.commands:
             return super().resolve_command(ctx, args)
-        near = " ".join(filter(None, (meant(args[0], self.commands), "cephtui --help lists them")))
+        near = " ".join(filter(None, (suggestion(args[0], self.commands), "cephtui --help lists them")))
         raise click.UsageError(f"no command {args[0]!r}: {near}", ctx)
 
 

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 async def with_access(shell: NodeShell, pool: str | None) -> Node:
-    """The node with its Ceph access: as given, else of the usual places, else of a storage of Proxmox VE.
+    """The node with its Ceph access: its own settings, else what the usual places have, else a storage of Proxmox VE.
 
     ``pool`` chooses between several storages.
     """
@@ -26,9 +26,10 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
     except (TransportError, ValueError) as error:
         log.warning("%s: its Ceph access can't be read: %s", node.name, error)
         return node
-    found = proxmox.found_access(access)
-    named = proxmox.storage_of(access.storages, pool) if pool else ()
-    chosen = next((one for one in found if one.source in named), found[0] if found else None)
+    candidates = proxmox.found_access(access)
+    pool_storages = proxmox.storage_of(access.storages, pool) if pool else ()
+    of_pool = [candidate for candidate in candidates if candidate.source in pool_storages]
+    chosen = next(iter((*of_pool, *candidates)), None)
     if chosen is None or (chosen.source == "/etc/ceph" and node.ceph_id is None):
         return node
     return node.model_copy(

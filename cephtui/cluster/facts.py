@@ -10,14 +10,14 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
 
 _ANSWER_SECONDS = 8.0
-"""A cluster that serves its clients answers within a second."""
+"""Seconds to wait for an answer; a cluster that serves its clients answers within a second."""
 
 
 async def cluster_facts(shell: Shell) -> ClusterFacts:
     """The facts, or why the cluster can't be asked; raises TransportError where the node does not answer."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            return await _asked(ClusterReader(shell))
+            return await _ask(ClusterReader(shell))
     except TimeoutError:
         remedy = "check that its monitors can be reached from here: ceph -s"
         return ClusterFacts(problem=f"the cluster did not answer within {_ANSWER_SECONDS:.0f} s", remedy=remedy)
@@ -25,8 +25,8 @@ async def cluster_facts(shell: Shell) -> ClusterFacts:
         return ClusterFacts(problem=error.refusal.problem, remedy=error.refusal.remedy)
 
 
-async def _asked(asked: ClusterReader) -> ClusterFacts:
-    await asked.fetch(reader.STATUS, reader.VERSIONS, reader.GATEWAYS)
-    state = await asked.status()
-    versions, gateways = await asked.optional(reader.VERSIONS), await asked.optional(reader.GATEWAYS)
+async def _ask(cluster: ClusterReader) -> ClusterFacts:
+    await cluster.fetch(reader.STATUS, reader.VERSIONS, reader.GATEWAYS)
+    state = await cluster.status()
+    versions, gateways = await cluster.optional(reader.VERSIONS), await cluster.optional(reader.GATEWAYS)
     return ClusterFacts(state.health, ", ".join(versions or ()), state.osds, gateways or ())

@@ -19,25 +19,25 @@ from cephtui.nodes.transport import Command, TransportError
 
 WATCH_SECONDS = 2.0
 _STARTS = 5
-"""How often the command that asks the cluster is started, if it ends before the run."""
+"""How often the command that asks the cluster is started, where it ends before the run."""
 _A_WEEK_SECONDS = 7 * 86400
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The state of the cluster, with the latest of each other kind of answer."""
+    """The state of the cluster, with the latest answer of each other kind."""
 
     state: ClusterState
     latency: OsdLatency | None = None
     down: tuple[str, ...] | None = None
-    """The names of OSDs; None where they were not asked for."""
+    """The names of OSDs that are down; None where they were not asked for."""
     out: tuple[str, ...] | None = None
 
     def sample(self) -> ClusterSample:
-        """As it is stored; of no run yet, and without its moment."""
+        """The observation as it is stored, not yet with its run and its time."""
         state = self.state
         latency = self.latency.seconds if self.latency else {}
-        slow = [each for each in state.checks if each.code == SLOW_OPS and costs_speed(each.code, each.message)]
+        slow = [check for check in state.checks if check.code == SLOW_OPS and costs_speed(check.code, check.message)]
         return ClusterSample(
             run=0,
             elapsed_seconds=0.0,
@@ -65,15 +65,15 @@ class Observation:
 
 @dataclass(slots=True)
 class _Answers:
-    """The latest answers: of the OSDs first those that are down, then those that are out."""
+    """The latest answers; of two OsdNames the first has the OSDs that are down, the second those that are out."""
 
     latency: OsdLatency | None = None
     down: tuple[str, ...] | None = None
     out: tuple[str, ...] | None = None
     down_was_last: bool = False
 
-    def take(self, answer: watch.Seen) -> Observation | None:
-        """The cluster now, if this answer is its state."""
+    def take(self, answer: watch.Report) -> Observation | None:
+        """The observation, if this answer is the state of the cluster; else None."""
         if isinstance(answer, OsdNames):
             if self.down_was_last:
                 self.out = answer.names
@@ -89,13 +89,13 @@ class _Answers:
 
 
 async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observation, None]:
-    """The cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
+    """Observations every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
     try:
         argv = watch.watch_argv(pool, WATCH_SECONDS)
     except ValueError as error:
         raise ClusterError(str(error)) from None
     for _ in range(_STARTS):
-        async with contextlib.aclosing(_answered(shell, argv)) as observations:
+        async with contextlib.aclosing(_observe_once(shell, argv)) as observations:
             async for observation in observations:
                 yield observation
         if shell.connection.closed:
@@ -104,18 +104,18 @@ async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observat
     raise ClusterError(f"ceph ended on {shell.node.name} again and again")
 
 
-async def _answered(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
-    """Until the command that asks the cluster has ended; raises TransportError."""
+async def _observe_once(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
+    """The observations until the command that asks the cluster has ended; raises TransportError."""
     watching = Command(with_ceph_user(shell.node, argv), prefix=shell.node.ceph_prefix, limit_seconds=_A_WEEK_SECONDS)
     process = await shell.connection.start(watching)
     try:
         process.release()
-        parser, decoder, known = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()
+        parser, decoder, answers = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()
         async for chunk in process.chunks():
             if chunk.stream != "stdout":
                 continue
             for answer in parser.feed(decoder.decode(chunk.data)):
-                observation = known.take(answer)
+                observation = answers.take(answer)
                 if observation:
                     yield observation
     finally:

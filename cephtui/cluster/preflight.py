@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cephtui import units
-from cephtui.ceph import cluster, pool_guards
-from cephtui.ceph.answers import short_text
-from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph import pool_guards
+from cephtui.ceph.answers import setting_text
+from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
@@ -23,18 +23,18 @@ from cephtui.nodes.shell import Shell
 LINGER_SECONDS = 30.0
 """How long a pool's client I/O rates show clients that have ended: they are averages, and take 12 to 25 s to decay."""
 _FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
-"""Rates that were lower than ever so lately are still decaying; and the end of that."""
+"""Rates whose lowest value is at most so old are still decaying; and how long that is waited for."""
 _ASK_AGAIN_SECONDS = 2.0
 PASSES_SECONDS = 60.0
-"""How long to wait for what passes by itself: PGs peer for a few seconds, and longer where an OSD has just died."""
+"""Seconds to wait for what passes by itself: PGs peer for a few seconds, longer where an OSD has just died."""
 WAITS_FOR_PGS = "PGs that are not active yet are waited for"
 _SPARED = 0.9
-"""Of the room that there is: others may write between the query and the guard."""
+"""The fraction of the room that is used: others may write between the query and the guard."""
 _NAMES_MOST = 100
-"""Of flags and of device classes; there are a dozen."""
+"""Flags and device classes that are kept; there are a dozen."""
 _OSDS_MOST = 1000
-"""Of a pool, whose PGs are counted by OSD: a large cluster's need not be in every run."""
-_QUEUE, _PROFILE = map(reader.osd_option, cluster.OSD_OPTIONS)
+"""OSDs of a pool up to which its PGs are counted by OSD: a large cluster's need not be in every run."""
+_QUEUE, _PROFILE = map(reader.osd_option, OSD_OPTIONS)
 _CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, _QUEUE, _PROFILE)
 
 
@@ -43,18 +43,18 @@ class Demand:
     """What a step needs of the cluster."""
 
     pool: str | None
-    """None is a step that uses no pool."""
+    """None for a step that uses no pool."""
     data_pool: str | None
     """The erasure-coded pool for the data of new images."""
     writes: bool
     opens_for_writing: bool
-    """Whether it opens its data for writing, be it only to read."""
+    """Whether the step opens its data for writing, even if only to read."""
     creates_images: bool
     new_bytes: int
     is_watched: bool = False
-    """Whether it loads the cluster in spite of using no pool."""
+    """Whether the step loads the cluster although it uses no pool."""
     has_mds: bool = False
-    """Whether its I/O passes an MDS."""
+    """Whether the step's I/O passes an MDS."""
     all_pgs: str = ""
     """Why the PGs of all pools have to be active; empty where they need not be."""
 
@@ -81,7 +81,7 @@ class Preflight:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
-async def health(shell: Shell) -> str:
+async def cluster_health(shell: Shell) -> str:
     """``HEALTH_OK``, or why the cluster can't be asked; raises TransportError."""
     try:
         return (await ClusterReader(shell).status()).health
@@ -89,25 +89,25 @@ async def health(shell: Shell) -> str:
         return str(error)
 
 
-async def guard_service(asked: ClusterReader, pool: str) -> Refusal | None:
-    """Why no data in a pool can be inspected, or None: only the monitors are asked. Raises TransportError."""
-    await asked.fetch(reader.STATUS, reader.OSD_MAP)
+async def guard_service(cluster: ClusterReader, pool: str) -> Refusal | None:
+    """Why no data in a pool can be inspected, or None; only the monitors are asked. Raises TransportError."""
+    await cluster.fetch(reader.STATUS, reader.OSD_MAP)
     try:
-        state = await asked.status()
-        osd_map = await asked.ask(reader.OSD_MAP)
+        state = await cluster.status()
+        osd_map = await cluster.ask(reader.OSD_MAP)
     except ClusterError as error:
-        return _named(asked.shell, error)
-    pgs = await asked.optional(reader.PGS) if state.inactive_pgs else None
+        return _refusal_on_node(cluster.shell, error)
+    pgs = await cluster.optional(reader.PGS) if state.inactive_pgs else None
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
 
 
-def _named(shell: Shell, error: ClusterError) -> Refusal:
-    """With the node whose Ceph access it is."""
+def _refusal_on_node(shell: Shell, error: ClusterError) -> Refusal:
+    """The refusal with the name of the node whose Ceph access was used."""
     return replace(error.refusal, problem=f"{shell.node.name}: {error.refusal.problem}")
 
 
 async def room_bytes(shell: Shell, pool: str) -> int | None:
-    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
+    """Bytes that a run may add to a pool, with a reserve; None where that can't be asked."""
     try:
         pools = await ClusterReader(shell).pools()
     except ClusterError:
@@ -121,28 +121,29 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
 async def pool_activity(
     shell: Shell, pool: str, *, own_load: bool = False, on_wait: Callable[[str], None] | None = None
 ) -> PoolActivity:
-    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates are not asked.
+    """Who else uses a pool. With ``own_load`` the rates are not asked, since they are those of a run that has just
+    ended.
 
     With ``on_wait``, which gets the reason, rates that are about to decay are waited for, where something depends on
     them. Raises TransportError.
     """
-    asked = ClusterReader(shell)
+    cluster = ClusterReader(shell)
     query = reader.pool_rates(pool)
     if own_load:
-        images, rates = await asked.optional(reader.images_in_use(pool)), None
+        images, rates = await cluster.optional(reader.images_in_use(pool)), None
     else:
-        images, rates = await asyncio.gather(asked.optional(reader.images_in_use(pool)), asked.optional(query))
+        images, rates = await asyncio.gather(cluster.optional(reader.images_in_use(pool)), cluster.optional(query))
     if on_wait and rates and rates.iops and not (images and images.count):
         on_wait(
             f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
             f"{units.duration(LINGER_SECONDS)}, which is waited for"
         )
-        rates = await _decayed(asked, query, rates)
+        rates = await _rates_after_decay(cluster, query, rates)
     return pool_guards.activity_of(pool, images, rates, own_load=own_load)
 
 
-async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
-    """Client I/O rates, read again until those of clients that have ended, and of queries, can't be among them.
+async def _rates_after_decay(cluster: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
+    """Client I/O rates, read again until clients that have ended, and queries, can't be in them any more.
 
     They rise at first where what has ended was short.
     """
@@ -151,7 +152,7 @@ async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRat
     now: PoolRates | None = rates
     while now and now.iops and clock() < until:
         await asyncio.sleep(_ASK_AGAIN_SECONDS)
-        now = await asked.optional(query)
+        now = await cluster.optional(query)
         if now and now.iops < lowest:
             lowest, until = now.iops, max(until, min(last, clock() + _FALLING_SECONDS))
     return now
@@ -165,25 +166,24 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     pool = demand.pool
     if pool is None and not demand.is_watched:
         return Preflight()
-    asked = ClusterReader(shell)
-    await asked.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
+    cluster = ClusterReader(shell)
+    await cluster.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
     try:
-        state = await asked.status()
-        pools = await asked.pools()
+        state = await cluster.status()
+        pools = await cluster.pools()
     except ClusterError as error:
-        return Preflight(_named(shell, error))
+        return Preflight(_refusal_on_node(shell, error))
     if state.osds_up < state.osds:
-        down = await asked.optional(reader.OSDS_DOWN)
+        down = await cluster.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
-    findings = cluster.findings(state, has_mds=demand.has_mds)
+    findings = state_findings(state, has_mds=demand.has_mds)
     if pool is None:
         inactive = pool_guards.guard_all_pgs(state, demand.all_pgs) if demand.all_pgs else None
-        environment = await _environment(asked, state, pools, None, None)
+        environment = await _environment(cluster, state, pools, None, None)
         return Preflight(inactive, findings=findings, environment=environment, state=state)
     osd_map = pools.osd_map
     for name in filter(None, (pool, demand.data_pool)):
-        found = osd_map.pools.get(name)
-        pgs = pools.pgs_of(found) if found else None
+        pgs = pools.pgs_of(osd_map.pools[name]) if name in osd_map.pools else None
         refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=demand.opens_for_writing)
         if refusal:
             return Preflight(refusal)
@@ -195,28 +195,28 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     findings = (*findings, *pool_guards.pool_findings(data_pool))
     if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
-    environment = await _environment(asked, state, pools, data_pool, osd_map.pools[pool])
+    environment = await _environment(cluster, state, pools, data_pool, osd_map.pools[pool])
     return Preflight(refusal or full, full is not None, findings, environment, state, pool, demand.data_pool)
 
 
 async def _environment(
-    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
+    cluster: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
 ) -> ClusterEnvironment:
-    """With the settings of the pool that has the data, if any, and of another that has the metadata of its images."""
+    """The conditions in the cluster, with the settings of the pool of the data and of the pool of its metadata."""
     versions, rules, tree, config, queue, profile = await asyncio.gather(
-        asked.optional(reader.VERSIONS),
-        asked.optional(reader.CRUSH_RULES),
-        asked.optional(reader.TREE),
-        asked.optional(reader.CONFIG),
-        asked.optional(_QUEUE),
-        asked.optional(_PROFILE),
+        cluster.optional(reader.VERSIONS),
+        cluster.optional(reader.CRUSH_RULES),
+        cluster.optional(reader.TREE),
+        cluster.optional(reader.CONFIG),
+        cluster.optional(_QUEUE),
+        cluster.optional(_PROFILE),
     )
     rule = (rules or {}).get(pool.crush_rule) if pool else None
-    settings = {**(pool.settings if pool else {}), **(_steps(rule) if rule else {})}
+    settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
     if metadata_pool and metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
-    placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
-    placed = placed if len(placed) <= _OSDS_MOST else Counter()
+    pgs_by_osd = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
+    pgs_by_osd = pgs_by_osd if len(pgs_by_osd) <= _OSDS_MOST else Counter()
     classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
     return ClusterEnvironment(
         fsid=pools.osd_map.fsid or None,
@@ -229,8 +229,8 @@ async def _environment(
         osds_by_class=dict(Counter(classes.values()).most_common(_NAMES_MOST)),
         osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
         failure_domain=rule.failure_domain if rule else None,
-        pgs_by_osd={str(osd): number for osd, number in sorted(placed.items())},
-        class_by_osd={str(osd): classes[osd] for osd in sorted(placed) if osd in classes},
+        pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
+        class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
@@ -240,16 +240,16 @@ async def _environment(
         osd_mclock_profile=profile,
         config=None if config is None else dict(config.options),
         config_more=config.more if config else 0,
-        no_permission=tuple(asked.denied),
+        no_permission=tuple(cluster.denied),
     )
 
 
-def _steps(rule: CrushRule) -> dict[str, str]:
-    return {"crush_rule steps": short_text(", ".join(rule.steps))}
+def _rule_settings(rule: CrushRule) -> dict[str, str]:
+    return {"crush_rule steps": setting_text(", ".join(rule.steps))}
 
 
 def _facts(pool: Pool, rule: CrushRule | None) -> dict[str, OptionValue | None]:
-    """What a pool is."""
+    """The properties of a pool."""
     return {
         "name": pool.name,
         "type": pool.kind,

@@ -35,7 +35,7 @@ from cephtui.ceph.qos import Limits
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed, TransportError
 
 _FORMAT = ("-f", "json")
@@ -47,11 +47,11 @@ log = logging.getLogger(__name__)
 
 
 class ClusterError(Exception):
-    """A query has no answer, or one that can't be understood; the text is for the user."""
+    """A query has no answer, or one that can't be parsed; the text is for the user."""
 
     def __init__(self, problem: str, remedy: str = "", *, denied: bool = False, missing: bool = False) -> None:
         self.refusal = Refusal(problem, remedy)
-        """The same as the reason why nothing may be done."""
+        """The error as the reason why a run may not start."""
         self.denied = denied
         """Whether the cephx caps deny the query."""
         self.missing = missing
@@ -66,16 +66,16 @@ class Query(Generic[T_co]):
     argv: tuple[str, ...]
     parse: Callable[[str], T_co]
     failure: str = ""
-    """What its failure means: ``can't ask the cluster``; by default the command is named."""
+    """What a failure means: ``can't ask the cluster``; empty where the name of the command says it."""
     remedy: str = ""
     """The next step, where the reason of the failure does not imply it."""
     image: str = ""
-    """``pool/image`` where it is about one."""
+    """The image, ``pool/image``, that the query is about; empty for other queries."""
     name: str = ""
 
     @property
     def label(self) -> str:
-        """What is recorded where the cephx caps deny it: ``ceph osd df``."""
+        """The name under which a query is recorded where the cephx caps deny it: ``ceph osd df``."""
         return self.name or " ".join(word for word in self.argv if word not in _FORMAT)
 
 
@@ -96,7 +96,7 @@ FILE_SYSTEMS = Query(file_systems.FILE_SYSTEMS_ARGV, file_systems.parse_file_sys
 GATEWAYS: Query[tuple[str, ...]] = Query(gateways.SERVICES_ARGV, gateways.parse_gateways)
 CONFIG = Query(config.CONFIG_ARGV, config.parse_config)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)
-"""What ``ClusterReader.pools`` asks."""
+"""The queries of ``ClusterReader.pools``."""
 
 PG_LIMIT: Query[int] = Query(new_pool.PG_LIMIT_ARGV, lambda text: int(cluster.parse_option(text)))
 OBJECT_MOST: Query[int] = Query(
@@ -105,17 +105,17 @@ OBJECT_MOST: Query[int] = Query(
 
 
 def osd_option(name: str) -> Query[str]:
-    """One OSD option of the configuration database."""
+    """The value of one OSD option in the configuration database."""
     return Query(cluster.option_argv(name), cluster.parse_option)
 
 
 def osd_cache_drop(osd: str) -> Query[str]:
-    """No question: an OSD drops its caches."""
+    """An order and not a question: an OSD drops its caches."""
     return Query(cluster.cache_drop_argv(osd), str)
 
 
 def pool_rates(pool: str) -> Query[PoolRates]:
-    """What clients do in a pool."""
+    """The rates of the clients of a pool."""
     return Query(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
 
 
@@ -133,39 +133,39 @@ def image_names(pool: str) -> Query[tuple[str, ...]]:
 
 
 def image_info(pool: str, image: str) -> Query[ImageInfo]:
-    """What an image is."""
-    return _of_image(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
+    """The properties of an image."""
+    return _image_query(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
 
 
 def image_use(pool: str, image: str) -> Query[ImageUse]:
     """Who has an image open."""
-    return _of_image(pool, image, images.status_argv(pool, image), images.parse_status)
+    return _image_query(pool, image, images.status_argv(pool, image), images.parse_image_use)
 
 
 def image_snapshots(pool: str, image: str) -> Query[tuple[str, ...]]:
     """All snapshots of an image."""
-    return _of_image(pool, image, images.snapshots_argv(pool, image), images.parse_snapshots)
+    return _image_query(pool, image, images.snapshots_argv(pool, image), images.parse_snapshots)
 
 
 def image_children(pool: str, image: str) -> Query[tuple[str, ...]]:
     """The clones of an image."""
-    return _of_image(pool, image, images.children_argv(pool, image), images.parse_children)
+    return _image_query(pool, image, images.children_argv(pool, image), images.parse_children)
 
 
 def image_is_sparse(pool: str, image: str) -> Query[bool]:
     """Whether parts of an image were never written."""
     argv = images.usage_argv(pool, image)
-    return _of_image(pool, image, argv, images.parse_is_thin)
+    return _image_query(pool, image, argv, images.parse_is_thin)
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:
-    """What the clients of an image may do at most, or of those that are created in a pool."""
+    """The limits of the clients of an image, or of new images of a pool."""
     name = f"{pool}/{image}" if image else pool
     failure = f"can't read the limits of {name}"
     return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
 
 
-def _of_image(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:
+def _image_query(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:
     spec = f"{pool}/{image}"
     failure, remedy = f"can't inspect image {spec}", "start cephtui with the right --ceph-id and --ceph-keyring"
     return Query(argv, parse, failure, remedy, spec)
@@ -176,15 +176,15 @@ def _of_image(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str
 
 @dataclass(slots=True)
 class ClusterReader:
-    """Asks a cluster through a node's shell. All raise TransportError where the node itself does not answer."""
+    """Asks a cluster through a node's shell. All methods raise TransportError where the node itself does not answer."""
 
     shell: Shell
     denied: list[str] = field(default_factory=list)
-    """Queries that the cephx caps deny, by their labels."""
+    """The labels of queries that the cephx caps deny."""
     _fetched: dict[tuple[str, ...], Completed] = field(default_factory=dict)
-    """By the command: answers that are there before they are asked for."""
+    """Answers that were fetched before they are asked for, by their commands."""
     _fetches: bool = True
-    """Whether the node can answer without ``ceph``, as far as is known."""
+    """Whether the node is expected to answer without starting ``ceph``."""
 
     async def fetch(self, *queries: Query[Any]) -> None:
         """Fetch the answers to several ``ceph`` queries at once; each is taken by the next ``ask`` for it.
@@ -198,13 +198,13 @@ class ClusterReader:
             return
         try:
             if done.status != 0:
-                raise ValueError(reason(done))
-            found = ceph_commands.parse_answers(done.stdout, len(commands))
+                raise ValueError(failure_reason(done))
+            replies = ceph_commands.parse_answers(done.stdout, len(commands))
         except ValueError as error:
             log.info("%s: ceph itself is asked: %s", self.shell.node.name, error)
             self._fetches = False
             return
-        self._fetched |= {command: Completed(*answer) for command, answer in zip(commands, found, strict=True)}
+        self._fetched |= {command: Completed(*reply) for command, reply in zip(commands, replies, strict=True)}
 
     async def ask(self, query: Query[T]) -> T:
         """The answer; raises ClusterError where there is none."""
@@ -239,7 +239,7 @@ class ClusterReader:
             return None
 
     async def status(self) -> ClusterState:
-        """To be asked first: the error names missing programs of Ceph; raises ClusterError."""
+        """The state of the cluster, asked first since the error names missing programs of Ceph; raises ClusterError."""
         try:
             return await self.ask(STATUS)
         except TransportError:  # raised for a command that can't be started, too
@@ -248,9 +248,9 @@ class ClusterReader:
             raise ClusterError(f"{STATUS.failure}: {_NOT_INSTALLED}", _INSTALL) from None
 
     async def _has_ceph(self) -> bool:
-        found = await self.shell.ceph(proxmox.access_argv())
+        done = await self.shell.ceph(proxmox.access_argv())
         try:
-            return "ceph" in proxmox.parse_access(found.stdout).programs
+            return "ceph" in proxmox.parse_access(done.stdout).programs
         except ValueError:
             return True
 
@@ -272,10 +272,10 @@ class Pools:
     usage: Mapping[str, PoolUsage] | None
     osds: tuple[OsdUsage, ...] | None
     pgs: Mapping[int, Sequence[Pg]] | None
-    """By the id of the pool: there may be many of both."""
+    """The PGs by the id of their pool: there may be many pools and many PGs."""
 
     def pgs_of(self, pool: Pool) -> Sequence[Pg] | None:
-        """The pool's own."""
+        """The PGs of a pool."""
         return None if self.pgs is None else self.pgs.get(pool.id, ())
 
     def space(self, pool: Pool) -> Space:
@@ -285,10 +285,10 @@ class Pools:
 
 
 def _by_pool(pgs: Iterable[Pg]) -> Mapping[int, Sequence[Pg]]:
-    found: dict[int, list[Pg]] = {}
+    by_pool: dict[int, list[Pg]] = {}
     for pg in pgs:
-        found.setdefault(pg.pool, []).append(pg)
-    return found
+        by_pool.setdefault(pg.pool, []).append(pg)
+    return by_pool
 
 
 def _error(query: Query[T], answer: Completed) -> ClusterError:
@@ -303,5 +303,5 @@ def _error(query: Query[T], answer: Completed) -> ClusterError:
     if unreached:
         return ClusterError(f"{failure}: {unreached}", _SEE_ACCESS)
     denied = answers.is_denied(answer.status, answer.stderr)
-    why = "no permission" if denied else reason(answer)
+    why = "no permission" if denied else failure_reason(answer)
     return ClusterError(f"{failure}: {why}", query.remedy, denied=denied)

@@ -15,28 +15,28 @@ from cephtui.printable import one_line, printable
 
 use_no_plugins()
 SCHEMA_VERSION = 1
-"""Major version of every stored and printed object: keys may be added under it, never changed or removed."""
+"""The major version of every stored and printed object: keys may be added under it, never changed or removed."""
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
 Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool", "host", "s3", "osd", "new-pool"]
-"""``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job;
-``host`` is another node; ``new-pool`` is a pool of cephtui's own as a whole."""
+"""What a target is to tools. ``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that
+exists, for a single job; ``host`` is another node; ``new-pool`` is a pool of cephtui's own as a whole."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
 NameKind: TypeAlias = Literal[
     "node", "address", "fsid", "pool", "image", "device", "path", "bucket", "rule", "profile", "user"
 ]
-"""What something is that has a name of its own."""
+"""What a thing is that has a name of its own."""
 Said: TypeAlias = NameKind | Literal["target"]
-"""What a text is; in that of a target, or in another with the same shapes, are several names."""
+"""What a text is; that of a target, like others of the same shape, has several names in it."""
 FIGURE_MOST = 1e60
-"""Above every figure there is; sums, quotients and squares of smaller ones are still finite."""
+"""A number above every figure; sums, quotients and squares of smaller ones are still finite."""
 ELAPSED_MOST_SECONDS = 1e9
-"""Some thirty years: longer than any run."""
+"""About thirty years: longer than any run."""
 Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
 """Text of any origin for display, on one line."""
 Name: TypeAlias = Annotated[str, AfterValidator(printable)]
-"""Also for display, with all its blanks; what commands are made of is a plain ``str``, and exact."""
+"""Text of any origin for display, with all its blanks; what commands are made of is a plain ``str``, and exact."""
 NODES_MOST = 10_000
-"""Of one run."""
+"""The greatest number of nodes of a run."""
 OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | Name
 Amount: TypeAlias = Annotated[float, Field(ge=0)]
 Elapsed: TypeAlias = Annotated[float, Field(gt=-ELAPSED_MOST_SECONDS, lt=ELAPSED_MOST_SECONDS)]
@@ -46,12 +46,12 @@ _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     # far enough from the ends of the calendar for every time zone
     "datetime": {"ge": datetime(1970, 1, 1, tzinfo=UTC), "lt": datetime(3000, 1, 1, tzinfo=UTC)},
 }
-"""By type what holds for every value of it in a model, unless the field has its own."""
+"""The bounds of every value of a type in a model, unless the field has its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamesOf:
-    """Beside the type of a field: what its texts are names of, or the keys of its mapping.
+    """Says, beside the type of a field, what its texts, or the keys of its mapping, are names of.
 
     A text without it is words, in which names may be.
     """
@@ -73,7 +73,7 @@ class Model(BaseModel):
     )
 
     def __hash__(self) -> int:
-        """Of its plain values: mappings can be compared, and not hashed."""
+        """The hash of its plain values: mappings can be compared, but not hashed."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return hash(tuple(value for value in values if isinstance(value, str | int | float)))
 
@@ -86,7 +86,7 @@ class Model(BaseModel):
 
 
 def _set_bounds(schema: Any) -> None:
-    """In a schema and all that it is made of; what has a bound of its own keeps it."""
+    """Set the bounds in a schema and in all its parts; a part that has its own bound keeps it."""
     if isinstance(schema, dict):
         for name, bound in _BOUNDS.get(str(schema.get("type")), {}).items():
             if not (name in ("ge", "gt") and schema.keys() & {"ge", "gt"}):

@@ -10,7 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf
 from cephtui.models.verdict import Answer, LeftOut
 
 Kept: TypeAlias = Literal["PASS", "FAIL", "NOT CAPPED", "INVALID", "NO VERDICT"]
-"""``NOT CAPPED`` is far above what is promised of a volume, and met; ``INVALID`` has no run that counts."""
+"""``NOT CAPPED`` is far above what is promised of a volume, and met; ``INVALID`` is without a run that counts."""
 
 
 class Expected(Model):
@@ -19,40 +19,40 @@ class Expected(Model):
     event: Literal["expectation"] = "expectation"
     schema_version: int = SCHEMA_VERSION
     at: AwareDatetime
-    """When it was judged."""
+    """When the expectation was judged."""
     expectation: Line
-    """As it is typed: ``write iops>=5000``."""
+    """The expectation as it is typed: ``write iops>=5000``."""
     step: Line
-    """What the step is called: its preset, or its title in a suite, and what sets the point apart from the others."""
+    """The name of the step: its preset, or its title in a suite, and what distinguishes the point from others."""
     preset: Name
     target: Annotated[Name, NamesOf("target")]
     runs: tuple[Name, ...]
-    """Those that count: ``tuning/1``."""
+    """The runs that count: ``tuning/1``."""
     left_out: tuple[LeftOut, ...] = ()
     limited: tuple[LeftOut, ...] = ()
-    """Of which a finding limits what the figure means, where that holds for all runs: they show neither that it is
-    reached nor that it is not. Beside others they are left out. Also imported runs that reach it as a whole, and whose
-    seconds are not known."""
+    """Runs with a finding that limits the figure, where all runs have one: then they show neither that it is reached
+    nor that it is not. Where some runs have none, those with one are left out. Also imported runs that reach the figure
+    as a whole, and whose seconds are not known."""
     direction: Name | None
     """``read`` or ``write``; null for both together."""
     figure: Name
-    """As in the figures of a run: ``latency_p99_seconds``."""
+    """The name of the figure as in the figures of a run: ``latency_p99_seconds``."""
     promised: float
-    """What is expected."""
+    """The value that is expected."""
     of_volume: bool = False
-    """Whether it is promised of a volume, and not expected with ``--expect``."""
+    """Whether the value is promised of a volume, and not expected with ``--expect``."""
     measured: float | None
     """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
     by_bytes: bool = False
-    """Whether I/Os of a run were counted by their bytes, since the tool has counted fewer or more of them."""
+    """Whether the I/Os of a run were counted by their bytes, since the tool has counted fewer or more of them."""
     interval: tuple[float, float] | None = None
-    """Where the true figure lies with 95 % confidence; null for fewer than 3 runs, which are judged by the mean."""
+    """The 95 % confidence interval of the true figure; null for fewer than 3 runs, which are judged by their mean."""
     tolerance_percent: float
     seconds: int | None = None
-    """How many were looked at; null where none are known, or the figure is a latency."""
+    """How many seconds were examined; null where none are known, or the figure is a latency."""
     seconds_reached: int | None = None
-    """How many of them reached 90 % of what is promised."""
+    """How many of these seconds reached 90 % of what is promised."""
     word: Kept
     answer: Answer
     given: Kept | None = None
-    """The word that was given for the same runs before, where it was another one; null else."""
+    """The word that the same runs were given before, where that was another one; else null."""

@@ -17,9 +17,9 @@ class HostRow(Model):
     node: Name
     group: Literal["machine", "programs", "ceph", "proxmox", "ssh", "targets"]
     what: Line
-    """``fio``, ``terminal``, ``cluster``, or a target: ``rbd:bench``."""
+    """The name of the thing: ``fio``, ``terminal``, ``cluster``, or a target: ``rbd:bench``."""
     status: Literal["works", "missing", "unknown", "optional"]
-    """``unknown`` where it did not answer; ``optional`` is what is not needed for what this host is for."""
+    """``unknown`` where it did not answer; ``optional`` where it is not needed for what this host is for."""
     facts: dict[Name, OptionValue] = Field(default_factory=dict)
     """Versions, paths, numbers; sizes are in bytes."""
     problem: Line = ""

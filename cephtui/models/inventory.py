@@ -12,7 +12,7 @@ class Partition(Model):
 
     name: Name
     start_bytes: int
-    """Where it begins on the disk."""
+    """Where the partition begins on the disk."""
     size_bytes: int
 
 
@@ -20,14 +20,14 @@ class Disk(Model):
     """A block device that is made of no other."""
 
     name: Name
-    """The kernel's: ``sda``, ``nvme0n1``."""
+    """The kernel's name: ``sda``, ``nvme0n1``."""
     device_class: Literal["hdd", "ssd", "nvme"]
-    """As Ceph names them, by what the kernel reports of the disk."""
+    """The class in Ceph's words, by what the kernel reports of the disk."""
     size_bytes: int
     model: Line | None = None
     partitions: tuple[Partition, ...] = ()
     osds: tuple[Line, ...] = ()
-    """What is on it: ``osd.3``, ``osd.4 db``."""
+    """What OSDs have on it: ``osd.3``, ``osd.4 db``."""
 
 
 class Nic(Model):
@@ -36,15 +36,15 @@ class Nic(Model):
     name: Name
     kind: Literal["physical", "bond", "bridge", "vlan"] | None = None
     state: Name
-    """The kernel's: ``up``, ``down``."""
+    """The state as the kernel calls it: ``up``, ``down``."""
     bits_per_second: int | None = None
     """Null where the kernel does not know it."""
     mtu: int | None = None
     """Bytes."""
     members: tuple[Name, ...] = ()
-    """The interfaces that it is made of."""
+    """The names of the interfaces that it is made of."""
     addresses: tuple[Line, ...] = ()
-    """With the length of the network's prefix: ``10.0.0.1/24``."""
+    """The addresses, each with the length of its network's prefix: ``10.0.0.1/24``."""
 
 
 class Inventory(Model):
@@ -59,8 +59,8 @@ class ToolRow(Model):
 
     tool: Name
     version: Line | None = None
-    """As it prints it; null where it is not installed."""
+    """The version as the program prints it; null where it is not installed."""
     problem: Line | None = None
     """Why it can't be used, with the next step."""
     presets: tuple[Name, ...] = ()
-    """That are run with it."""
+    """The names of the presets that need it."""

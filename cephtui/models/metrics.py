@@ -18,9 +18,9 @@ _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {
 }
 DIRECTIONS = ("read", "write")
 FLUSH, COMMIT = "flush", "commit"
-"""What is counted beside the I/Os: flushes, and where each write is flushed the write and its flush as one."""
+"""Flows beside reads and writes: flushes; and where each write is flushed, each write together with its flush."""
 _BEYOND_LEAST = 10
-"""I/Os that took longer than a percentile, for it to be one."""
+"""The number of I/Os that have to take longer than a percentile, for it to be one."""
 
 
 def ios_beyond(count: int, percent: float) -> int:
@@ -38,25 +38,25 @@ class Metric:
     """One figure of reads, of writes or of another flow."""
 
     name: str
-    """Its field in a Total; and in an Interval, where it is measured each second."""
+    """The field of the figure in a Total; and in an Interval, where it is measured each second."""
     title: str
-    """In tables."""
+    """The name of the figure in tables."""
     unit: Unit
     better: Literal["more", "less"]
     over_nodes: Literal["sum", "mean", "completions"]
-    """How nodes add up: the sum, the mean weighted by their completions, or taken from all completions together."""
+    """How the figures of nodes are combined: their sum, their mean weighted by completions, or from all completions."""
     live: bool = False
-    """Whether it is measured each second."""
+    """Whether the figure is measured each second."""
     short: str = ""
-    """Where there is no room for the title; empty where the title is short."""
+    """The name where there is no room for the title; empty where the title is short."""
     percent: float | None = None
-    """Of a percentile."""
+    """The percentile, where the figure is one."""
     word: str = "latency"
-    """Of a latency, what it is called where no other stands beside it."""
+    """What a latency is called where no other latency is beside it."""
 
     @property
     def full_title(self) -> str:
-        """Where no other latency stands beside it: ``latency p99``, ``clat p99``."""
+        """The title where no other latency is beside it: ``latency p99``, ``clat p99``."""
         return f"{self.word} {self.title}" if self.unit == "s" else self.title
 
     @property
@@ -65,11 +65,11 @@ class Metric:
         return self.unit == "B/s"
 
     def as_text(self, value: float | None) -> str:
-        """With its unit; a dash for a figure that is not known."""
+        """A value with its unit; a dash for one that is not known."""
         return _AS_TEXT[self.unit](value)
 
     def of(self, flow: Any) -> float | None:
-        """Its value in a Total, or in an Interval; None without either.
+        """The figure's value in a Total, or in an Interval; None without either.
 
         What moves no bytes, such as the deletion of an object, has no bandwidth; where nothing was done it is 0. A
         whole run has no percentile that too few of its I/Os carry: it would be the time of a few.
@@ -82,37 +82,37 @@ class Metric:
         return value
 
     def text_of(self, flow: Any) -> str:
-        """Its value in a Total, or in an Interval, with its unit."""
+        """The figure's value in a Total, or in an Interval, with its unit."""
         return self.as_text(self.of(flow))
 
     def names_of_whole(self, flows: Collection[str]) -> list[str]:
-        """Those of the flows of a run that its whole is made of.
+        """The names of the flows that count for the figure of a whole run.
 
         A rate is that of the I/Os: a flush moves nothing of its own. Where each write is flushed, its latency is that
         of the commit: the mean of both together, and of the flush where they can't be added up.
         """
-        instead = ""
+        commit_flow = ""
         if self.unit == "s" and COMMIT in flows:
-            instead = COMMIT if self.over_nodes == "mean" else FLUSH
-        left_out = {FLUSH, COMMIT, *["write"] * bool(instead)} - {instead}
+            commit_flow = COMMIT if self.over_nodes == "mean" else FLUSH
+        left_out = {FLUSH, COMMIT, "write"} - {commit_flow} if commit_flow else {FLUSH, COMMIT}
         return [name for name in flows if name not in left_out] or list(flows)
 
     def of_whole(self, flows: Mapping[str, Any]) -> dict[str, float]:
-        """Its value in each of the flows that the whole is made of and that have it."""
+        """The figure's values in the flows that count for a whole run, by the flows' names."""
         values = {name: self.of(flows[name]) for name in self.names_of_whole(flows)}
         return {name: value for name, value in values.items() if value is not None}
 
-    def together(self, flows: Mapping[str, Any]) -> float | None:
-        """Of a whole run: the sum, the mean of all completions, or the worst percentile; None without any."""
-        known = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
-        if not known:
+    def combined(self, flows: Mapping[str, Any]) -> float | None:
+        """The figure of a whole run: a sum, the mean of all completions, or the worst percentile; None without any."""
+        measured = [(value, flows[name].ios or 0) for name, value in self.of_whole(flows).items()]
+        if not measured:
             return None
         if self.over_nodes == "sum":
-            return sum(value for value, _ in known)
-        completed = sum(ios for _, ios in known)
+            return sum(value for value, _ in measured)
+        completed = sum(ios for _, ios in measured)
         if self.over_nodes == "mean" and completed:
-            return sum(value * ios for value, ios in known) / completed
-        return max(value for value, _ in known)
+            return sum(value * ios for value, ios in measured) / completed
+        return max(value for value, _ in measured)
 
 
 METRICS = (
@@ -127,13 +127,13 @@ METRICS = (
 )
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 LIVE = tuple(metric for metric in METRICS if metric.live)
-"""Those that are measured each second: what is drawn over time, and stands in every table."""
+"""The metrics that are measured each second: they are drawn over time, and every table has them."""
 
 BIT_RATE = Metric("bandwidth_bytes", "bandwidth", "bit/s", "more", "sum", live=True, short="bw")
-"""The bandwidth as that of a network link is written."""
+"""The bandwidth, written as that of a network link."""
 RETRANSMITS = Metric("retransmits", "retransmits", "", "less", "sum", live=True)
 RTT = Metric("rtt_seconds", "rtt", "s", "less", "mean", live=True)
-"""What a network link has beside its bandwidth."""
+"""The figure that a network link has beside its bandwidth."""
 
 
 def judged_by(metric: Metric, flows: Iterable[Any]) -> Metric:
@@ -142,8 +142,10 @@ def judged_by(metric: Metric, flows: Iterable[Any]) -> Metric:
     ``flows`` are its Totals in all runs. What moves no bytes, such as the deletion of an object, has no bandwidth.
     """
     totals = list(flows)
-    known = (metric, BY_NAME["iops"], BY_NAME["latency_mean_seconds"])
-    return next((each for each in known if any(each.of(total) is not None for total in totals)), metric)
+    candidates = (metric, BY_NAME["iops"], BY_NAME["latency_mean_seconds"])
+    return next(
+        (candidate for candidate in candidates if any(candidate.of(total) is not None for total in totals)), metric
+    )
 
 
 HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]
@@ -151,16 +153,16 @@ HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What a preset is about and the main chart shows."""
+    """What a preset is about, which the main chart shows."""
 
     name: HeadlineName
     title: str
     metrics: tuple[Metric, ...]
-    """The figure itself first, then what is drawn beside it."""
+    """The metric itself first, then those that are drawn beside it."""
 
     @property
     def metric(self) -> Metric:
-        """The figure itself."""
+        """The metric that the headline is about."""
         return self.metrics[0]
 
     @property
@@ -170,12 +172,12 @@ class Headline:
 
     @property
     def parts(self) -> dict[str, Metric]:
-        """What is drawn of each flow, by the word behind the flow's name."""
+        """The metrics that are drawn of each flow, by the word that follows the flow's name."""
         return {"": self.metric, **{f" {metric.title}": metric for metric in self.metrics[1:]}}
 
     @property
     def of_node(self) -> Metric:
-        """What is drawn of each node."""
+        """The metric that is drawn of each node."""
         return self.metrics[-1]
 
 

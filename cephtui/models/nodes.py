@@ -13,25 +13,25 @@ class Node(Model):
     """A host that runs benchmarks, and its Ceph access. Paths are paths on that host."""
 
     name: Annotated[Name, NamesOf("node")]
-    """As it stands in figures and files: the key in the config file, or what was typed."""
+    """The node's name in figures and files: the key in the config file, or what was typed."""
     host: Annotated[str | None, NamesOf("node")] = None
-    """Name or address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
+    """The name or the address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
     user: str | None = None
     port: int | None = None
     ssh_config: Annotated[str | None, NamesOf("path")] = None
-    """A file in the format of ssh_config(5) instead of ``~/.ssh/config``."""
+    """A file in the format of ssh_config(5) that is used instead of ``~/.ssh/config``."""
     prefix: tuple[str, ...] = ()
-    """Stands before the benchmark's command line: ``sudo -n``, ``kubectl exec ... --``."""
+    """Words before the benchmark's command line: ``sudo -n``, ``kubectl exec ... --``."""
     ceph_prefix: tuple[str, ...] = ()
-    """Stands before ceph, rbd and rados instead: ``cephadm shell --``."""
+    """Words before ceph, rbd and rados, instead of ``prefix``: ``cephadm shell --``."""
     ceph_conf: Annotated[str | None, NamesOf("path")] = None
     ceph_keyring: Annotated[str | None, NamesOf("path")] = None
     ceph_id: Annotated[str | None, NamesOf("user")] = None
-    """Ceph's user without ``client.``."""
+    """The Ceph user without ``client.``."""
     ceph_mon_host: str | None = None
     """The monitors, where there is no ``ceph_conf`` that names them."""
     programs: dict[str, str] = Field(default_factory=dict)
-    """Paths of benchmark programs that are not found by their names, by these."""
+    """Paths of benchmark programs that are not found by their names, by these names."""
 
 
 class NodeEnvironment(Model):
@@ -47,18 +47,18 @@ class NodeEnvironment(Model):
     tools: dict[Name, Line] = Field(default_factory=dict)
     """The version of each benchmark program that is installed, as it prints it, by its name."""
     nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
-    """Of each network interface that is up and reports its speed."""
+    """The speed of each network interface that is up and reports it."""
     nic_mtu: dict[Name, int] = Field(default_factory=dict)
-    """Bytes, of each network interface that is up."""
+    """The MTU in bytes of each network interface that is up."""
     settings: dict[Name, Line] = Field(default_factory=dict)
-    """What is set in the kernel for storage and network, as it prints it: ``vm.swappiness`` and others of sysctl(8),
-    ``cpufreq/scaling_governor``, and of the disks under a file or device target ``queue/scheduler``."""
+    """Settings of the kernel for storage and network, as it prints them: ``vm.swappiness`` and others of sysctl(8),
+    ``cpufreq/scaling_governor``, and ``queue/scheduler`` of the disks under a file or device target."""
     missing: tuple[Line, ...] = ()
     """Commands that cephtui needs and that are missing, with what installs them."""
     filesystem: Line | None = None
     device: Line | None = None
     page_cache_dropped: bool | None = None
-    """Before the run; null where that was not asked for."""
+    """Whether the page cache was dropped before the run; null where that was not asked for."""
 
 
 class ClusterEnvironment(Model):
@@ -73,29 +73,29 @@ class ClusterEnvironment(Model):
     osds_up: int | None = None
     osds_in: int | None = None
     osds_by_class: dict[Name, int] = Field(default_factory=dict)
-    """By their device class; those without one are not counted."""
+    """How many OSDs there are of each device class; OSDs without one are not counted."""
     osds_by_host: Annotated[dict[Name, int], NamesOf("node")] = Field(default_factory=dict)
-    """Those that the pool's rule uses, by the names of their hosts; empty where that is not known."""
+    """How many of the OSDs that the pool's rule uses each host has; empty where that is not known."""
     failure_domain: Name | None = None
-    """What no two copies of the pool share: ``host``, ``osd``."""
+    """The type of bucket that no two copies of the pool share: ``host``, ``osd``."""
     pgs_by_osd: dict[Name, int] = Field(default_factory=dict)
     """How many of the pool's PGs each OSD has, by its id; empty where that is not known, or it has too many OSDs."""
     class_by_osd: dict[Name, Name] = Field(default_factory=dict)
-    """The device classes of those OSDs, as far as they have one."""
+    """The device class of each of those OSDs that has one."""
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()
-    """Of the whole OSD map: ``noout``, ``sortbitwise``."""
+    """The flags of the OSD map: ``noout``, ``sortbitwise``."""
     pg_states: dict[Name, int] = Field(default_factory=dict)
     pool: dict[Name, OptionValue | None] = Field(default_factory=dict)
-    """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
+    """The pool's name, type, size, pg_num, autoscale mode, CRUSH rule and other properties."""
     pool_settings: dict[Name, Line] = Field(default_factory=dict)
-    """What else is set for the pool, as Ceph prints it: ``compression_mode``, ``fast_read``, ``ec k``.
+    """Other settings of the pool, as Ceph prints them: ``compression_mode``, ``fast_read``, ``ec k``.
 
     ``metadata ...`` is of the pool of an image whose data is in another.
     """
     config: dict[Name, Line] | None = None
-    """What ``ceph config dump`` has, by section, mask and name: ``osd/class:hdd osd_op_num_shards``.
+    """The options in ``ceph config dump``, by section, mask and name: ``osd/class:hdd osd_op_num_shards``.
 
     Values that may be secret are not kept. What is set need not be in effect: daemons take some options at their next
     start only, and a host's ceph.conf may override them.
@@ -104,33 +104,33 @@ class ClusterEnvironment(Model):
     """How many options are set beyond those that are kept."""
     osd_op_queue: Line | None = None
     osd_mclock_profile: Line | None = None
-    """It has a meaning with the queue ``mclock_scheduler`` only."""
+    """The profile, which has a meaning with the queue ``mclock_scheduler`` only."""
     image_features: tuple[Line, ...] = ()
     image_limits: dict[Name, Amount] = Field(default_factory=dict, exclude_if=lambda limits: not limits)
-    """What librbd lets each client of an image do at most, by option: ``rbd_qos_iops_limit``. Left out where no limit
-    is set, or none can be read."""
+    """The limits of librbd for each client of an image, by option: ``rbd_qos_iops_limit``. Left out where no limit is
+    set, or none can be read."""
     osd_caches_dropped: int | None = None
-    """Of how many OSDs the caches were dropped before the run; null where that was not asked for."""
+    """How many OSDs dropped their caches before the run; null where that was not asked for."""
     stored_bytes: int | None = None
-    """What was in the pool when the run had ended, where it was made for the run; null otherwise, or if not known."""
+    """Bytes in the pool at the end of the run, where the pool was made for the run; null otherwise, or if not known."""
     raw_bytes: int | None = None
-    """What that took on the OSDs, with all copies or chunks, and what allocation adds."""
+    """Bytes that these took on the OSDs, with all copies or chunks, and with what allocation adds."""
     no_permission: tuple[Line, ...] = ()
-    """Commands denied by the cephx user's caps."""
+    """Commands that the cephx caps deny."""
 
 
 FOUND_IN_RUNS = ("image_features", "image_limits", "osd_caches_dropped", "stored_bytes", "raw_bytes")
-"""The fields of a ClusterEnvironment that are found out only while a run is made, or at its end."""
+"""The fields of a ClusterEnvironment that are known only during a run, or at its end."""
 
 
 class ClusterLink(Model):
     """What was measured of the network from one host of a cluster to another."""
 
     source: Name
-    """The name that the host itself has, as ``destination``."""
+    """The host's own name; so is ``destination``."""
     destination: Name
     network: Name
-    """``public``, ``cluster``; empty where an address was typed."""
+    """``public`` or ``cluster``; empty where an address was typed."""
     bandwidth_bytes: float
     session: Name
     run: int
@@ -144,7 +144,7 @@ class PoolActivity(Model):
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None
-    """How many were inspected: fewer than ``images`` if they are many and the cephx caps deny asking the OSDs."""
+    """How many images were inspected: not all, if they are many and the caps deny asking the OSDs."""
     client_iops: float | None = None
     text: Line = ""
-    """All that in words."""
+    """The activity in words."""

@@ -13,15 +13,15 @@ from cephtui.models.nodes import Node, PoolActivity
 from cephtui.models.promise import Promise
 
 OVERHEAD_SECONDS = 1.0
-"""Of each step, for starting its commands and ending them."""
+"""Seconds that each step takes to start its commands and to end them."""
 Bound: TypeAlias = Literal["about", "at most", "more than"]
-"""What the estimate of a time is to that time, as the word before it."""
+"""How an estimated time relates to the true one, as the word before it."""
 _BOUNDS: tuple[Bound, ...] = get_args(Bound)
-"""Of several times together it is the last of theirs."""
+"""The bounds in an order in which the last of several holds for the sum of their times."""
 
 
 def bound_of_all(bounds: Iterable[Bound]) -> Bound:
-    """Of the sum of some times."""
+    """The bound of the sum of some times."""
     return max(bounds, key=_BOUNDS.index, default="about")
 
 
@@ -38,11 +38,11 @@ class _Place(Model):
     images: tuple[str, ...] = ()
     namespace: str = ""
     osds: Name = Field(default="", exclude_if=lambda osds: not osds)
-    """Which OSDs, as the target names them; left out of other places."""
+    """The OSDs as the target names them; left out of other places."""
     ceph_id: str | None = None
-    """Ceph's user without ``client.``; null is the tools' default."""
+    """The Ceph user without ``client.``; null for the tools' default."""
     host: Name = Field(default="", exclude_if=lambda name: not name)
-    addresses: dict[Name, Name] = Field(default={}, exclude_if=lambda found: not found)
+    addresses: dict[Name, Name] = Field(default={}, exclude_if=lambda addresses: not addresses)
     port: int = Field(default=0, exclude_if=lambda number: not number)
     endpoint: Name = Field(default="", exclude_if=lambda endpoint: not endpoint)
     bucket_prefix: Name = Field(default="", exclude_if=lambda prefix: not prefix)
@@ -76,16 +76,16 @@ class HostPlace(_Place):
 
     kind: Literal["host"]
     host: Name
-    """Its name, as nodes are named."""
+    """The node's name."""
     addresses: dict[Name, Name] = {}
-    """By the network that each is in: ``public``, ``cluster``; one that was typed has an empty name. Empty, and the
-    port 0, where it has not been asked yet."""
+    """Addresses by their networks, ``public`` and ``cluster``; one that was typed has an empty name. Empty, and the
+    port 0, where the node has not been asked yet."""
     fsid: Name = ""
-    """The id of the cluster in whose networks these are; empty where none was asked."""
+    """The id of the cluster whose networks these are; empty where none was asked."""
 
 
 class S3Place(_Place):
-    """The buckets of an S3 endpoint whose names begin so."""
+    """The buckets of an S3 endpoint whose names begin with a prefix."""
 
     kind: Literal["s3"]
     endpoint: Name
@@ -132,7 +132,7 @@ class NodeStep(Model):
     """
     place: Place
     parts: tuple[Part, ...] = ()
-    """All that the step uses of the target."""
+    """All parts of the target that the step uses."""
     fill: tuple[Part, ...] = ()
     """The parts that are prefilled before the benchmark; an earlier step has prefilled the others."""
     prepare_argv: tuple[str, ...] | None = None
@@ -146,14 +146,14 @@ class CompanionStep(Model):
     """A process that runs beside those of a step, from before the first of them begins until after the last ended."""
 
     name: Name
-    """What it is: ``server``. Its raw output is that of ``NODE.server``."""
+    """What the process is: ``server``. Its raw output is that of ``NODE.server``."""
     node: Name
     prefix: tuple[str, ...] = ()
     argv: tuple[str, ...]
     command: Name
     """``prefix`` and ``argv`` quoted for display."""
     ready: str = ""
-    """What its output has in it as soon as the step's processes may begin; empty where they need not wait."""
+    """The text in its output that says that the step may begin; empty where the step need not wait."""
 
 
 class Step(Model):
@@ -162,52 +162,52 @@ class Step(Model):
     preset: Name
     tool: Name
     batch: Name
-    """Ties the steps of one sweep and its repeats together."""
+    """The batch, which is the same for the steps of one sweep and its repeats."""
     repeat: int = 1
     number: int | None = None
-    """Its place in what was ordered, from 1; the rest of a plan that was stopped counts on."""
+    """The place of the step in what was ordered, from 1; the rest of a plan that was stopped counts on."""
     target: str
     data_pool: str | None = None
-    """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
+    """The pool for the data of new images, where the target is a replicated pool beside an erasure-coded one."""
     writes: bool = False
     """Whether the benchmark, or its prefill, changes data."""
     has_mds: bool = Field(default=True, exclude_if=lambda has_mds: has_mds)
-    """Whether its I/O passes an MDS of CephFS, or may; left out where that is so."""
+    """Whether its I/O passes an MDS of CephFS, or may; left out where true."""
     filled: bool = True
     """Whether the whole span is prefilled first; if not, reads may hit unallocated blocks."""
     span_bytes: int
     """The part of the target that the step uses on each node: ``size`` times ``numjobs``."""
     fill_bytes: int = 0
-    """How much each node prefills; 0 where an earlier step has prefilled it."""
+    """Bytes that each node prefills; 0 where an earlier step has prefilled them."""
     block_bytes: int = 0
-    """Bytes of one I/O."""
+    """Bytes of an I/O."""
     headline: HeadlineName = "iops"
     """The figure that the preset is about."""
     options: dict[Name, OptionValue]
     edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
-    """The options that are not as the preset has them; left out where all are."""
-    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
-    """As they were asked for, the options that are others on this kind of target; left out where none are."""
+    """The names of options that are not as the preset has them; left out where all are."""
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda options: not options)
+    """The values that were asked for of options that have others on this kind of target; left out where none have."""
     nodes: tuple[NodeStep, ...]
     companions: tuple[CompanionStep, ...] = Field(default=(), exclude_if=lambda companions: not companions)
-    """Left out where it has none."""
+    """Processes beside those of the step; left out where it has none."""
     prepare_seconds: Elapsed
-    """Estimate; the speed of the target is not known before it was measured."""
+    """An estimate of the prefill; the speed of the target is not known before it was measured."""
     ramp_seconds: Elapsed
     run_seconds: Elapsed | None
-    """Null where the run ends with its data and not with its time."""
+    """How long the run takes; null where it ends with its data and not with its time."""
     most_seconds: Elapsed | None = None
-    """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
+    """After how long the run ends at the latest, without the ramp; null where only its data ends it."""
     promise: Promise | None = Field(default=None, exclude_if=lambda promise: promise is None)
-    """Left out where nothing is expected of it."""
+    """The figures that the step has to reach; left out where nothing is expected of it."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the nodes that measure."""
+        """The names of the nodes that measure."""
         return tuple(node.node for node in self.nodes)
 
     def with_unfilled(self, prefilled: Mapping[tuple[str, str], int]) -> Step:
-        """As it will be carried out: it also fills what an earlier step was to fill and did not.
+        """The step as it will be carried out: it also prefills what an earlier step was to prefill and did not.
 
         ``prefilled`` are the bytes that are, by node and part.
         """
@@ -217,21 +217,21 @@ class Step(Model):
         for node in self.nodes:
             planned = {part.spec for part in node.fill}
             missing = [part for part in node.parts if prefilled.get((node.node, part.spec), -1) < part.bytes]
-            more = tuple(part for part in missing if part.spec not in planned)
-            nodes.append(node.model_copy(update={"fill": (*node.fill, *more)}))
+            unfilled = tuple(part for part in missing if part.spec not in planned)
+            nodes.append(node.model_copy(update={"fill": (*node.fill, *unfilled)}))
         writes = self.writes or any(node.fill for node in nodes)
         return self.model_copy(update={"nodes": tuple(nodes), "writes": writes})
 
     @property
     def bound(self) -> Bound:
-        """Of ``likely_seconds``: a run may end sooner with its data, and without a limit nothing else ends it."""
+        """The bound of ``likely_seconds``: a run may end sooner with its data; without a limit only data ends it."""
         if self.run_seconds is not None:
             return "about"
         return "more than" if self.most_seconds is None else "at most"
 
     @property
     def likely_seconds(self) -> float:
-        """Estimate of all of it: prefill, ramp and run."""
+        """An estimate of prefill, ramp and run."""
         run = self.run_seconds or self.most_seconds or 0.0
         return self.prepare_seconds + self.ramp_seconds + run + OVERHEAD_SECONDS
 
@@ -245,27 +245,29 @@ class Plan(Model):
     hosts: tuple[Node, ...] = ()
     """The nodes as they are reached: those that measure, then those on which only companions run."""
     ceph_node: str | None = None
-    """The node that asks the cluster; by default the first."""
+    """The name of the node that asks the cluster; null for the first."""
     pool_use: PoolActivity | None = None
     shared_pool: bool = False
     """Whether the user has agreed to load a pool that others use."""
     drop_caches: bool = False
     """Whether the page cache of the nodes and the caches of all OSDs are dropped before each step."""
     drop_agreed: bool = False
-    """Whether the user has agreed to what that costs other clients of the cluster."""
+    """Whether the user has agreed to slowing down other clients of the cluster by that."""
     destroy: tuple[str, ...] = ()
-    """Existing data that the user gave up by typing its name."""
+    """Names of existing data that the user gave up by typing them."""
     duration_seconds: float
     session_bytes: int
-    """About how much the session will grow on disk."""
+    """About how many bytes the session will grow on disk."""
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Nodes that were chosen and have nothing to do, since one does it for all."""
-        busy = {name for step in self.steps for name in (*step.names, *(each.node for each in step.companions))}
+        """The names of nodes that were chosen and have nothing to do, since one node does it for all."""
+        busy = {
+            name for step in self.steps for name in (*step.names, *(companion.node for companion in step.companions))
+        }
         return tuple(host.name for host in self.hosts if host.name not in busy)
 
     @property
     def bound(self) -> Bound:
-        """Of ``duration_seconds``."""
+        """The bound of ``duration_seconds``."""
         return bound_of_all(step.bound for step in self.steps)

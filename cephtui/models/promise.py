@@ -7,16 +7,16 @@ from typing import Literal, TypeAlias
 from cephtui.models.base import Line, Model
 
 VolumePart: TypeAlias = Literal["read", "write", "75/25"]
-"""What is done to a volume; 75 of 100 I/Os of the last are reads."""
+"""What is done to a volume; with ``75/25``, 75 of 100 I/Os are reads."""
 
 
 class MeasuredVolume(Model):
     """A volume in a table of volumes, and which of its columns a run fills."""
 
     name: Line
-    """As the user calls it; by default the target."""
+    """The user's name for it; by default the target."""
     device_class: Line = ""
-    """As the user names it: ``NVME``; empty where it is not named."""
+    """The user's word for its class: ``NVME``; empty where there is none."""
     part: VolumePart
 
 
@@ -26,6 +26,6 @@ class Promise(Model):
     step: Line
     """What the step is called: its preset, or its title where several steps have that preset."""
     expect: tuple[Line, ...]
-    """As they were typed: ``iops>=5000``."""
+    """The expectations as they were typed: ``iops>=5000``."""
     volume: MeasuredVolume | None = None
-    """Null where the step is none of ``provisioned``."""
+    """The volume that is measured; null where the step is none of ``provisioned``."""

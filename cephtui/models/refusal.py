@@ -19,9 +19,9 @@ class Refusal:
     confirm: str | None = None
     confirm_kind: ConfirmKind = "destroy"
     passes: bool = False
-    """Whether the cause passes by itself within moments, as a rule."""
+    """Whether the cause usually passes by itself within moments."""
 
     @property
     def text(self) -> str:
-        """Both, in one line."""
+        """Problem and remedy in one line."""
         return f"{self.problem}: {self.remedy}" if self.remedy else self.problem

@@ -11,7 +11,7 @@ from cephtui.models.metrics import METRICS, is_carried
 from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
 
 _PERCENTS = {metric.name: metric.percent for metric in METRICS if metric.percent is not None}
-"""Of the fields that are percentiles of what is told."""
+"""The percentiles among the metrics, by their names."""
 PERCENTILES = {
     50.0: "latency_p50_seconds",
     90.0: "latency_p90_seconds",
@@ -22,7 +22,7 @@ PERCENTILES = {
     99.95: "latency_p9995_seconds",
     99.99: "latency_p9999_seconds",
 }
-"""Those of a Total, by per cent."""
+"""The fields of a Total that are percentiles, by per cent."""
 
 
 class Latency(Model):
@@ -38,7 +38,7 @@ class RateSamples(Model):
     """A rate as the tool itself has sampled it: fio every half second (``bwavgtime``, ``iopsavgtime``)."""
 
     count: int | None = None
-    """Null where the tool does not count them."""
+    """The number of samples; null where the tool does not count them."""
     least: Amount
     mean: Amount
     greatest: Amount
@@ -49,7 +49,7 @@ class LatencyShare(Model):
     """How many of the I/Os, reads and writes together, lie in one range of latencies."""
 
     up_to_seconds: Amount | None
-    """The end of the range, which begins where the one before it ends; null of the last, which has none."""
+    """The end of the range, which begins where the one before it ends; null for the last, which has no end."""
     percent: Amount
 
 
@@ -69,7 +69,7 @@ class Total(Model):
     """Null for what moves no bytes, such as a flush."""
     latency_mean_seconds: Amount | None = None
     latency_p50_seconds: Amount | None = None
-    """Written as null, as all percentiles, where fewer than 10 I/Os lie beyond it: it would be the time of a few."""
+    """Written as null, like every percentile, where fewer than 10 I/Os took longer: it would be the time of a few."""
     latency_p95_seconds: Amount | None = None
     latency_p99_seconds: Amount | None = None
     latency_p999_seconds: Amount | None = None
@@ -81,18 +81,18 @@ class Total(Model):
     latency_max_seconds: Amount | None = None
     latency_stddev_seconds: Amount | None = None
     slat: Latency | None = None
-    """Submission latency: until an I/O was handed over, which is the client's own time. Null where not measured."""
+    """Submission latency: the time until an I/O was handed over, spent in the client. Null where not measured."""
     lat: Latency | None = None
     """Submission and completion latency together."""
     latency_buckets: Annotated[
         dict[Annotated[int, Field(ge=0, lt=GRID_BUCKETS)], int] | None,
         Field(description=BUCKETS_ABOUT, exclude_if=lambda buckets: buckets is None),
     ] = None
-    """Of the run as a whole; left out of its nodes and jobs, and where the tool measures none."""
+    """The histogram of the whole run; left out of nodes and jobs, and where the tool has none."""
     iops_samples: RateSamples | None = Field(default=None, exclude_if=lambda samples: samples is None)
-    """Left out, as the next, where the seconds are kept, and of several jobs or nodes."""
+    """Left out, as is ``bandwidth_samples``, where the seconds are kept, and of several jobs or nodes."""
     bandwidth_samples: RateSamples | None = Field(default=None, exclude_if=lambda samples: samples is None)
-    """In bytes a second."""
+    """Samples in bytes per second."""
     retransmits: int | None = Field(default=None, exclude_if=lambda number: number is None)
     """TCP segments that were sent again; left out where the tool does not count them."""
     rtt_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
@@ -100,22 +100,22 @@ class Total(Model):
 
     @field_serializer(*_PERCENTS)
     def _only_if_carried(self, value: float | None, info: FieldSerializationInfo) -> Amount | None:
-        """What is written follows the rule that ``Metric.of`` has for what is shown."""
+        """What is written follows the same rule as what ``Metric.of`` shows."""
         return value if self.carries(_PERCENTS[info.field_name]) else None
 
     def percentiles(self) -> dict[float, float]:
-        """Seconds by per cent, in order: those that are known and that enough I/Os carry."""
-        known = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
-        return {percent: seconds for percent, seconds in known.items() if seconds is not None}
+        """Seconds by per cent, in order: the percentiles that are known and for which there are enough I/Os."""
+        carried = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
+        return {percent: seconds for percent, seconds in carried.items() if seconds is not None}
 
     def carries(self, percent: float) -> bool:
-        """Whether enough I/Os took longer than a percentile; also where they are not counted."""
+        """Whether enough I/Os took longer than a percentile; true where I/Os are not counted."""
         count = sum(self.latency_buckets.values()) if self.latency_buckets else self.ios
         return count is None or is_carried(count, percent)
 
 
 class Seconds(Model):
-    """How the whole seconds of a run are spread, the ramp left out: all nodes and flows together."""
+    """How the full seconds of a run are distributed, without the ramp: all nodes and flows together."""
 
     metric: Literal["iops", "bandwidth_bytes"]
     count: int
@@ -123,20 +123,20 @@ class Seconds(Model):
     mean: Amount
     greatest: Amount
     stddev: Amount
-    """The standard deviation of a sample: divided by one less than their number."""
+    """The standard deviation of a sample: divided by the number of seconds less one."""
 
 
 class Summary(Model):
-    """Read and write apart; null where the run had none of it."""
+    """What a run did: reads and writes apart; null where it had none of them."""
 
     read: Total | None = None
     write: Total | None = None
     other: dict[Name, Total] = Field(default_factory=dict, exclude_if=lambda other: not other)
-    """What was done beside reads and writes, by the tool's name for it; left out where nothing."""
+    """What was done beside reads and writes, by the tool's name for it; left out where there was nothing."""
 
     @property
     def flows(self) -> dict[str, Total]:
-        """All that was done, by name: ``read``, ``write``, then the others."""
+        """All flows by name: ``read``, ``write``, then the others."""
         return flows_of(self.read, self.write, self.other)
 
 
@@ -146,16 +146,16 @@ class DiskUse(Model):
     name: Name
     utilisation_percent: float
     read_ios: int | None = None
-    """Of the whole machine and with the ramp, as all that follow; null where the tool does not report it."""
+    """Reads of the whole machine, ramp included, as are all figures below; null where the tool does not report them."""
     write_ios: int | None = None
     read_merges: int | None = None
     """Requests that were merged into a neighbour."""
     write_merges: int | None = None
     read_wait_seconds: Amount | None = None
-    """The waiting times of all reads, added up: several that wait at once count each."""
+    """The waiting times of all reads, added up: several that wait at the same time all count."""
     write_wait_seconds: Amount | None = None
     queue_seconds: Amount | None = None
-    """The same of all requests, as the kernel keeps it."""
+    """The waiting times of all requests, added up by the kernel."""
 
 
 class JobResult(Model):
@@ -163,11 +163,11 @@ class JobResult(Model):
 
     job: Name
     image: Annotated[Name | None, NamesOf("image")] = None
-    """The one that it worked on; null where jobs have none of their own."""
+    """The image that the job worked on; null where jobs have none of their own."""
     group: Name | None = Field(default=None, exclude_if=lambda group: group is None)
-    """What it is compared within, such as the device class of an OSD; left out where it is compared with none."""
+    """The group within which the job is compared, such as the device class of an OSD; left out where there is none."""
     place: Annotated[Name | None, NamesOf("node")] = Field(default=None, exclude_if=lambda place: place is None)
-    """Where it is, in words: host and device of an OSD; left out where that says nothing."""
+    """Where the job ran, in words: host and device of an OSD; left out where that says nothing."""
     summary: Summary
 
 
@@ -179,9 +179,9 @@ class NodeResult(Model):
     error: Line | None = None
     command: Name
     started_seconds: Elapsed | None = None
-    """When the benchmark began, after that of the first node."""
+    """When the benchmark began, in seconds after that of the first node."""
     ended_seconds: Elapsed | None = None
-    """When it ended, by the same clock."""
+    """When the benchmark ended, by the same clock."""
     summary: Summary = Field(default_factory=Summary)
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
@@ -190,6 +190,6 @@ class NodeResult(Model):
     """Per cent of the I/Os that were submitted with so many in flight, by the first of each range, as fio has them:
     ``1``, ``2``, ``4``, ``8``, ``16``, ``32``, ``>=64``. Empty where it was not measured."""
     latency_shares: tuple[LatencyShare, ...] = Field(default=(), exclude_if=lambda shares: not shares)
-    """Of the latency from begin to completion; left out where the histogram is kept, or nothing is known."""
+    """Shares of I/Os by latency from begin to completion; left out where the histogram is kept, or nothing is known."""
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()

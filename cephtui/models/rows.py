@@ -21,23 +21,23 @@ class SessionRow(Model):
     path: str
     created_at: AwareDatetime | None = None
     last_at: AwareDatetime | None = None
-    """When its newest run began, or the session itself where that is later: the latest of all is ``last``."""
+    """When its newest run began, or the session itself if that was later: ``last`` is the session with the latest."""
     runs: int = 0
     presets: tuple[Name, ...] = ()
     outcomes: dict[Name, int] = Field(default_factory=dict)
     cluster: Line | None = None
-    """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
+    """The version of the cluster that its last run asked, ``ceph 16.2.15``; null where none did."""
     nodes: Annotated[tuple[Name, ...], NamesOf("node")] = ()
-    """Their names, in the order in which they came into use."""
+    """The names of its nodes, in the order in which they came into use."""
     targets: Annotated[tuple[Name, ...], NamesOf("target")] = ()
-    """Of its runs, in the order in which they came into use."""
+    """The targets of its runs, in the order in which they came into use."""
     validity: dict[Name, int] = Field(default_factory=dict)
     """How many of the runs that have ended are ``VALID``, ``SUSPECT`` and ``INVALID``."""
     best_read_iops: float | None = None
-    """The greatest of its runs that ended ``ok``, as the three below; null where none has measured it."""
+    """The greatest of its runs that ended ``ok``, as are the three figures below; null where none has measured it."""
     best_write_iops: float | None = None
     best_read_bandwidth_bytes: float | None = None
-    """A second."""
+    """Bytes per second."""
     best_write_bandwidth_bytes: float | None = None
     note: Line = ""
     tags: tuple[Line, ...] = ()
@@ -56,11 +56,11 @@ class ImportedFile(Model):
     schema_version: int = SCHEMA_VERSION
     path: Line
     session: Name | None = None
-    """Null where nothing was read, or saved."""
+    """The session with its runs; null where nothing was read, or saved."""
     runs: tuple[int, ...] = ()
-    """Their numbers in the session."""
+    """The numbers of its runs in the session."""
     problem: Line | None = None
-    """Why there are none."""
+    """Why it has no runs."""
 
 
 class ImportedPart(Model):
@@ -70,16 +70,16 @@ class ImportedPart(Model):
     schema_version: int = SCHEMA_VERSION
     path: Line
     line: int | None = None
-    """Its first, from 1; null where it is the whole file."""
+    """The number of its first line, from 1; null where it is the whole file."""
     last_line: int | None = None
     heading: Line | None = None
-    """What it stands under in the file."""
+    """The heading above it in the file."""
     what: Line = ""
     """``fio text``, ``rados bench write``, ``iperf3 output``; empty where that is not known."""
     runs: tuple[int, ...] = ()
-    """Their numbers in the session."""
+    """The numbers of its runs in the session."""
     problem: Line | None = None
-    """Why there are none, or what is wrong with them."""
+    """Why it has no runs, or what is wrong with them."""
     lost: bool = False
     """Whether it has figures that were not imported, or can't be read."""
 
@@ -94,7 +94,7 @@ class PresetRow(Model):
     description: Line = ""
     tool: Name = ""
     key: int | None = None
-    """In the console."""
+    """The key that runs it in the console."""
     group: Line = ""
     """The heading under which it is listed."""
     user: bool = False
@@ -112,12 +112,12 @@ class SuiteStepRow(Model):
     options: dict[Name, OptionValue | list[OptionValue]]
     repeats: int
     each: Literal["node"] | None
-    """``node`` where it is run on each node in turn; null on all at once."""
+    """``node`` where the step runs on each node in turn; null where it runs on all at once."""
     targets: tuple[Name, ...]
-    """The kinds of targets that it may use, by what their names begin with."""
+    """The kinds of targets that the step may use, by what their names begin with."""
     expect: tuple[Line, ...]
     optional: bool
-    """Whether it is left out where no target for it is named."""
+    """Whether the step is left out where no target for it is named."""
 
 
 class SuiteRow(Model):
@@ -133,9 +133,9 @@ class SuiteRow(Model):
     """True where the file is the user's own, not the package's."""
     path: Name = ""
     runs: int = 0
-    """On one node, and one target of each kind."""
+    """How many runs it has on one node, with one target of each kind."""
     duration_seconds: float = 0.0
-    """Of these runs, without prefill."""
+    """How long these runs take, without prefill."""
     steps: tuple[SuiteStepRow, ...] = ()
     error: Line | None = None
 
@@ -148,15 +148,15 @@ class NodeRow(Model):
     node: Name
     host: Name | None = None
     ready: bool = False
-    """Whether it can be used: it is reached, and has no ``problems``."""
+    """Whether the node can be used: it is reached, and has no ``problems``."""
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
     cluster: Line | None = None
-    """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
+    """The cluster's health as asked from there, or why it can't be asked; null without Ceph's programs."""
     problems: tuple[Line, ...] = ()
-    """Each with the next step: the command that installs what is missing."""
+    """What makes it unusable, each with the next step: the command that installs what is missing."""
     lacking: tuple[Line, ...] = ()
-    """What can't be used there either and is not needed, each with the next step."""
+    """What is missing and not needed, each with the next step."""
     tools: tuple[ToolRow, ...] = ()
     disks: tuple[Disk, ...] = ()
     nics: tuple[Nic, ...] = ()
@@ -193,13 +193,13 @@ class FindingKindRow(Model):
     topic: Name
     """``measurement``, ``data``, ``client``, ``cluster`` or ``record``."""
     observed: tuple[Line, ...]
-    """Examples of its text."""
+    """Examples of the finding's text."""
     why: Line
-    """Why it matters for the figures."""
+    """Why the finding matters for the figures."""
     cure: Line
     """What to do."""
     source: Line
-    """Where documentation says so; empty where none does."""
+    """The documentation that says so; empty where there is none."""
 
 
 class Difference(Model):
@@ -211,7 +211,7 @@ class Difference(Model):
     """``run``, ``option``, ``nodes``, the name of a node, ``cephtui``, ``finding`` or ``cluster``."""
     name: Name
     left: Name
-    """As text with its unit; ``-`` where it is not known."""
+    """The value as text with its unit; ``-`` where it is not known."""
     right: Name
 
 
@@ -223,22 +223,22 @@ class Figure(Model):
     direction: Name
     """``read``, ``write``, or the name of another flow."""
     name: Name
-    """As in the figures of a run: ``latency_p99_seconds``."""
+    """The figure's name as in the figures of a run: ``latency_p99_seconds``."""
     tool: Name = ""
-    """What all runs were measured with; empty where they have several."""
+    """The tool that measured all runs; empty where there were several."""
     left: float | None
-    """Of several runs the geometric mean."""
+    """The value; of several runs the geometric mean."""
     right: float | None
     change_fraction: float | None
-    """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
+    """The change from left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
     same_load: bool = True
-    """Whether both sides measured the same operations; of others the change means nothing."""
+    """Whether both sides measured the same operations; otherwise the change means nothing."""
     shown: Literal["more", "less"] | None = None
-    """What the runs that count show right to be, with 95 % confidence; null where neither is shown."""
+    """What the runs that count show right to be, with 95 % confidence; null where they show neither."""
     better: Literal["better", "worse", "same"] | None
     """Whether the change is an improvement; null where that can't be concluded from the runs."""
     left_spread: tuple[float, float] | None = None
-    """The least and the greatest of several runs; null for a single one."""
+    """The least and the greatest value of several runs; null for a single one."""
     right_spread: tuple[float, float] | None = None
     left_findings: tuple[Name, ...] = ()
     """Codes of the findings that limit what this figure means."""
@@ -252,18 +252,18 @@ class MatrixCell(Model):
     schema_version: int = SCHEMA_VERSION
     session: Name
     step: Line
-    """What it is called in the suite, or the preset."""
+    """The step's name in the suite, or the preset."""
     options: dict[Name, OptionValue]
-    """Those that set it apart from the other points of its step."""
+    """The options that distinguish it from the other points of its step."""
     turn: int
-    """1; 2 and more where the same was run again in another batch."""
+    """1; 2 and more where the same step was run again in another batch."""
     target: Name
     nodes: tuple[Name, ...]
-    """That ran it together."""
+    """The nodes that ran it together."""
     direction: Name
     """``read``, ``write``, or the name of another flow; empty before the first result."""
     name: Name
-    """Of the figure that its preset is about, as in the figures of a run: ``iops``; empty before the first result."""
+    """The figure that its preset is about, as in the figures of a run: ``iops``; empty before the first result."""
     value: float | None
     """The geometric mean of the runs that ended well; null without any."""
     least: float | None
@@ -277,13 +277,13 @@ class MatrixCell(Model):
     state: Name
     """``waiting``, ``running``, or the outcome."""
     runs: tuple[int, ...]
-    """Their numbers, however they ended."""
+    """The numbers of its runs, however they ended."""
     findings: tuple[Name, ...] = ()
     """Codes of the findings that limit what the figure means."""
     slower_fraction: float | None = None
-    """How far it is off the median of its row, where it is clearly the slowest node there."""
+    """How far the cell is below the median of its row, where it is clearly the slowest node there."""
     slowest_within: dict[Name, float] = Field(default_factory=dict)
-    """The same of a node or an OSD that is clearly slower than the others in its own runs, by the name."""
+    """How far a node or an OSD is below the others in its own runs, where it is clearly slower, by its name."""
 
 
 class LinkRow(Model):
@@ -293,22 +293,22 @@ class LinkRow(Model):
     schema_version: int = SCHEMA_VERSION
     session: Name
     network: Name
-    """Of the cluster: ``public`` or ``cluster``; empty where an address was typed."""
+    """The cluster's network, ``public`` or ``cluster``; empty where an address was typed."""
     both: bool
     """Whether the other direction was loaded at the same time."""
     source: Name
     """The node that sends."""
     destination: Name
     bandwidth_bytes: float
-    """Bytes a second, the geometric mean of the runs."""
+    """Bytes per second, the geometric mean of the runs."""
     retransmits: int | None
-    """Of the run with the most; null where they were not counted."""
+    """The retransmits of the run with the most; null where they were not counted."""
     rtt_seconds: float | None
     """The mean of the runs; null where it is not known."""
     runs: tuple[int, ...]
-    """Their numbers."""
+    """The numbers of its runs."""
     slowest: bool
-    """Whether it is the slowest of several that were measured alike."""
+    """Whether the link is the slowest of several that were measured alike."""
 
 
 class Estimated(Model):
@@ -317,7 +317,7 @@ class Estimated(Model):
     value: float
     """The geometric mean."""
     low: float | None = None
-    """Of the 95 % interval; null for a single run."""
+    """The lower end of the 95 % interval; null for a single run."""
     high: float | None = None
     runs: int
 
@@ -332,18 +332,18 @@ class CurvePointRow(Model):
     axis: Name
     """What was varied: the name of an option, ``target``, ``nodes`` or ``marks``."""
     place: Name
-    """Where on the axis, as it was typed: ``64k``."""
+    """The value on the axis, as it was typed: ``64k``."""
     place_number: float | None = None
-    """The same as a number, a size in bytes; null where it is none."""
+    """The value on the axis as a number, a size in bytes; null where it is none."""
     series: Name = ""
-    """What sets its curve apart from the others; empty for the only one."""
+    """What distinguishes its curve from the others; empty for the only one."""
     direction: Name
     runs: tuple[int, ...]
     in_flight: int | None = None
-    """I/Os at once, of all jobs and nodes; null where it is not known."""
+    """I/Os in flight at once, of all jobs and nodes; null where that is not known."""
     figures: dict[Name, Estimated]
     findings: tuple[Name, ...] = ()
-    """Codes of what limits the figures of any of the runs."""
+    """Codes of findings that limit the figures of any of the runs."""
 
 
 class KneeRow(Model):
@@ -359,16 +359,16 @@ class KneeRow(Model):
     """False where the curve still rises at its end, is flat from its beginning, rises by no more than chance, or its
     points are not in order."""
     in_flight: float | None = None
-    """At the knee, at a whole depth; null where that is not known."""
+    """The depth at the knee, a whole number; null where it is not known."""
     between: tuple[int, int] | None = None
-    """The I/Os in flight of the measured points around it, where these are more than 4 times apart."""
+    """The depths of the measured points around the knee, where these are more than 4 times apart."""
     low: float | None = None
-    """Of its 95 % interval; null where nothing was measured twice."""
+    """The lower end of the knee's 95 % interval; null where nothing was measured twice."""
     high: float | None = None
     peak_iops: float
     """The geometric mean of the points near the greatest."""
     working_iops: float | None = None
-    """80 % of the peak; null without a knee, as the two below."""
+    """80 % of the peak; null without a knee, as are the two below."""
     working_latency_seconds: float | None = None
     working_latency_p99_seconds: float | None = None
     text: Line

@@ -17,7 +17,7 @@ from cephtui.models.samples import ClusterSample, Sample
 from cephtui.printable import one_line
 
 Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
-"""``SUSPECT`` runs count, and a finding limits figures of them; ``INVALID`` ones do not count."""
+"""``SUSPECT`` runs count, with findings that limit some of their figures; ``INVALID`` runs do not count."""
 
 
 class Run(Model):
@@ -30,43 +30,43 @@ class Run(Model):
     batch: Name
     repeat: int = 1
     step: int | None = None
-    """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
+    """The ``number`` of the step in its plan; null where an earlier cephtui has written the run."""
     promise: Promise | None = Field(default=None, exclude_if=lambda promise: promise is None)
-    """What was expected of it when it began; left out where nothing was."""
+    """The figures that were expected when the run began; left out where none were."""
     preset: Name
     tool: Name
     target: Annotated[Name, NamesOf("target")]
     options: dict[Name, OptionValue]
     edited: tuple[Name, ...] = Field(default=(), exclude_if=lambda edited: not edited)
-    """The options that are not as the preset has them; left out where all are, and where that is not known."""
-    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda asked: not asked)
-    """As they were asked for, the options that are others on this kind of target; left out where none are."""
+    """The names of options that are not as the preset has them; left out where all are, or where that is not known."""
+    asked: dict[Name, OptionValue] = Field(default_factory=dict, exclude_if=lambda options: not options)
+    """The values that were asked for of options that have others on this kind of target; left out where none have."""
     other_options: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda options: not options)
-    """Of an imported run, options that no preset can have, as they were given; left out where there are none."""
+    """Options of an imported run that no preset can have, as they were given; left out where there are none."""
     has_all_options: bool = Field(default=False, exclude_if=lambda has_all: not has_all)
-    """Of an imported run, whether no other options were given than these, so that the others have the tool's defaults;
-    left out where that is not known. Of one that cephtui has measured it is so."""
+    """Whether ``options`` has all that were given, so that the others have the tool's defaults: for an imported run.
+    Left out where that is not known. It is so for a run that cephtui has measured."""
     span_bytes: int = Field(default=0, exclude_if=lambda nbytes: not nbytes)
-    """The part of the target that it could use on each node; left out where that is not known."""
+    """The part of the target that the run could use on each node; left out where that is not known."""
     outcome: Outcome | None = None
     error: Line | None = None
     command: Name
-    """On the first node; ``nodes`` has that of each."""
+    """The command on the first node; ``nodes`` has that of each."""
     cephtui_version: Line | None = None
     user: Line | None = Field(default=None, exclude_if=lambda user: user is None)
-    """Who has measured it; left out where that is not known."""
+    """The user who has measured it; left out where that is not known."""
     imported_from: Annotated[Line | None, NamesOf("path")] = Field(default=None, exclude_if=lambda file: file is None)
-    """The file that it was read from; left out of a run that cephtui has measured."""
+    """The file that the run was read from; left out of a run that cephtui has measured."""
     heading: Line | None = Field(default=None, exclude_if=lambda heading: heading is None)
-    """What it stood under in the document that it was imported from; left out where there was nothing."""
+    """The heading above it in the document that it was imported from; left out where there was none."""
     started_at: AwareDatetime
     is_dated: bool = Field(default=True, exclude_if=lambda is_dated: is_dated)
-    """Whether ``started_at`` is when it began. Of an imported log without a date it is when its file was last written:
-    no later than that the run had ended. Left out where true."""
+    """Whether ``started_at`` is when the run began. For an imported log without a date it is when the file was last
+    written: the run had ended by then. Left out where true."""
     duration_seconds: Elapsed = 0.0
     """From the start of preparing to the end of the last node."""
     start_spread_seconds: Elapsed | None = None
-    """Between the first node's start and the last's; null for a single node."""
+    """The time between the starts of the first node and of the last; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
     environment: Annotated[dict[Name, NodeEnvironment], NamesOf("node")] = Field(
@@ -74,7 +74,7 @@ class Run(Model):
     )
     summary: Summary = Field(default_factory=Summary)
     seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
-    """Left out where it is not known."""
+    """The distribution of its seconds; left out where it is not known."""
     nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
 
     @computed_field  # type: ignore[prop-decorator]
@@ -96,9 +96,9 @@ class Mark(Model):
     schema_version: int = SCHEMA_VERSION
     at: AwareDatetime
     run: int | None = None
-    """The run in progress then; null between two runs."""
+    """The number of the run in progress; null between two runs."""
     elapsed_seconds: Elapsed | None = None
-    """In the run, from the release of the benchmark; null before."""
+    """Seconds since the release of the benchmark; null before it."""
     text: Line
 
 
@@ -110,7 +110,7 @@ class NodeEnded(Model):
     run: int
     node: Annotated[Name, NamesOf("node")]
     elapsed_seconds: Elapsed | None = None
-    """From the release of the benchmark; null where that node's benchmark never began."""
+    """Seconds since the release of the benchmark; null where that node's benchmark never began."""
     outcome: Outcome
     error: Line | None = None
 
@@ -123,7 +123,7 @@ class Notice:
     text: str
 
     def __post_init__(self) -> None:
-        """The text may contain output of nodes."""
+        """Make the text safe for a terminal, since it may contain output of nodes."""
         object.__setattr__(self, "text", one_line(self.text))
 
 

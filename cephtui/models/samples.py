@@ -15,12 +15,12 @@ _T = TypeVar("_T")
 
 
 def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
-    """All that a run did, by name: reads first, then writes."""
+    """All flows of a run by name: reads first, then writes."""
     return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
 
 
 GRID_BUCKETS = 1856
-"""Of the latency grid."""
+"""The number of buckets of the latency grid."""
 BUCKETS_ABOUT = (
     "Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below 128 holds i "
     "nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from (64 + i % 64) * 2**e on. There are "
@@ -37,7 +37,7 @@ class Interval:
     bytes: int
     iops: float | None
     bandwidth_bytes: float | None
-    """Bytes per second; null for what moves none, such as a flush."""
+    """Bytes per second; null for what moves no bytes, such as a flush."""
     latency_mean_seconds: float | None = None
     """Mean completion latency; null where nothing completed or the tool measured none."""
     latency_p99_seconds: float | None = None
@@ -51,7 +51,7 @@ class Interval:
     """Round-trip time as TCP has measured it, the mean of all streams; left out where it is not known."""
 
     def carries(self, percent: float) -> bool:
-        """A second is drawn with the percentile that it has, however few I/Os that rests on."""
+        """True: a second is drawn with the percentile that it has, however few I/Os that rests on."""
         return True
 
 
@@ -64,7 +64,7 @@ class JobSample:
     ios: int | None
     bytes: int
     seconds: float
-    """How long it took for that."""
+    """How long the job took."""
     group: Annotated[str, Field(description="What it is compared within, such as the device class of an OSD.")] = ""
     place: Annotated[str, Field(description="Where it is, in words.")] = ""
 
@@ -100,7 +100,7 @@ class Sample:
 
     @property
     def flows(self) -> dict[str, Interval]:
-        """All that was done, by name: ``read``, ``write``, then the others."""
+        """All flows by name: ``read``, ``write``, then the others."""
         return flows_of(self.read, self.write, self.other)
 
 
@@ -118,19 +118,19 @@ class ClusterSample(Model):
     osds_up: int | None = None
     osds_in: int | None = None
     osds_down: tuple[Name, ...] | None = None
-    """Their names; null where that is not known, as in sessions of earlier versions."""
+    """The names of OSDs that are down; null where they are not known, as in sessions of earlier versions."""
     osds_out: tuple[Name, ...] | None = None
     checks: dict[Name, Line] = Field(default_factory=dict)
     """What health complains of, by the code of the check; what is muted is left out."""
     flags: tuple[Name, ...] = ()
-    """Of the whole cluster: ``noout``."""
+    """The flags of the whole cluster: ``noout``."""
     slow_ops: int | None = None
     monitors: int | None = None
     monitors_in_quorum: int | None = None
     pools: int | None = None
     pg_states: dict[Name, int] = Field(default_factory=dict)
     degraded_ratio: float | None = None
-    """0 to 1, of all object copies."""
+    """The fraction of all object copies that are degraded."""
     misplaced_ratio: float | None = None
     client_iops: float | None = None
     client_bandwidth_bytes: float | None = None

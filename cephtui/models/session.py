@@ -16,7 +16,7 @@ class Session(Model):
     session: Name
     created_at: AwareDatetime
     cephtui_version: Line
-    """Of the program that made the session; each run has its own."""
+    """The version of the program that made the session; each run has its own."""
 
 
 def _distinct(tags: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,14 +12,14 @@ Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", 
 Answer: TypeAlias = Literal["met", "not met", "undecided"]
 Lack: TypeAlias = Literal["a run", "completions", "the same load", "runs"]
 JUDGED_RUNS = 3
-"""Fewer on a side are shown and not judged."""
+"""Runs that a side needs to be judged; fewer are only shown."""
 
 
 class LeftOut(Model):
     """A run that takes no part in a verdict, or a limit of one that does."""
 
     run: Name
-    """``tuning/3``."""
+    """The run's name: ``tuning/3``."""
     why: Line
 
 
@@ -29,74 +29,75 @@ class Verdict(Model):
     event: Literal["verdict"] = "verdict"
     schema_version: int = SCHEMA_VERSION
     at: AwareDatetime
-    """When it was given."""
+    """When the verdict was given."""
     before: tuple[Name, ...]
     """The runs that take part: ``tuning/1``."""
     after: tuple[Name, ...]
     in_order: bool = True
-    """Whether ``before`` and ``after`` are so in time, or in turns; false where two sides were named in another order:
-    then nothing changed from the one to the other."""
+    """Whether ``before`` and ``after`` are in the order of time, or in turns. False where two sides were named in
+    another order: then nothing changed from the one to the other."""
     same_load: bool = True
-    """Whether both sides measured the same operations; of others there is no verdict on a change."""
+    """Whether both sides measured the same operations; otherwise there is no verdict on a change."""
     preset: Name
     tool: Name = ""
-    """What all runs were measured with; empty where they have several, or none is known."""
+    """The tool that measured all runs; empty where there were several, or none is known."""
     direction: Name
     """``read``, ``write``, or the name of another flow."""
     figure: Name
-    """As in the figures of a run: ``latency_p99_seconds``."""
+    """The figure's name as in the figures of a run: ``latency_p99_seconds``."""
     left: float | None
     """The geometric mean of the runs before; null where none has the figure."""
     right: float | None
     spread: tuple[float | None, float | None] = (None, None)
-    """Of the runs before and of those after: coefficient of variation; null for fewer than two."""
+    """The coefficients of variation of the runs before and after; null for fewer than two runs."""
     run_seconds: float | None = None
-    """How long one of these runs takes, all of it."""
+    """How long one of these runs takes, prefill included."""
     ratio: float | None = None
     interval: tuple[float, float] | None = None
-    """Where the true ratio lies with ``confidence``; null for fewer than two runs on a side."""
+    """The interval of the true ratio with ``confidence``; null for fewer than two runs on a side."""
     confidence: float
-    """Two-sided, between 0 and 1, over all ``looks_most`` looks."""
+    """The two-sided confidence, between 0 and 1, over all ``looks_most`` looks."""
     nominal_confidence: float
-    """Of this look alone: what the interval is computed with."""
+    """The confidence of this look alone, with which the interval is computed."""
     looks: int = 1
-    """How many looks at the growing sides this is."""
+    """The number of this look at the growing sides."""
     looks_most: int = 1
     method: Literal["welch", "paired"] = "welch"
     degrees_of_freedom: float | None = None
     word: Word = "no verdict"
     differs: Literal["slower", "faster"] | None = None
-    """Where all figures that decide show together that this one has changed (Holm 1979); null for one that does not
-    decide."""
+    """How this figure has changed, where all figures that decide show it together (Holm 1979); null for a figure that
+    does not decide."""
     same_percent: float
     require_percent: float
     met: bool | None = None
-    """Whether at least ``require_percent`` is shown; false where the contrary is; null where neither is."""
+    """Whether at least ``require_percent`` is shown; false where the contrary is shown; null where neither is."""
     p_met: float | None = None
-    """How likely at least this result would be, were the true ratio just the required one."""
+    """The probability of at least this result if the true ratio were exactly the required one."""
     p_same: float | None = None
-    """How likely at least this difference, either way, would be if nothing had changed."""
+    """The probability of at least this difference, in either direction, if nothing had changed."""
     p_same_together: float | None = None
-    """The same corrected for the number of figures that are judged together; null for one that does not decide."""
+    """``p_same`` corrected for the number of figures that are judged together; null unless it decides."""
     p_beyond: float | None = None
-    """How likely at least this result would be, were the true change just what counts as the same; null unless it is
-    better or worse by its own interval."""
+    """The probability of at least this result if the true change were exactly what counts as the same; null unless the
+    figure is better or worse by its own interval."""
     detectable_fraction: float | None = None
-    """The least fall that would be seen with about 80 % power, if the runs are spread as these are, as a fraction of
-    before; ``f / (1 - f)`` is the least rise."""
+    """The least fall, as a fraction of before, that would be seen with about 80 % power if the runs are spread as these
+    are; ``f / (1 - f)`` is the least rise."""
     runs_needed: int | None = None
-    """A side, about, for a decision with 80 % power; null where it is decided, or more than can be made."""
+    """How many runs a side needs for about 80 % power; null where it is decided, or too many are needed."""
     runs_needed_if_same: int | None = None
-    """The same if nothing had changed, where the estimated change lies too near to what is required."""
+    """How many runs a side needs if nothing had changed, where the estimated change is too near to what is required."""
     predicted: tuple[float, float] | None = None
-    """Where a further run before would lie, with ``confidence``; for a single run after."""
+    """The interval, with ``confidence``, of a further run before; given where there is a single run after."""
     decides: bool = True
-    """Whether the answer of the check rests on it."""
+    """Whether the answer of the check depends on this figure."""
 
     @property
     def lacks(self) -> Lack | None:
-        """Why it is not judged: a side has no run that counts, a run completed nothing, the sides measured other
-        operations, or there are too few runs; None where it is judged."""
+        """Why the figure is not judged; None where it is: a side has no run that counts, a run completed nothing, the
+        sides measured other operations, or there are too few runs.
+        """
         fewest = min(len(self.before), len(self.after))
         if not fewest:
             return "a run"
@@ -108,7 +109,7 @@ class Verdict(Model):
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is a comparison: of runs enough of one load on both sides, none of which completed nothing.
+        """Whether it is a comparison: both sides have enough runs of the same load, none of which completed nothing.
 
         What its interval shows is another matter: "no verdict" is a result of one that was judged.
         """
@@ -124,13 +125,13 @@ class Conclusion(Model):
     answer: Answer
     exit_code: int
     changed: tuple[Line, ...] = ()
-    """What was seen to differ between the sides, other than their figures: options, settings, versions."""
+    """Differences that were seen between the sides, other than their figures: options, settings, versions."""
     noted: tuple[Line, ...] = ()
-    """What the user noted as changed, in the words of marks, or as the command that was run. In sessions of earlier
+    """What the user noted as changed, in the words of marks, or the command that was run. In sessions of earlier
     versions it is in ``changed``."""
     left_out: tuple[LeftOut, ...] = ()
     """Runs that take no part, and why."""
     limited: tuple[LeftOut, ...] = ()
     """Runs that take part although a finding limits what their figures mean."""
     notes: tuple[Line, ...] = ()
-    """What a reader of the verdicts has to know besides."""
+    """Other things that a reader of the verdicts has to know."""

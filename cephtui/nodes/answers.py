@@ -10,21 +10,22 @@ from typing import Protocol
 from cephtui.printable import one_line, shortened
 
 ANSWER_MOST_BYTES = 64 << 20
-"""Of a short command: the PGs of the largest clusters are a quarter of it."""
+"""Bytes of the longest answer of a short command: the PGs of the largest clusters are a quarter of it."""
 
 
 class EndlessAnswer(Exception):
     """A short command prints more than any answer is long."""
 
     @staticmethod
-    def of(argv: Sequence[str]) -> str:
-        """The error for the user."""
+    def message(argv: Sequence[str]) -> str:
+        """The error text for the user."""
         most = f"{ANSWER_MOST_BYTES >> 20} MiB"
-        return f"more than {most} came from {named(argv)}: does a prefix or a login script there print without end?"
+        source = command_text(argv)
+        return f"more than {most} came from {source}: does a prefix or a login script there print without end?"
 
 
-def named(argv: Sequence[str]) -> str:
-    """A command in an error for the user, who can try it; cut where it is long."""
+def command_text(argv: Sequence[str]) -> str:
+    """A command as text for an error, for the user to try; cut where it is long."""
     return shortened(one_line(shlex.join(argv)), 60)
 
 
@@ -36,7 +37,7 @@ class Reads(Protocol):
         ...
 
 
-async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
+async def read_answer(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
     """All output of a short command on both streams; raises EndlessAnswer."""
     size = 0
 
@@ -54,5 +55,5 @@ async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
 
 
 def decoded(output: bytes) -> str:
-    """A short command's output as text, whatever it is."""
+    """The output of a short command as text, whatever bytes it has."""
     return output.decode("utf-8", "replace")

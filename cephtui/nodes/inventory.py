@@ -12,7 +12,7 @@ from cephtui.paths import packaged_text
 
 _SCRIPT = packaged_text("cephtui.nodes", "inventory.sh")
 _ROWS_MOST = 20_000
-"""A node with more disks, partitions or interfaces is none."""
+"""More lines than any node has disks, partitions and interfaces."""
 _SPEED_UNIT = 1_000_000
 """Bits per second in the kernel's unit; it has -1, or nothing, where it does not know."""
 _WHOLE = re.compile(r"[0-9]{1,20}")
@@ -27,7 +27,7 @@ Rows = Mapping[str, Sequence[Sequence[str]]]
 
 
 def inventory_argv(sys: str = "/sys", ceph: str = "/var/lib/ceph") -> tuple[str, ...]:
-    """A command that reports an Inventory; it only reads. ``sys`` and ``ceph`` are where those trees are."""
+    """The command that reports an Inventory; it only reads. ``sys`` and ``ceph`` are where those trees are."""
     return ("bash", "-c", _SCRIPT, "cephtui-inventory", sys, ceph)
 
 
@@ -88,5 +88,5 @@ def _nics(rows: Rows) -> Iterable[Nic]:
                     bits_per_second=_SPEED_UNIT * int(speed) if _is_whole(speed) and int(speed) else None,
                     mtu=int(mtu) if _is_whole(mtu) else None,
                     members=tuple(members.split()),
-                    addresses=tuple(each[1] for each in rows.get("address", ()) if len(each) == 2 and each[0] == name),
+                    addresses=tuple(row[1] for row in rows.get("address", ()) if len(row) == 2 and row[0] == name),
                 )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named
+from cephtui.nodes.answers import EndlessAnswer, command_text, decoded, read_answer
 from cephtui.nodes.asyncio_private import transport_of
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, TransportError
 from cephtui.nodes.watched import WatchedProcess, until_ready, watchdog_argv
@@ -20,7 +20,7 @@ _Begun = TypeVar("_Begun", bound=tuple[asyncio.SubprocessTransport, object])
 
 
 class _LocalPipes(asyncio.SubprocessProtocol):
-    """Passes on asyncio's events of a process, and is the channel to it."""
+    """The channel to a process, and the receiver of asyncio's events of it."""
 
     def __init__(self, command: Command) -> None:
         self.process = WatchedProcess(self, command)
@@ -90,12 +90,13 @@ class LocalConnection:
                 if process.stdin:
                     process.stdin.write(stdin.encode())
                     process.stdin.close()
-                stdout, stderr = await answer_of(process.stdout, process.stderr)
+                stdout, stderr = await read_answer(process.stdout, process.stderr)
                 await process.wait()
         except TimeoutError:
-            raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s: {named(argv)}") from None
+            problem = f"no answer within {timeout_seconds:.0f} s: {command_text(argv)}"
+            raise TransportError(f"{self.node.name}: {problem}") from None
         except EndlessAnswer as error:
-            raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+            raise TransportError(f"{self.node.name}: {error.message(argv)}") from None
         finally:
             await _let_go(transport)
         status = process.returncode or 0
@@ -111,14 +112,12 @@ class LocalConnection:
         return pipes.process
 
     async def close(self) -> None:
-        """An event loop that ends while a process is being started waits for it for ever (Python 3.11 to 3.13: it
-        cancels the opening of the pipes, too); so a process that is being started is waited for here.
-        """
+        """Close the connection, and wait for a process that is being started."""
         async with self._starting:
             self.closed = True
 
     async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Begun]]) -> _Begun:
-        """In a session of its own, which the terminal's signals do not reach; where it is cancelled, it has ended."""
+        """Start a process in a session of its own, without the terminal's signals; it ends on cancellation."""
         try:
             async with self._starting:
                 if self.closed:
@@ -135,7 +134,7 @@ class LocalConnection:
 
 
 async def _begin(reads: bool, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
-    """A short command."""
+    """Start a short command."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
@@ -147,7 +146,7 @@ async def _begin(reads: bool, argv: Sequence[str]) -> tuple[asyncio.SubprocessTr
 
 
 async def _begin_watched(command: Command, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:
-    """A command behind its watchdog."""
+    """Start a command behind its watchdog."""
     loop = asyncio.get_running_loop()
     return await loop.subprocess_exec(lambda: _LocalPipes(command), *argv, start_new_session=True)
 

@@ -6,7 +6,7 @@ import re
 import shlex
 
 from cephtui.models import Node, NodeEnvironment
-from cephtui.nodes.shell import Shell, reason, with_programs
+from cephtui.nodes.shell import Shell, failure_reason, with_programs
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.tools import TOOLS
 
@@ -69,7 +69,7 @@ _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 _CEPH_VERSION_ARGV = ("rados", "--version")
-"""ceph itself would take eight times as long to report the same."""
+"""The command that reports Ceph's version; ``ceph`` would take eight times as long."""
 
 
 async def probe(shell: Shell) -> NodeEnvironment:
@@ -85,14 +85,14 @@ async def probe(shell: Shell) -> NodeEnvironment:
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
-    """Raises TransportError where the script, which always succeeds, did not run: the prefix has failed."""
+    """The environment in an answer. The script always succeeds: else the prefix has failed, a TransportError."""
     if answer.status == 0:
         return parse_environment(answer.stdout)
     words = node.prefix if prefix == "prefix" else node.ceph_prefix
     if not words:
-        raise TransportError(f"{node.name}: bash can't be run there: {reason(answer)}")
+        raise TransportError(f"{node.name}: bash can't be run there: {failure_reason(answer)}")
     remedy = ": allow it without a password (NOPASSWD in sudoers)" if words[:1] == ("sudo",) else ""
-    raise TransportError(f"{node.name}: {prefix} {shlex.join(words)}: {reason(answer)}{remedy}")
+    raise TransportError(f"{node.name}: {prefix} {shlex.join(words)}: {failure_reason(answer)}{remedy}")
 
 
 def _is_of_ceph(program: str) -> bool:
@@ -112,37 +112,39 @@ def _versions(node: Node) -> str:
         names.setdefault(tool.version_argv, []).append(tool.name)
     names.setdefault(_CEPH_VERSION_ARGV, []).append("ceph")
     lines = []
-    for argv, asked in names.items():
+    for argv, tools in names.items():
         lines.append(f"version=$(version {shlex.join(with_programs(node, argv))})\n")
-        lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in asked]
+        lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in tools]
     return "".join(lines)
 
 
 def parse_environment(text: str) -> NodeEnvironment:
     """The output of ``probe_argv``; a missing value, or one that is no number, stays None."""
     printed = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    known = {
+    values = {
         key: value
         for key, value in printed.items()
         if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
     }
-    missing = _under("missing.", known).items()
+    missing = _values_under("missing.", values).items()
     return NodeEnvironment.model_validate(
         {
-            **known,
-            "tools": _under("tools.", known),
-            "nic_bits_per_second": _whole_numbers(_under("nics.", known)),
-            "nic_mtu": _whole_numbers(_under("mtu.", known)),
+            **values,
+            "tools": _values_under("tools.", values),
+            "nic_bits_per_second": _whole_numbers(_values_under("nics.", values)),
+            "nic_mtu": _whole_numbers(_values_under("mtu.", values)),
             "settings": {
-                name: value[:_SETTING_MOST] for name, value in _under("settings.", known).items() if name in _SETTINGS
+                name: value[:_SETTING_MOST]
+                for name, value in _values_under("settings.", values).items()
+                if name in _SETTINGS
             },
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
     )
 
 
-def _under(prefix: str, known: dict[str, str]) -> dict[str, str]:
-    return {key.removeprefix(prefix): value for key, value in known.items() if key.startswith(prefix)}
+def _values_under(prefix: str, values: dict[str, str]) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
 
 def _whole_numbers(by_nic: dict[str, str]) -> dict[str, str]:

@@ -55,10 +55,10 @@ class ReplayProcess:
         self._released.set()
 
     def go_on(self) -> None:
-        """The recording goes on by itself."""
+        """Do nothing, since the recording goes on by itself."""
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """With the times of the recording, whatever the speed."""
+        """The chunks with the times of the recording, whatever the speed."""
         await self._released.wait()
         for piece in self._pieces:
             due = self.released_at + piece.elapsed_seconds / self._speed

@@ -24,15 +24,15 @@ class Shell(Protocol):
 
     @property
     def node(self) -> Node:
-        """Which node it is."""
+        """The node that the shell is on."""
         ...
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = ..., stdin: str = ...) -> Completed:
-        """A command to its end, where the benchmark runs; raises TransportError."""
+        """Run a command to its end, in the same place as the benchmark; raises TransportError."""
         ...
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = ...) -> Completed:
-        """A ceph, rbd or rados command, or a script of such, to its end; raises TransportError."""
+        """Run a ceph, rbd or rados command, or a script of such commands, to its end; raises TransportError."""
         ...
 
 
@@ -60,7 +60,7 @@ def _environment(node: Node, arguments: str = "") -> list[str]:
 
 
 def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """A command of Ceph's, or a script of such, with the node's Ceph access and its user."""
+    """A command of Ceph, or a script of such commands, with the node's Ceph access and its user."""
     limited = (argv[0], "--connect-timeout", "20", *argv[1:]) if argv[0] == "ceph" else tuple(argv)
     words = _environment(node, f"--id {node.ceph_id}" if node.ceph_id else "")
     return ("env", *words, *limited) if words else limited
@@ -83,12 +83,12 @@ class NodeShell:
         )
 
 
-def reason(failed: Completed) -> str:
+def failure_reason(failed: Completed) -> str:
     """The last line of a failed command's stderr, preferably none of its libraries' logs.
 
     An indented line continues the one before: mount(8) ends with one that says where there may be more.
     """
     printed = [line.strip() for line in failed.stderr.splitlines() if not line[:1].isspace()]
     lines = spoken(failed.stderr)
-    own = [line for line in lines if line in printed]
-    return one_line((own or lines)[-1]).rstrip(" :") if lines else f"status {failed.status}, no reason given"
+    program_lines = [line for line in lines if line in printed]
+    return one_line((program_lines or lines)[-1]).rstrip(" :") if lines else f"status {failed.status}, no reason given"

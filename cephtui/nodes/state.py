@@ -20,7 +20,7 @@ class NodeState:
     """A node that is ready, or has a problem, or a question to the user."""
 
     node: Node
-    """With the Ceph access that was found on it."""
+    """The node with the Ceph access that was found on it."""
     environment: NodeEnvironment | None = None
     round_trip_seconds: float = 0.0
     problem: str | None = None
@@ -48,13 +48,13 @@ def diagnosis(
     problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
     tools: list[ToolRow] = []
     if environment:
-        found = {name: tool.check_version(environment.tools.get(name), node.programs) for name, tool in TOOLS.items()}
-        lacking = {name: problem for name, problem in found.items() if problem}
+        by_tool = {name: tool.check_version(environment.tools.get(name), node.programs) for name, tool in TOOLS.items()}
+        lacking = {name: problem for name, problem in by_tool.items() if problem}
         tools = [
             ToolRow(
                 tool=name, version=environment.tools.get(name), problem=problem, presets=tuple(presets.get(name, ()))
             )
-            for name, problem in found.items()
+            for name, problem in by_tool.items()
         ]
         if not needed and len(lacking) == len(TOOLS):
             needed = TOOLS

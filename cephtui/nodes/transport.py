@@ -12,7 +12,7 @@ from cephtui.models import Node
 from cephtui.tools.base import Stream
 
 COMMAND_SECONDS = 60.0
-"""Bound of a short command."""
+"""Seconds that a short command may take."""
 
 
 class TransportError(Exception):
@@ -20,7 +20,7 @@ class TransportError(Exception):
 
 
 class TurnedAway(TransportError):
-    """The server has hung up before the login: it may be busy, and let us in another time."""
+    """The server has hung up before the login: it may be busy, and accept another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Chunk:
 
     stream: Stream
     time: float
-    """The console's monotonic clock."""
+    """The time on the console's monotonic clock."""
     data: bytes
 
 
@@ -39,10 +39,10 @@ class Question:
 
     node: str
     key: str
-    """Names the answer in the next attempt: a host key's fingerprint, a key file, a prompt."""
+    """The name of the answer in the next attempt: a host key's fingerprint, a key file, a prompt."""
     text: str
     secret: bool
-    """Masked when typed and never stored; where it is not, ``yes`` accepts."""
+    """Whether the answer is masked and never stored; else it is ``yes`` to accept."""
     refused: tuple[str, ...] = ()
     """Keys of other answers that the server has refused with this one: they have to be asked for again."""
 
@@ -57,12 +57,12 @@ class Lock:
     """The file or device that a benchmark locks as long as it runs."""
 
     path: str = ""
-    """On the node, as the benchmark sees it; empty where nothing is locked."""
+    """The path on the node, as the benchmark sees it; empty where nothing is locked."""
     owner: str = ""
-    """Of a file of cephtui's: has to be in the file's mark, else another console has taken the file over."""
+    """The owner in the mark of cephtui's file; with another owner, another console has taken the file over."""
     identity: str = ""
-    """Of what the path led to when it was inspected, and has to lead to still: ``DEVICE:INODE``, of a block device
-    ``MAJOR:MINOR``, as stat(1) has them. Empty where that is not known."""
+    """The identity of the file or device when it was inspected, which it has to have still: ``DEVICE:INODE``, of a
+    block device ``MAJOR:MINOR``, as stat(1) has them. Empty where that is not known."""
 
 
 UNLOCKED = Lock()
@@ -75,22 +75,22 @@ class Command:
     argv: Sequence[str]
     _: KW_ONLY
     prefix: Sequence[str] = ()
-    """The watchdog runs behind it (``sudo -n``, ``kubectl exec -i ... --``): so it is in the same container as the
-    command, and has the same rights."""
+    """Words before the watchdog's command line (``sudo -n``, ``kubectl exec -i ... --``): so the watchdog is in the
+    same container as the command, and has the same rights."""
     limit_seconds: float
     """The watchdog ends the command after this time."""
     lock: Lock = UNLOCKED
     token: str = field(default_factory=lambda: secrets.token_hex(16))
-    """Marks the watchdog's own lines, and the processes of the command."""
+    """The text that marks the watchdog's own lines, and the processes of the command."""
     access: Sequence[str] = ()
-    """Prints the ceph.conf and keyring that the command needs. What it prints is in a file of the node's memory as long
-    as the command runs."""
+    """The command that prints the ceph.conf and keyring that are needed; they are in a file in the node's memory as
+    long as the benchmark runs."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """The lines of its stdin, which is empty without any."""
+    """The lines of the command's stdin, which is empty without any."""
     is_detached: bool = False
-    """Whether what it has left in the background, where it has ended by itself, lives on."""
+    """Whether processes that it leaves in the background, where it ends by itself, go on."""
     goes_on: bool = False
-    """Whether it waits on its stdin, behind them, for one more line: ``Process.go_on``."""
+    """Whether the command waits on its stdin, after the secrets, for one more line: ``Process.go_on``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Completed:
     """A short command that has ended."""
 
     status: int
-    """As a shell has it: 128 and the signal's number where a signal ended it."""
+    """The exit status as a shell has it: 128 and the signal's number where a signal ended the command."""
     stdout: str
     stderr: str
 
@@ -107,10 +107,10 @@ class Process(Protocol):
     """A benchmark behind its watchdog: ready to begin, until it is released."""
 
     released_at: float
-    """When the command began, by the console's monotonic clock: the time at which its start was reported, less half
-    the round trip. The time of ``release`` until that is known."""
+    """When the command began, by the console's monotonic clock: when its start was reported, less half the round trip.
+    Until that is known, the time of ``release``."""
     longest_pause_seconds: float
-    """The longest time in which the console has sent no heartbeat: whether console or node stood still."""
+    """The longest time without a heartbeat from the console: console or node stood still."""
     connection_lost: bool
     """Whether the connection broke, so that there is no exit status."""
 
@@ -119,7 +119,7 @@ class Process(Protocol):
         ...
 
     def go_on(self) -> None:
-        """Let a command that ``goes_on`` do so, which is its begin then; sends the order and returns at once."""
+        """Let a command that ``goes_on`` do so, which counts as its start; sends the order and returns at once."""
         ...
 
     def chunks(self) -> AsyncIterator[Chunk]:
@@ -140,7 +140,7 @@ class Connection(Protocol):
 
     node: Node
     round_trip_seconds: float
-    """From the console to a command on the node and back; 0 on the console's own machine."""
+    """Seconds from the console to a command on the node and back; 0 on the console's own machine."""
 
     @property
     def closed(self) -> bool:

@@ -26,7 +26,7 @@ class Turns:
         self._moved_at = 0.0
 
     @contextlib.asynccontextmanager
-    async def taken(self, node: Node) -> AsyncIterator[None]:
+    async def take(self, node: Node) -> AsyncIterator[None]:
         """A turn on the node's host; raises TransportError where none becomes free."""
         host = self._hosts.setdefault(node.host, asyncio.Semaphore(_TURNS_ON_A_HOST))
         await self._wait_for(host, node)
@@ -67,11 +67,11 @@ class Paced:
         return self._connection.closed
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
-        async with self._turns.taken(self.node):
+        async with self._turns.take(self.node):
             return await self._connection.run(argv, timeout_seconds=timeout_seconds, stdin=stdin)
 
     async def start(self, command: Command) -> Process:
-        async with self._turns.taken(self.node):
+        async with self._turns.take(self.node):
             return await self._connection.start(command)
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ Find = Callable[[str], tuple[str, ...] | None]
 
 
 class VaultError(Exception):
-    """Secrets can't be read; the text names where they are, and has none of them."""
+    """Secrets can't be read; the text says where they are, and has none of them."""
 
 
 def _nothing(service: str) -> None:
@@ -23,17 +23,17 @@ class Vault:
         """``named`` finds what the user has for this very service, ``usual`` what programs take for any."""
         self._named, self._usual = named, usual
         self.services = services
-        """Those for which the user has some, by the config file."""
+        """Services for which the config file has secrets."""
         self._typed: dict[str, tuple[str, ...]] = {}
 
     def put(self, service: str, secrets: tuple[str, ...]) -> None:
-        """What the user has typed."""
+        """Keep the secrets that the user has typed."""
         self._typed[service] = secrets
 
     def named(self, service: str) -> tuple[str, ...] | None:
-        """What was typed, or is meant for this service; raises VaultError."""
+        """The secrets that were typed, or are meant for this service; raises VaultError."""
         return self._typed.get(service) or self._named(service)
 
     def get(self, service: str) -> tuple[str, ...] | None:
-        """What can be used for this service; raises VaultError."""
+        """The secrets that can be used for this service; raises VaultError."""
         return self.named(service) or self._usual(service)

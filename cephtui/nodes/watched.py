@@ -19,41 +19,41 @@ from cephtui.tools.base import Stream
 
 HEARTBEAT_SECONDS = 5.0
 NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT, NO_ACCESS = 74, 75, 76, 77, 78, 79
-"""Exit statuses of the watchdog itself."""
+"""Exit statuses of the watchdog."""
 READY_SECONDS = 60.0
-"""Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
+"""Seconds for what comes before a benchmark: a session, a login shell, a container, the lock."""
 _SCRIPT = packaged_text("cephtui.nodes", "watchdog.sh")
 _ABANDON_SECONDS = 10.0
 _HELD_BYTES = 65536
 _QUEUE_MOST_BYTES = 4 << 20
-"""Of output that has arrived and waits for its reader; beyond it the process waits."""
+"""Bytes of output that wait for their reader; when there are more, the process waits."""
 
 
 def watchdog_argv(command: Command) -> tuple[str, ...]:
-    """The command line that runs a command behind the watchdog, and that behind its prefix."""
+    """The command line of the watchdog, behind the prefix, that runs a command."""
     limit, lock = str(round(command.limit_seconds)), command.lock
-    held, detached = (lock.path, lock.owner, lock.identity), "detached" * command.is_detached
+    held, detached = (lock.path, lock.owner, lock.identity), "detached" if command.is_detached else ""
     watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, *held, detached)
     return (*command.prefix, *watchdog, str(len(command.access)), *command.access, *command.argv)
 
 
 class ProcessChannel(Protocol):
-    """Write side of a process: stdin, EOF, abandon. Its output arrives through WatchedProcess."""
+    """The channel to a process: stdin, EOF, abandon. Its output arrives through WatchedProcess."""
 
     def write(self, data: bytes) -> None:
-        """Send to its stdin; never waits, and a process that has ended is no error."""
+        """Send bytes to stdin without waiting; a process that has ended is no error."""
         ...
 
     def write_eof(self) -> None:
-        """End its stdin. May be called again."""
+        """End stdin. May be called again."""
         ...
 
     def pause(self) -> None:
-        """Read no more of its output; the process will have to wait."""
+        """Stop reading the output; the process will have to wait."""
         ...
 
     def resume(self) -> None:
-        """Read its output again."""
+        """Read the output again."""
         ...
 
     def abandon(self) -> None:
@@ -62,7 +62,7 @@ class ProcessChannel(Protocol):
 
 
 class _Gate:
-    """Lets one stream through after the last of some lines; output before each of them is held back."""
+    """Lets a stream through after the last of some lines; output before each of these lines is held back."""
 
     def __init__(self, *lines: str) -> None:
         self.held = b""
@@ -70,11 +70,11 @@ class _Gate:
 
     @property
     def closed_by(self) -> int:
-        """How many of the lines are still to come; 0 when the gate is open."""
+        """How many of the lines have not come yet; 0 when the gate is open."""
         return len(self._lines)
 
     def feed(self, data: bytes) -> bytes:
-        """The output that may go through."""
+        """The part of the output that may go through."""
         while self._lines:
             before, line, data = (self.held + data).partition(self._lines[0])
             if not line:
@@ -90,7 +90,9 @@ class WatchedProcess:
 
     def __init__(self, channel: ProcessChannel, command: Command, round_trip_seconds: float = 0.0) -> None:
         self.released_at = time.monotonic()
-        self._before = (*(f"secret {each}" for each in command.secrets), *["later"] * command.goes_on)
+        self._before = [f"secret {secret}" for secret in command.secrets]
+        if command.goes_on:
+            self._before.append("later")
         self._channel, self._half_trip = channel, round_trip_seconds / 2
         ready, started = f"cephtui ready {command.token}", f"cephtui started {command.token}"
         self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
@@ -107,17 +109,17 @@ class WatchedProcess:
     # ------------------------------------------------------------------ for its user
 
     async def ready(self) -> None:
-        """Wait until it waits for its release, or has ended before."""
+        """Wait until the process waits for its release, or has ended before."""
         await self._ready.wait()
 
     def give_up(self) -> None:
-        """Close the channel and end it without a status, whatever becomes of the process."""
+        """Close the channel and end without a status, whatever becomes of the process."""
         self._channel.abandon()
         self.ended()
 
     def release(self) -> None:
         self.released_at = time.monotonic()
-        lines, self._before = self._before, ()
+        lines, self._before = self._before, []
         self._channel.write("\n".join([*lines, "go", ""]).encode())
 
     def go_on(self) -> None:
@@ -146,13 +148,13 @@ class WatchedProcess:
     # ------------------------------------------------------------------ for the owner of the channel
 
     def opened(self) -> None:
-        """The channel is open: the heartbeat begins."""
+        """Begin the heartbeat, now that the channel is open."""
         self._note_pause()
         self._channel.write(b"\n")
         self._beating = asyncio.get_running_loop().call_later(HEARTBEAT_SECONDS, self.opened)
 
     def received(self, stream: Stream, data: bytes) -> None:
-        """Output has arrived."""
+        """Take output that has arrived."""
         now = time.monotonic()
         gate = self._gates[stream]
         before = gate.closed_by
@@ -173,14 +175,14 @@ class WatchedProcess:
             self._channel.pause()
 
     def exited(self, status: int | None) -> None:
-        """The watchdog has ended; its output may still come, but a process beyond KILL must not keep it open."""
+        """Take the watchdog's status; output may still come, but a process beyond KILL must not keep it open."""
         self._status = status
         self._stop_beating()
         self._channel.write_eof()  # where the watchdog itself was killed, its watcher ends the command
         self._give_up_later()
 
     def ended(self, *, lost: bool = False) -> None:
-        """No more output will come. Where the connection was ``lost``, no status counts. May be called again."""
+        """Take the end of the output. Where the connection was ``lost``, no status counts. May be called again."""
         if self._ended.is_set():
             return
         if lost:
@@ -196,7 +198,7 @@ class WatchedProcess:
     # ------------------------------------------------------------------
 
     def _pass_on_held(self) -> None:
-        """Without the watchdog's own lines, the output of a login shell, sudo or a container runtime is the error."""
+        """Without the watchdog's lines, held output is the error of a login shell, sudo or a container."""
         if self._ready.is_set():
             return
         for gate in self._gates.values():
@@ -226,12 +228,12 @@ class WatchedProcess:
 
 
 def stood_still(pause_seconds: float) -> str:
-    """That a console ``stood still for 20 s``, by the longest time between two heartbeats; empty where it did not."""
+    """The text ``stood still for 20 s``, by the longest time between two heartbeats; empty where it was short."""
     return f"stood still for {units.duration(pause_seconds)}" if pause_seconds > 2 * HEARTBEAT_SECONDS else ""
 
 
 async def until_ready(process: WatchedProcess, node: str) -> None:
-    """Wait READY_SECONDS at most until it can be released; where that fails, give it up.
+    """Wait READY_SECONDS at most until the process can be released; where that fails, give it up.
 
     Raises TransportError.
     """

@@ -12,7 +12,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Finding, Notice
 from cephtui.models.findings.data import CACHES
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_text
 from cephtui.running.recorder import StopRequest
@@ -70,7 +70,7 @@ async def drop_page_cache(shell: Shell) -> Finding | None:
         return CACHES.found(problem=f"the page cache of {shell.node.name} was not dropped: {error}")
     if done.status == 0:
         return None
-    return CACHES.found(problem=f"the page cache of {shell.node.name} was not dropped: {reason(done)}")
+    return CACHES.found(problem=f"the page cache of {shell.node.name} was not dropped: {failure_reason(done)}")
 
 
 async def drop_osd_caches(shell: Shell | None) -> DroppedOsds:

@@ -18,7 +18,7 @@ from cephtui.sessions import writer
 from cephtui.sessions.changes import left_changed, remedy_of
 from cephtui.sessions.store import unwritable
 from cephtui.sessions.undo import Undo, left_behind
-from cephtui.targets import in_turn, kind_of
+from cephtui.targets import removal_groups, target_kind
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
 
@@ -62,12 +62,12 @@ class Cleanup:
         """When the removal began, by the monotonic clock; 0 where nothing is being removed."""
         return self._begun_at if self._removing else 0.0
 
-    def is_overdue(self, asked_at: float) -> bool:
+    def is_overdue(self, requested_at: float) -> bool:
         """Whether to wait no longer for the end that was asked for at this time, by the monotonic clock.
 
         A removal has a minute of its own.
         """
-        return time.monotonic() - max(asked_at, self.begun_at) > ENDING_SECONDS
+        return time.monotonic() - max(requested_at, self.begun_at) > ENDING_SECONDS
 
     # ------------------------------------------------------------------ on the runner's thread
 
@@ -113,7 +113,7 @@ class Cleanup:
         What can't be removed becomes a problem.
         """
         wanted = [key for key in bench.created if only is None or key in only]
-        for some in in_turn(wanted, lambda key: key[1]):
+        for some in removal_groups(wanted, lambda key: key[1]):
             await asyncio.gather(*(self._undo(bench, key) for key in some))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
@@ -161,9 +161,9 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     is_announced = False
     while True:
-        from cephtui.targets.removal import remove
+        from cephtui.targets.removal import remove_part
 
-        removed = await remove(shell, undo)
+        removed = await remove_part(shell, undo)
         if removed.status != "busy" or asyncio.get_running_loop().time() > until:
             return removed
         if not is_announced:
@@ -193,5 +193,5 @@ def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
 def _is_here(undo: Undo) -> bool:
     """Whether it is a file of the console's own machine, and not of a container there."""
     here = Node(name="local") if undo.at is None else undo.at
-    kind = kind_of(undo.target)
+    kind = target_kind(undo.target)
     return kind is not None and kind.leaves_files and here.host is None and not here.prefix

@@ -209,7 +209,7 @@ class Follow:
         if not readings:
             return
         self._read_at = time.monotonic()
-        if any(stats.done(reading.flows.values()) for reading in readings):
+        if any(stats.completed(reading.flows.values()) for reading in readings):
             detector.completed(self._read_at)
         if not preparing and readings[-1].phase == "run":
             self.doing = "while measuring"

@@ -9,7 +9,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import NodeEnvironment, NodeStep, Plan, Step
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import Shell
-from cephtui.targets.base import Found, Target, Use
+from cephtui.targets.base import Target, TargetState, Use
 from cephtui.tools import TOOLS
 
 
@@ -20,7 +20,7 @@ class Inspection:
     environment: NodeEnvironment
     problem: str | None
     """Why the tool can't run there."""
-    found: Found
+    found: TargetState
 
 
 async def inspect(
@@ -44,10 +44,10 @@ async def inspect(
     asked = await asyncio.gather(probe(shell), target.inspect(shell, use), return_exceptions=True)
     for failed in (each for each in asked if isinstance(each, BaseException)):
         raise failed  # the first: what keeps the node from being asked at all is why the target can't be
-    environment, found = cast("tuple[NodeEnvironment, Found]", asked)
+    environment, found = cast("tuple[NodeEnvironment, TargetState]", asked)
     problem = tool.check_version(environment.tools.get(step.tool), shell.node.programs)
     if problem:
-        return Inspection(environment, f"{shell.node.name}: {problem}", Found())
+        return Inspection(environment, f"{shell.node.name}: {problem}", TargetState())
     settings = {**environment.settings, **found.queues}
     of_target = {"filesystem": found.filesystem, "device": found.device, "settings": settings}
     environment = environment.model_copy(update=of_target)

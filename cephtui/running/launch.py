@@ -93,7 +93,7 @@ class Launcher:
         ``patient`` waits for up to half a minute where the pool is, or has just been, in use. Raises NotRun,
         TransportError and TargetFault.
         """
-        request = replace(request, target=await self._settled(request))
+        request = replace(request, target=await self._with_access(request))
         asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
         survey = await self._patiently(asked, self._inspecting)
         if survey.refusal:
@@ -130,12 +130,12 @@ class Launcher:
     def _inspecting(self) -> str:
         return next(iter(self._runner.nodes.waits), _INSPECTING)
 
-    async def _settled(self, request: Request) -> Target:
+    async def _with_access(self, request: Request) -> Target:
         """The target, with the secrets that it needs of the user; raises NotRun, TransportError and TargetFault."""
         while True:
             try:
-                settled = self._runner.nodes.settle(request.target, request.nodes)
-                return await self._patiently(settled, lambda: _INSPECTING)
+                resolved = self._runner.nodes.resolve_access(request.target, request.nodes)
+                return await self._patiently(resolved, lambda: _INSPECTING)
             except SecretsMissing as missing:
                 await give_secrets(self._ask, self._runner.vault, request.nodes[0], missing)
 

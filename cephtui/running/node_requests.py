@@ -82,9 +82,9 @@ class NodeRequests:
         """The disks and network interfaces of a node that was reached; or a TransportError."""
         return self._call(self._inventory(state))
 
-    def settle(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
-        """The target as these nodes can use it; or SecretsMissing, a TargetFault or a TransportError."""
-        return self._call(self._settle(target, nodes))
+    def resolve_access(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
+        """The target with the access of these nodes to it; or SecretsMissing, a TargetFault or a TransportError."""
+        return self._call(self._resolve_access(target, nodes))
 
     def survey(
         self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None, *, patient: bool = True
@@ -134,8 +134,8 @@ class NodeRequests:
         osds = await reader.ClusterReader(shell).optional(reader.OSD_METADATA)
         return with_osds(found, osds or (), environment.hostname)
 
-    async def _settle(self, target: Target, nodes: Sequence[Node]) -> Target:
-        return await target.settle([*(await self._connections.shells(nodes)).values()])
+    async def _resolve_access(self, target: Target, nodes: Sequence[Node]) -> Target:
+        return await target.resolve_access([*(await self._connections.shells(nodes)).values()])
 
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
         from cephtui.running import survey
@@ -171,7 +171,7 @@ class NodeRequests:
 async def _health(connections: Connections, node: Node) -> str:
     from cephtui.cluster import preflight
 
-    return await preflight.health(await connections.shell(node))
+    return await preflight.cluster_health(await connections.shell(node))
 
 
 async def _cluster(connections: Connections, node: Node) -> ClusterFacts:

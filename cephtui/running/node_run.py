@@ -10,7 +10,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.analysis.jobs import slow_jobs
-from cephtui.ceph.qos import Limits, options_of
+from cephtui.ceph.qos import Limits, librbd_options
 from cephtui.cluster.reader import ClusterReader, image_limits
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
 from cephtui.nodes.transport import Process, TransportError
@@ -21,7 +21,7 @@ from cephtui.running.inspection import inspect
 from cephtui.running.outcomes import Ended, NodeEnd, run_findings
 from cephtui.running.preparation import Preparation
 from cephtui.running.recorder import StopRequest
-from cephtui.targets.base import Found, TargetFault
+from cephtui.targets.base import TargetFault, TargetState
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult, Workload
 
@@ -44,7 +44,7 @@ class NodeRun:
         self._failure: Ended | None = None
         """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
-        self._found = Found()
+        self._found = TargetState()
         self._is_admitted = False
         """Whether no guard kept the step from beginning."""
 
@@ -137,7 +137,7 @@ class NodeRun:
         if not isinstance(place, RbdPlace):
             return {"image_features": features}
         limits = await ClusterReader(task.shell).optional(image_limits(place.pool, place.images[0]))
-        return {"image_features": features, "image_limits": options_of(limits or Limits())}
+        return {"image_features": features, "image_limits": librbd_options(limits or Limits())}
 
     # ------------------------------------------------------------------ the benchmark
 
@@ -158,7 +158,7 @@ class NodeRun:
     async def _secrets(self) -> list[str]:
         """What the tool asks of the target; raises TargetFault and TransportError."""
         wanted, task = TOOLS[self._task.step.tool].secrets, self._task
-        known = await task.target.reveal(task.shell, task.node_step.place) if wanted else {}
+        known = await task.target.secrets_for(task.shell, task.node_step.place) if wanted else {}
         return [known[name] for name in wanted]
 
     async def call_off(self, stop: StopRequest) -> None:

@@ -12,7 +12,7 @@ from cephtui import __version__
 from cephtui.analysis.settling import too_short
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
-from cephtui.models.findings import kind_of
+from cephtui.models.findings import finding_kind
 from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
 from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE, RATE_LIMITED, RATE_SET
 from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
@@ -208,7 +208,8 @@ def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
 
 def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
     """A finding of several nodes once, in the words of the first."""
-    return tuple({(f.code if kind_of(f.code).one_of_all else f.text): f for f in reversed(findings)}.values())[::-1]
+    by_key = {(f.code if finding_kind(f.code).one_of_all else f.text): f for f in reversed(findings)}
+    return tuple(by_key.values())[::-1]
 
 
 def with_the_pool(findings: tuple[Finding, ...], environment: ClusterEnvironment | None) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from cephtui.models import Run
 from cephtui.nodes.shell import Shell
 from cephtui.sessions.store import StoreError, read_run, readable_lines, run_directories
 from cephtui.sessions.undo import UNDO_FILE, Undo
-from cephtui.targets import TargetError, kind_of, parse_target
+from cephtui.targets import TargetError, parse_target, target_kind
 
 FREED_SECONDS = 60.0
 """How long what was removed can be missing in the free space."""
@@ -51,7 +51,7 @@ def _removals(directory: Path, since: float) -> Iterator[OwnUse]:
     if not _written_since(path, since):
         return
     for undo in list(readable_lines(path, Undo))[-1:]:
-        kind = kind_of(undo.target)
+        kind = target_kind(undo.target)
         if undo.done and kind is not None and kind.in_pool:
             yield OwnUse(undo.cluster, undo.target.partition(":")[2].partition("/")[0], removal=True)
 

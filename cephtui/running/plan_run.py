@@ -75,7 +75,7 @@ class PlanRun:
             runs.append(await execute(bench, self._plan, step, self._target, shells, stop))
         self._stopped |= bool(stop.reason)
         self._stop = StopRequest()
-        if not self._target.for_tool(TOOLS[step.tool]).kept:
+        if not self._target.for_tool(TOOLS[step.tool]).persists_between_steps:
             used = {(node.node, part.spec) for node in step.nodes for part in node.parts}
             await self._cleanup.remove_created(bench, used)
         return runs

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from cephtui.models import Part
-from cephtui.nodes.shell import reason, with_ceph
+from cephtui.nodes.shell import failure_reason, with_ceph
 from cephtui.planning import prefill_command
 from cephtui.running.bench import Prefilled
 from cephtui.running.follow import Follow, NodeTask
 from cephtui.running.new_pool import note_undo
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
-from cephtui.targets.base import Found
+from cephtui.targets.base import TargetState
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
 from cephtui.tools.load import Sizing
@@ -29,7 +29,7 @@ class Preparation:
     Nothing is read or measured that was not written before, unless the user asks for that.
     """
 
-    def __init__(self, task: NodeTask, found: Found, follow: Follow) -> None:
+    def __init__(self, task: NodeTask, found: TargetState, follow: Follow) -> None:
         self._task, self._found, self._follow = task, found, follow
         self._bench, self._workload = task.bench, TOOLS[task.step.tool].bind(task.step.options)
 
@@ -45,7 +45,7 @@ class Preparation:
         for argv in self._found.to_extend:
             done = await self._task.shell.run(argv)
             if done.status != 0:
-                raise Ended("refused", reason(done))
+                raise Ended("refused", failure_reason(done))
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         self._follow.identify(made)
         if not self._task.step.filled or not missing:

@@ -43,7 +43,7 @@ from cephtui.running.outcomes import begin_run, once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
-from cephtui.sessions.changes import elsewhere
+from cephtui.sessions.changes import changes_elsewhere
 from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.store import unwritable
 from cephtui.sessions.writer import RawLimits, RunWriter
@@ -119,7 +119,7 @@ def _changed_elsewhere(directory: Path, since: datetime) -> list[Finding]:
     """Changes that checks of other sessions have made and not taken back, and what they have run since a time."""
     return [
         LEFT_CHANGED.found(session=session, command=one_line(command), is_in_place=is_in_place)
-        for session, command, is_in_place in elsewhere(directory, since)
+        for session, command, is_in_place in changes_elsewhere(directory, since)
     ]
 
 

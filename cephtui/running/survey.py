@@ -48,7 +48,7 @@ async def survey(
     ``hosts`` are the target's own nodes; ``root`` has the sessions, by which cephtui knows its own load. For
     ``on_wait`` see ``preflight.pool_activity``.
     """
-    target = await target.located(hosts, shell)
+    target = await target.locate(hosts, shell)
     if target.pool is None:
         return Survey(await target.room(shell, nodes), target=target)
     asked, refusal = await _guard_service(shell, target.pool, on_wait)
@@ -103,8 +103,8 @@ async def refusals(
     """Why the guards refuse a plan; raises TransportError and TargetFault. ``root`` has the sessions."""
     step = next((step for step in plan.steps if step.writes), plan.steps[0])
     largest = max(new_bytes([step]) for step in plan.steps)
-    kept = target.for_tool(TOOLS[step.tool]).kept
-    wanted = new_bytes(plan.steps) if kept else largest
+    persists = target.for_tool(TOOLS[step.tool]).persists_between_steps
+    wanted = new_bytes(plan.steps) if persists else largest
 
     async def pause(waits_for: str) -> bool:
         on_wait(waits_for)

@@ -19,11 +19,11 @@ _USED = "this link was used already, and works in one browser only: ask for the 
 
 
 class Shut(Exception):
-    """The reason why a request is refused."""
+    """A request is refused; the text is the reason."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches this address; a name other than localhost may be any machine's."""
+    """Whether only this machine reaches an address; a name other than localhost may be any machine's."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -31,7 +31,7 @@ def is_loopback(host: str) -> bool:
 
 
 def url(host: str, port: int) -> str:
-    """The address of the page, with a slash at its end."""
+    """The URL of the page, with a slash at its end."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
@@ -39,7 +39,7 @@ class Tokens:
     """One-time tokens: each is exchanged for a cookie once, and is then followed by another."""
 
     def __init__(self, renewed: Callable[[str], object]) -> None:
-        """``renewed`` gets each token that takes the place of one that was used."""
+        """``renewed`` is called with each token that replaces a used one."""
         self._renewed = renewed
         self.current = secrets.token_urlsafe()
         self._used: set[str] = set()
@@ -63,7 +63,7 @@ class Tokens:
 
 
 def _digest(text: str) -> str:
-    """To be compared and looked up: how long that takes says nothing about the text."""
+    """The digest of a text, for comparisons whose time says nothing about the text."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
@@ -91,7 +91,7 @@ class Gate:
         return name in self._names or (self._any_address and _is_address(name))
 
     def admit(self, cookie: str | None, token: str | None) -> str | None:
-        """The cookie to be given for a token, None where the request may pass as it is; raises Shut."""
+        """The cookie for a token; None where the request may pass as it is. Raises Shut."""
         if self._tokens is None or self._tokens.knows(cookie):
             return None
         if token is None:
@@ -100,9 +100,9 @@ class Gate:
 
 
 def _name(host: str) -> str:
-    """Of a Host header; empty where it is none, which may go into no header of an answer."""
-    found = _HOST.fullmatch(host)
-    return (found["address"] or found["name"]).lower() if found else ""
+    """The host name in a Host header; empty where the header has none that may be repeated in an answer."""
+    match = _HOST.fullmatch(host)
+    return (match["address"] or match["name"]).lower() if match else ""
 
 
 def _is_address(name: str) -> bool:

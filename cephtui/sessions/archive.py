@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _OWN = ("session.json", "lock", "plans.jsonl", UNDO_FILE)
-"""One of them is in every session, however broken, and in no other directory."""
+"""File names of which every session has one, however broken it is, and no other directory does."""
 _DELETED = ".deleted-"
-"""Begins the name of what is being removed; a dot hides it from every listing."""
+"""The prefix of a directory that is being removed; its dot hides it from every listing."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Tags as typed, between commas or spaces."""
+    """The tags in a text, between commas or spaces."""
     return tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
@@ -83,7 +83,7 @@ def name_problem(root: Path, old: str, new: str) -> str | None:
 
 
 def rename(root: Path, old: str, new: str) -> Path:
-    """Give a session a new name; its directory. Raises StoreError."""
+    """Give a session a new name, and return its directory; raises StoreError."""
     check_name(old)
     directory, target = root / old, root / new
     _check_own(directory)
@@ -91,7 +91,7 @@ def rename(root: Path, old: str, new: str) -> Path:
     if problem:
         raise StoreError(problem)
     if new != old:
-        with _held(directory):
+        with _locked(directory):
             _move(directory, target)
     return target
 
@@ -107,7 +107,7 @@ def _move(directory: Path, target: Path) -> None:
 
 
 def size_bytes(directory: Path) -> int:
-    """What the files of a session hold; links are not followed."""
+    """The bytes in the files of a session; links are not followed."""
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -117,9 +117,9 @@ def size_bytes(directory: Path) -> int:
 
 
 def check_deletable(directory: Path) -> None:
-    """Raises StoreError where a session must be kept: a console writes it, or what it has created is still there."""
+    """Raises StoreError where a session must be kept: a console writes it, or something that it made still exists."""
     _check_own(directory)
-    with _held(directory):
+    with _locked(directory):
         _check_undone(directory)
 
 
@@ -130,7 +130,7 @@ def delete(directory: Path) -> None:
     """
     _check_own(directory)
     deleted = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
-    with _held(directory):
+    with _locked(directory):
         _check_undone(directory)
         _move(directory, deleted)
     _remove(deleted, directory.name)
@@ -167,7 +167,7 @@ def _check_undone(directory: Path) -> None:
 
 
 def _check_own(directory: Path) -> None:
-    """Raises StoreError for what is no session, lies elsewhere, or is read-only."""
+    """Raises StoreError for a directory that is no session, lies elsewhere, or is read-only."""
     check_writable(directory)
     check_name(directory.name)
     if directory.is_symlink():
@@ -179,8 +179,8 @@ def _check_own(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _held(directory: Path) -> Iterator[None]:
-    """No other process writes the session meanwhile; raises StoreError."""
+def _locked(directory: Path) -> Iterator[None]:
+    """A session that no other process writes in the block; raises StoreError."""
     try:
         lock = take_lock(directory)
     except OSError as error:

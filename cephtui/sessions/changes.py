@@ -35,25 +35,25 @@ class Ran(Model):
     status: int | None = None
     """The exit status; null before its end."""
     output: Name = ""
-    """Both streams, the end of what is long."""
+    """The output of both streams, cut to its end where it is long."""
 
 
 def remedy_of(session: str) -> str:
-    """The command that takes back what a check has changed in this session."""
+    """The command that takes back what a check has changed in a session."""
     return f"cephtui cleanup --undo {session}"
 
 
 def left_text(session: str, undo: str) -> str:
-    """What is said of a session whose change was not undone, with the command that undoes it."""
+    """The sentence about a session whose change was not undone, with the command that undoes it."""
     return f"session {session}: its change was not undone: {remedy_of(session)} runs: {undo}"
 
 
 def not_undone(directory: Path) -> str | None:
     """The command that would take back what a session has changed; None where nothing is left of it, or none known."""
-    return _undo_of(newest(directory))
+    return _undo_of(newest_command(directory))
 
 
-def newest(directory: Path) -> Ran | None:
+def newest_command(directory: Path) -> Ran | None:
     """The last change, whether it has ended or not, or the last undo that has ended well, whichever was later."""
     return _newest(_commands(directory))
 
@@ -82,32 +82,34 @@ def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], comma
 
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:
-    """Sessions that no process writes any more whose change was not undone, and the command that does it."""
-    return [(each, undo) for each in _changing(root) if (undo := not_undone(each)) and not is_locked(each)]
+    """Sessions whose change was not undone and that no process writes any more, with the command that undoes it."""
+    directories = _sessions_with_changes(root)
+    return [(path, undo) for path in directories if (undo := not_undone(path)) and not is_locked(path)]
 
 
-def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
+def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
     """What other sessions have changed, as (session, command, whether its change is in place), those in place first.
 
     Of the others it is what they have run since a time: changes and what takes them back. While this session has a
     change in place, since that began to be made: theirs may have taken it back.
     """
-    own = _commands(directory)
-    last, begun = _newest(own), [ran.at for ran in own if ran.kind == "change" and ran.status is None]
-    since = min([since, *begun[-1:]]) if last and last.kind == "change" else since
-    found = list[tuple[str, str, bool]]()
-    for other in _changing(directory.parent):
+    own_commands = _commands(directory)
+    last = _newest(own_commands)
+    begun_at = [ran.at for ran in own_commands if ran.kind == "change" and ran.status is None]
+    since = min([since, *begun_at[-1:]]) if last and last.kind == "change" else since
+    changes = list[tuple[str, str, bool]]()
+    for other in _sessions_with_changes(directory.parent):
         if other != directory:
-            ran = _commands(other)
-            last = _newest(ran)
+            theirs = _commands(other)
+            last = _newest(theirs)
             in_place = [last.command] if last and _undo_of(last) else []
-            commands = in_place or dict.fromkeys(each.command for each in ran if each.at >= since)
-            found += [(other.name, command, bool(in_place)) for command in commands]
-    return sorted(found, key=lambda each: not each[2])
+            commands = in_place or dict.fromkeys(ran.command for ran in theirs if ran.at >= since)
+            changes += [(other.name, command, bool(in_place)) for command in commands]
+    return sorted(changes, key=lambda change: not change[2])
 
 
-def _changing(root: Path) -> list[Path]:
-    """Sessions in which anything was ever changed."""
+def _sessions_with_changes(root: Path) -> list[Path]:
+    """The sessions in which anything was ever changed."""
     return sorted(path.parent for path in root.glob(f"*/{CHANGES_FILE}"))
 
 
@@ -116,9 +118,9 @@ def _commands(directory: Path) -> list[Ran]:
 
 
 def _undo_of(last: Ran | None) -> str | None:
-    """Of the newest command of a session."""
+    """The command that takes back a change, given the newest command of a session; None where that is none."""
     return last.undo if last and last.kind == "change" else None
 
 
-def _newest(ran: Sequence[Ran]) -> Ran | None:
-    return next((each for each in reversed(ran) if each.kind == "change" or each.status == 0), None)
+def _newest(commands: Sequence[Ran]) -> Ran | None:
+    return next((ran for ran in reversed(commands) if ran.kind == "change" or ran.status == 0), None)

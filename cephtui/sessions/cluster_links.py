@@ -21,8 +21,8 @@ _FSID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def keep_links(root: Path, run: Run, fsid: str) -> None:
-    """Keep what a run has measured of one direction at a time, where its cluster is known; raises OSError."""
-    found = [
+    """Keep the links that a run has measured, one direction at a time, if the cluster is known; raises OSError."""
+    links = [
         ClusterLink(
             source=host_name(run, link.source),
             destination=host_name(run, link.destination),
@@ -36,15 +36,15 @@ def keep_links(root: Path, run: Run, fsid: str) -> None:
         if not link.both
     ]
     path = _file(root, fsid)
-    if path is None or not found:
+    if path is None or not links:
         return
     make_private(path.parent)
     with open_to_append(path) as file:
-        file.write("".join(f"{as_json(link)}\n" for link in found).encode())
+        file.write("".join(f"{as_json(link)}\n" for link in links).encode())
 
 
 def kept_links(root: Path, run: Run) -> list[ClusterLink]:
-    """The newest of each link of the cluster that a run was in; none where that is not known."""
+    """The newest measurement of each link of a run's cluster; none where the cluster is not known."""
     path = _file(root, (run.cluster and run.cluster.fsid) or "")
     links = readable_lines(path, ClusterLink) if path else ()
     return list({(link.source, link.destination, link.network): link for link in links}.values())

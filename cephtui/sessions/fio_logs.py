@@ -12,9 +12,9 @@ from cephtui.tools.fio.saved_logs import KINDS, LogName, is_log, read_name, seco
 from cephtui.tools.logs import FoundRun
 
 _LOGS_MOST, _BYTES_MOST = 1000, 64 << 20
-"""Of one run."""
+"""Logs of a run, and bytes of them."""
 _BESIDE_MOST, _HEAD_BYTES = 100, 256 << 10
-"""Files of a directory that are looked at for a run, and how much of each."""
+"""Files of a directory that are searched for a run, and bytes of each."""
 
 
 def with_seconds(path: Path, text: str, runs: Sequence[tuple[str, FoundRun]]) -> list[tuple[str, FoundRun]]:
@@ -25,50 +25,50 @@ def with_seconds(path: Path, text: str, runs: Sequence[tuple[str, FoundRun]]) ->
     logs: list[tuple[str, str]] = []
     room = _BYTES_MOST
     for name in _names(path.parent):
-        found = read_name(name)
-        if found is None or not found.is_of(path.name, text):
+        log_name = read_name(name)
+        if log_name is None or not log_name.is_of(path.name, text):
             continue
         try:
             data = read_bytes(path.parent / name, room)
         except OSError:  # without it, or with more than there is room for, the seconds are not whole
             return list(runs)
         room -= len(data)
-        logs.append((found.kind, data.decode("utf-8", "replace")))
+        logs.append((log_name.kind, data.decode("utf-8", "replace")))
         if len(logs) > _LOGS_MOST:
             return list(runs)
     return [(tool, replace(run, readings=seconds_of(logs, run.version)))]
 
 
 def why_no_run(path: Path, text: str) -> tuple[str, bool]:
-    """What a log is, and whether a file with its run stands beside it; empty for any other file."""
+    """What a log is, and whether a file with its run is beside it; empty for a file that is no log."""
     name = read_name(path.name)
     if name is None or not is_log(text):
         return "", False
     kind = f"fio's {KINDS[name.kind]} log"
-    beside = _beside(path.parent, name)
+    beside = _output_beside(path.parent, name)
     if beside:
         return f"{kind}, whose run is in {beside}", True
     return f"{kind} without the output of its run", False
 
 
-def _beside(folder: Path, name: LogName) -> str:
-    others = [each for each in _names(folder) if read_name(each) is None]
-    for each in others:
-        if name.is_of(each, ""):
-            return each
-    for each in others[:_BESIDE_MOST]:
+def _output_beside(folder: Path, log_name: LogName) -> str:
+    outputs = [output for output in _names(folder) if read_name(output) is None]
+    for output in outputs:
+        if log_name.is_of(output, ""):
+            return output
+    for output in outputs[:_BESIDE_MOST]:
         try:
-            with open_regular(folder / each) as file:
+            with open_regular(folder / output) as file:
                 text = file.read(_HEAD_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
-        if name.is_of(each, text):
-            return each
+        if log_name.is_of(output, text):
+            return output
     return ""
 
 
 def _names(folder: Path) -> list[str]:
     try:
-        return sorted(each.name for each in folder.iterdir())
+        return sorted(path.name for path in folder.iterdir())
     except OSError:
         return []

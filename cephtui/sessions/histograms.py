@@ -11,7 +11,7 @@ from cephtui.stats import Buckets
 
 
 def read_histograms(directory: Path, run: Run) -> Mapping[str, Buckets]:
-    """By flow, without those of which none was measured; raises StoreError.
+    """The histograms of the flows that were measured, by the flows' names; raises StoreError.
 
     A run has its own since its end. One of an earlier cephtui, one that was lost and one in progress have the sum of
     their seconds, all nodes together.
@@ -19,14 +19,14 @@ def read_histograms(directory: Path, run: Run) -> Mapping[str, Buckets]:
     flows = run.summary.flows
     if flows and all(total.latency_buckets or total.latency_p50_seconds is None for total in flows.values()):
         return {name: total.latency_buckets for name, total in flows.items() if total.latency_buckets}
-    found: dict[str, dict[int, int]] = {}
+    by_flow: dict[str, dict[int, int]] = {}
     for sample in read_samples(directory, run.run):
         if sample.node is None and sample.phase == "run":
             for name, interval in sample.flows.items():
-                _add(found.setdefault(name, {}), interval.latency_buckets or {})
-    return {name: buckets for name, buckets in found.items() if buckets}
+                _add(by_flow.setdefault(name, {}), interval.latency_buckets or {})
+    return {name: buckets for name, buckets in by_flow.items() if buckets}
 
 
-def _add(buckets: dict[int, int], more: Buckets) -> None:
-    for index, number in more.items():
+def _add(buckets: dict[int, int], added: Buckets) -> None:
+    for index, number in added.items():
         buckets[index] = buckets.get(index, 0) + number

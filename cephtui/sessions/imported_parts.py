@@ -19,18 +19,18 @@ _FORMS = (
     (re.compile(r"[^,]{0,200}(?:,(?! )[^,]{0,200}){4}"), "CSV"),
     (re.compile(r"\w+\{\w+=\"|# (?:HELP|TYPE) "), "metrics"),
 )
-"""By how the first line of a run begins; the first that matches counts."""
+"""Patterns for the first line of a run, and the format that each shows; the first that matches counts."""
 
 
-def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
-    """In the order of the file: its runs, of which those that follow each other and are alike are one part, and what
-    is in none. A file in which there is neither is one part.
+def imported_parts(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
+    """The parts of a file in its order: runs, where runs that follow each other and are alike are one part, and lines
+    that are in no run. A file without either is one part.
 
     ``runs`` are those that were made of it, in its order.
     """
     lines = file.text.split("\n") if runs else []
-    singly = [
-        _part(file, lines, tool, found, run) for (tool, found), run in zip(file.runs, runs, strict=True)
+    parts = [
+        _part(file, lines, tool, logged, run) for (tool, logged), run in zip(file.runs, runs, strict=True)
     ] + [
         ImportedPart(
             path=str(file.path),
@@ -43,27 +43,27 @@ def parts_of(file: LogFile, runs: Sequence[Run]) -> list[ImportedPart]:
         )
         for unread in file.unread
     ]  # fmt: skip
-    if not singly:
+    if not parts:
         return [ImportedPart(path=str(file.path), problem=file.problem, lost=not file.is_beside)]
-    return list(_together(sorted(singly, key=lambda part: part.line or 0)))
+    return list(_join_alike(sorted(parts, key=lambda part: part.line or 0)))
 
 
-def _part(file: LogFile, lines: Sequence[str], tool: str, found: FoundRun, run: Run) -> ImportedPart:
+def _part(file: LogFile, lines: Sequence[str], tool: str, logged: FoundRun, run: Run) -> ImportedPart:
     nodes = f" of {len(file.by_node)} nodes" if len(file.by_node) > 1 else ""
     return ImportedPart(
         path=str(file.path),
-        line=found.line,
-        last_line=found.last_line,
+        line=logged.line,
+        last_line=logged.last_line,
         heading=run.heading,
-        what=f"{TOOLS[tool].title} {_form(found, lines[found.line - 1])}{nodes}",
+        what=f"{TOOLS[tool].title} {_form(logged, lines[logged.line - 1])}{nodes}",
         runs=(run.run,),
         problem=_problem(run),
     )
 
 
-def _form(found: FoundRun, first_line: str) -> str:
-    """What was done where the tool has modes, else how it was printed."""
-    mode = found.options.get("mode")
+def _form(logged: FoundRun, first_line: str) -> str:
+    """What was measured where the tool has modes, else the format of the output."""
+    mode = logged.options.get("mode")
     if mode is not None:
         return str(mode)
     text = first_line.lstrip(" \t>")
@@ -74,15 +74,15 @@ def _problem(run: Run) -> str | None:
     if run.outcome == "failed":
         return run.error
     if run.outcome == "stopped":
-        return next((each.text for each in run.findings if each.code == "incomplete"), "ended before its time")
+        return next((finding.text for finding in run.findings if finding.code == "incomplete"), "ended before its time")
     return None
 
 
-def _together(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
-    for (_, _, problem, has_runs), alike in groupby(
+def _join_alike(parts: Sequence[ImportedPart]) -> Iterator[ImportedPart]:
+    for (_, _, problem, has_runs), alike_parts in groupby(
         parts, lambda part: (part.what, part.heading, part.problem, bool(part.runs))
     ):
-        group = list(alike)
+        group = list(alike_parts)
         if problem or not has_runs:
             yield from group
             continue

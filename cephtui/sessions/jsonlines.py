@@ -25,7 +25,7 @@ from cephtui.models import (
 )
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.printable import printable
-from cephtui.reading import load_json, shown
+from cephtui.reading import excerpt, load_json
 
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")
@@ -49,8 +49,8 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
 
 
 def _job(job: JobSample) -> dict[str, Any]:
-    found = {name: getattr(job, name) for name in ("job", "direction", "ios", "bytes", "group", "place")}
-    return {**found, "seconds": round(job.seconds, 6)}
+    fields = {name: getattr(job, name) for name in ("job", "direction", "ios", "bytes", "group", "place")}
+    return {**fields, "seconds": round(job.seconds, 6)}
 
 
 def _rounded(seconds: float | None) -> float | None:
@@ -58,7 +58,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def sample_line(sample: Sample) -> str:
-    """A sample as one line without its newline; by hand, since there are up to hundreds of thousands of them."""
+    """A sample as one line without its newline; made by hand, since there may be hundreds of thousands of them."""
     return json.dumps(
         {
             "event": "sample",
@@ -71,7 +71,7 @@ def sample_line(sample: Sample) -> str:
             "read": _interval(sample.read),
             "write": _interval(sample.write),
             **({"missing": sample.missing} if sample.missing else {}),
-            **({"other": {name: _interval(each) for name, each in sample.other.items()}} if sample.other else {}),
+            **({"other": {name: _interval(flow) for name, flow in sample.other.items()}} if sample.other else {}),
             **({"jobs": [_job(job) for job in sample.jobs]} if sample.jobs else {}),
         },
         separators=(",", ":"),
@@ -80,12 +80,12 @@ def sample_line(sample: Sample) -> str:
 
 
 def line(event: Model | Sample) -> str:
-    """Any public object as one line without its newline."""
+    """A public object as one line without its newline."""
     return sample_line(event) if isinstance(event, Sample) else as_json(event)
 
 
 def as_json(model: Model, *, indent: int | None = None) -> str:
-    """The text of a model: the same data to a program, and nothing in it that a terminal obeys."""
+    """The JSON of a model, without anything that a terminal would obey."""
     try:
         text = model.model_dump_json(indent=indent)
     except ValueError:  # a path that is not UTF-8
@@ -93,17 +93,17 @@ def as_json(model: Model, *, indent: int | None = None) -> str:
     return text if text.isascii() and text.isprintable() else _RAW.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    char = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
     return char if printable(char) == char else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
 def parse_sample(text: str | bytes) -> Sample:
-    """A line that ``sample_line`` wrote; raises ValueError, which names the field where a figure is none."""
+    """The sample in a line of ``sample_line``; raises ValueError, which names the field with a wrong value."""
     try:
         row = load_json(text)
         if row["phase"] not in _PHASES:
-            raise ValueError(f"not a sample: phase {shown(row['phase'])}")
+            raise ValueError(f"not a sample: phase {excerpt(row['phase'])}")
         return Sample(
             run=_count(row, "run"),
             node=None if row["node"] is None else printable(_text(row, "node")),
@@ -115,9 +115,9 @@ def parse_sample(text: str | bytes) -> Sample:
             write=_parse_interval(row["write"]),
             missing=tuple(printable(str(name)) for name in row.get("missing", ())),
             other={
-                printable(name): found
-                for name, each in row.get("other", {}).items()
-                if (found := _parse_interval(each))
+                printable(name): interval
+                for name, figures in row.get("other", {}).items()
+                if (interval := _parse_interval(figures))
             },
             jobs=tuple(map(_parse_job, row.get("jobs", ()))),
         )
@@ -130,7 +130,7 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         return None
     buckets, mean, p99 = row["latency_buckets"], row["latency_mean_seconds"], row["latency_p99_seconds"]
     ios, nbytes, iops, bandwidth = row["ios"], row["bytes"], row["iops"], row["bandwidth_bytes"]
-    figures = (nbytes, *[0 if each is None else each for each in (ios, iops, bandwidth, mean, p99)])
+    figures = (nbytes, *[0 if figure is None else figure for figure in (ios, iops, bandwidth, mean, p99)])
     if not (
         _are_numbers(figures)
         and type(nbytes) is int
@@ -165,7 +165,7 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 
 def _check_each(row: Mapping[str, Any]) -> None:
-    """Raises ValueError that names the figure which is none."""
+    """Raises ValueError for the first field that is no figure, with the field's name."""
     for name in ("ios", "bytes"):
         if name == "bytes" or row[name] is not None:
             _count(row, name)
@@ -187,26 +187,26 @@ def _parse_buckets(row: Mapping[str, Any]) -> dict[int, int]:
 def _figure(row: Mapping[str, Any], name: str, least: float = 0.0, most: float = FIGURE_MOST) -> float:
     value = row[name]
     if type(value) not in _NUMBERS or not least <= value <= most:
-        raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {excerpt(value)}")
     return float(value) + 0.0
 
 
 def _count(row: Mapping[str, Any], name: str) -> int:
     value = row[name]
     if type(value) is not int or not 0 <= value <= FIGURE_MOST:
-        raise ValueError(f"not a sample: {name}: expected a count, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected a count, got {excerpt(value)}")
     return value
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row[name]
     if not isinstance(value, str):
-        raise ValueError(f"not a sample: {name}: expected text, got {shown(value)}")
+        raise ValueError(f"not a sample: {name}: expected text, got {excerpt(value)}")
     return value
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
+    """The JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
     from cephtui.models.host import HostRow
     from cephtui.models.rows import (

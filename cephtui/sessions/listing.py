@@ -9,13 +9,13 @@ from typing import Any
 from cephtui.models.rows import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions import demo
-from cephtui.sessions.row_file import figures_of, kept_figures, stamps_of, text_of
+from cephtui.sessions.row_file import kept_figures, row_text, session_figures, stamps_of
 from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, by_last, is_locked, read_notes
 from cephtui.sessions.writer import write_whole
 
 
 def list_sessions(root: Path) -> list[SessionRow]:
-    """Every session, the one that was measured last coming last; a broken one is listed with what is wrong.
+    """All sessions, the one that was measured last at the end; a broken one is listed with what is wrong.
 
     Raises StoreError where the directory of the sessions itself can't be read.
     """
@@ -30,7 +30,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
 
 
 def list_with_demo(root: Path) -> list[SessionRow]:
-    """The same, and the demo behind them unless a session of the user's has its name."""
+    """All sessions, and the demo after them unless a session of the user has its name."""
     rows = list_sessions(root)
     return rows if any(row.session == demo.SESSION for row in rows) else [*rows, demo_row()]
 
@@ -41,7 +41,7 @@ def demo_row() -> SessionRow:
 
 
 def run_numbers(directory: Path) -> list[int]:
-    """Of the runs of a session, also of the demo that is not unpacked; raises OSError."""
+    """The numbers of a session's runs, also of a demo that is not unpacked; raises OSError."""
     if demo.is_packaged(directory):
         return list(range(1, demo_row().runs + 1))
     return sorted(int(path.name) for path in directory.iterdir() if path.name.isdecimal())
@@ -60,26 +60,28 @@ def session_row(directory: Path) -> SessionRow | None:
         return None
     writing = is_locked(directory)
     has_row = not writing and ROW_FILE in names
-    found = kept_figures(directory, names) or _renewed(directory, names) if has_row else figures_of(directory)
-    return base.model_copy(update=_with_notes(directory, names, {**found, "writing": writing}))
+    figures = (
+        kept_figures(directory, names) or _renew_figures(directory, names) if has_row else session_figures(directory)
+    )
+    return base.model_copy(update=_with_notes(directory, names, {**figures, "writing": writing}))
 
 
-def _renewed(directory: Path, names: set[str]) -> dict[str, Any]:
-    """The figures; row.json is of other files or of an earlier cephtui, and is made again for the next listing."""
+def _renew_figures(directory: Path, names: set[str]) -> dict[str, Any]:
+    """The figures where row.json is of other files or of an earlier cephtui; row.json is made again."""
     stamps = stamps_of(directory, names)
-    found = figures_of(directory)
-    if text := text_of(found, stamps):
+    figures = session_figures(directory)
+    if text := row_text(figures, stamps):
         with contextlib.suppress(OSError):
             write_whole(directory / ROW_FILE, text)
-    return found
+    return figures
 
 
-def _with_notes(directory: Path, names: set[str], found: dict[str, Any]) -> dict[str, Any]:
-    """Columns of a row, with those that the user edits."""
+def _with_notes(directory: Path, names: set[str], figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a row, and the columns that the user edits."""
     if NOTES_FILE not in names:
-        return found
+        return figures
     try:
         notes = read_notes(directory)
     except StoreError as error:
-        return {**found, "error": "; ".join(filter(None, [found.get("error"), str(error)]))}
-    return {**found, "note": notes.note, "tags": notes.tags, "baseline": notes.baseline}
+        return {**figures, "error": "; ".join(filter(None, [figures.get("error"), str(error)]))}
+    return {**figures, "note": notes.note, "tags": notes.tags, "baseline": notes.baseline}

@@ -9,14 +9,14 @@ from cephtui.sessions import demo
 from cephtui.sessions.store import NO_ROOM, StoreError, by_last, check_name, last_at, session_names
 
 NEWEST = ("last", "-")
-"""In place of a name: the session of the user's that was measured last."""
+"""Words for the session of the user that was measured last."""
 NO_SESSIONS = "no sessions yet: cephtui run write-iops makes one, cephtui show demo shows a recorded one"
 _NAMED_MOST = 8
-"""Sessions that an error lists."""
+"""How many sessions an error names."""
 
 
 def find_session(root: Path, name: str) -> Path:
-    """The directory of a session, as ``opened`` takes it; raises StoreError.
+    """The directory of a session, for ``ensure_unpacked``; raises StoreError.
 
     The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was measured last. The
     demo is meant by its whole name, unless a session of the user's has it.
@@ -27,8 +27,8 @@ def find_session(root: Path, name: str) -> Path:
     if name == demo.SESSION:
         return demo.directory()
     if name in NEWEST and names:
-        return max((root / each for each in names), key=lambda each: by_last(last_at(each), each.name))
-    fitting = [each for each in names if name and each.startswith(name)]
+        return max((root / session for session in names), key=lambda path: by_last(last_at(path), path.name))
+    fitting = [session for session in names if name and session.startswith(name)]
     if len(fitting) > 1:
         more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
         raise StoreError(f"session {name!r} may be {', '.join(fitting[:_NAMED_MOST])}{more}: type more of its name")
@@ -47,8 +47,8 @@ def _no_sessions(root: Path) -> StoreError:
     return StoreError(NO_SESSIONS)
 
 
-def opened(directory: Path) -> Path:
-    """The same directory, whose files are there now: those of the demo are unpacked first. Raises StoreError."""
+def ensure_unpacked(directory: Path) -> Path:
+    """The directory with its files: those of the demo are unpacked first. Raises StoreError."""
     if not demo.is_packaged(directory):
         return directory
     try:
@@ -60,13 +60,13 @@ def opened(directory: Path) -> Path:
 
 
 def check_writable(directory: Path) -> None:
-    """Raises StoreError for the session into which nothing is written: whatever writes into one asks here."""
+    """Raises StoreError for the session that is never written to: whatever writes to a session calls this."""
     if demo.is_packaged(directory):
         raise StoreError(f"session {directory.name} comes with cephtui and is read-only: use a session of your own")
 
 
 def check_session_name(root: Path, name: str | None) -> None:
-    """Raises StoreError for a name that no session can have, or that is the demo's and of none of the user's."""
+    """Raises StoreError for a name that no session can have, and for the demo's unless a session has it."""
     check_name(name)
     if name == demo.SESSION and name not in session_names(root):
         raise StoreError(f"session {name} comes with cephtui and is read-only: choose another name")

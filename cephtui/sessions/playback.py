@@ -16,7 +16,7 @@ from cephtui import units
 from cephtui.analysis.batches import is_run_of
 from cephtui.analysis.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
-from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, load_json, open_regular, shown
+from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, excerpt, load_json, open_regular
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tools import TOOLS
@@ -24,35 +24,35 @@ from cephtui.tools.base import Parser, Reading, Stream
 
 M = TypeVar("M", bound=Model)
 _PIECE_MOST_BYTES = 16 << 20
-"""Of output that arrived at once: some 100 KB."""
+"""Bytes of output that arrived at once; usually some 100 KB."""
 
 
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
-    return planned(directory, run)[0]
+    return step_and_plan(directory, run)[0]
 
 
-def planned(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
-    """The step that a run carried out, and all of its plan; raises StoreError."""
+def step_and_plan(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
+    """The step that a run carried out, and all steps of its plan; raises StoreError."""
     if run.imported_from:
         problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
         raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
-    found: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
+    step_and_plan: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
     while (text := lines.take()) is not None:
         try:
             steps = Plan.model_validate_json(text).steps
         except ValueError as error:
-            if found:
+            if step_and_plan:
                 break
             raise StoreError(f"{lines.path}: not readable: {error}") from None
         for step in steps:
             if is_run_of(run, step):
-                found = step, steps
+                step_and_plan = step, steps
                 break
-    if found is None:
+    if step_and_plan is None:
         raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
-    return found
+    return step_and_plan
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class _Lines:
 
     path: Path
     most_bytes: int = LINE_MOST_BYTES
-    """Of one line."""
+    """The greatest length of a line."""
     _offset: int = 0
     _ahead: list[bytes] = field(default_factory=list)
 
@@ -86,14 +86,14 @@ class _Lines:
         return self._ahead[-1] if self._ahead else None
 
     def take(self) -> bytes | None:
-        """The next line, which is not given again."""
-        found = self.peek()
-        if found is not None:
+        """The next line, and go on to the one after it."""
+        line = self.peek()
+        if line is not None:
             self._ahead.pop()
-        return found
+        return line
 
     def peek_at(self, model: type[M]) -> M | None:
-        """The next line as a model; what can't be read is left out."""
+        """The next line as a model; lines that can't be read are left out."""
         with contextlib.suppress(StoreError):
             while (text := self.peek()) is not None:
                 with contextlib.suppress(ValueError):
@@ -114,12 +114,12 @@ class _Output:
     commands_seconds: float = 0.0
     """How long the commands before this one took."""
     elapsed_seconds: float = 0.0
-    """Of this command, when its newest piece arrived."""
+    """When the newest piece of this command arrived."""
     ended: bool = False
     broken: bool = False
-    """It is not read any further; the error was reported."""
+    """Whether reading has ended with an error, which was reported."""
     _next: dict[str, Any] | None = None
-    """The next line of the index, once it was read."""
+    """The next line of the index; None where it was not read yet."""
 
     def due(self) -> float | None:
         """When the next piece arrived; None where there is none yet. Raises StoreError."""
@@ -179,7 +179,7 @@ class _Output:
 
 
 def _is_index(row: dict[str, Any]) -> bool:
-    """Whether such a piece is possible: a wrong one must not read for ever, or use up the memory."""
+    """Whether a row of the index is possible: a wrong one must not read for ever, or use up the memory."""
     kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
     return (
         all(isinstance(row.get(name), kind) for name, kind in kinds.items())
@@ -190,7 +190,7 @@ def _is_index(row: dict[str, Any]) -> bool:
 
 
 class _Phase:
-    """The prefill, or the benchmark, on all nodes."""
+    """A prefill or a benchmark on all nodes."""
 
     def __init__(self, run: Run, step: Step, directory: Path, *, preparing: bool) -> None:
         self._run, self._step, self.preparing = run, step, preparing
@@ -215,7 +215,7 @@ class _Phase:
         return min((due for output in self.outputs if (due := output.due()) is not None), default=None)
 
     def take(self) -> list[Event]:
-        """Read the next piece of all nodes."""
+        """Read the next piece of whichever node."""
         due, output = min(((due, o) for o in self.outputs if (due := o.due()) is not None), key=lambda pair: pair[0])
         self.seconds = max(self.seconds, due)
         if output.restarts():
@@ -223,33 +223,33 @@ class _Phase:
         return self._samples(output, output.feed())
 
     def end(self, *, all_of_them: bool, node: str = "") -> list[Event]:
-        """The last figures of nodes whose output has ended: of those that are done, or of all; or of one ``node``."""
-        found: list[Event] = []
+        """The last figures of nodes whose output has ended: of those that are done, of all, or of one ``node``."""
+        events: list[Event] = []
         for output in self.outputs:
             is_meant = node in ("", output.node)
             if is_meant and not output.ended and (all_of_them or output.due() is None):
                 output.ended = True
-                found += self._samples(output, output.parser.finish(), ended=True)
-        return found
+                events += self._samples(output, output.parser.finish(), ended=True)
+        return events
 
     def _samples(self, output: _Output, readings: list[Reading], *, ended: bool = False) -> list[Event]:
         run, preset = self._run.run, self._run.preset
         merged = self._merger.add(output.node, readings, self.seconds)
         if ended:
             merged += self._merger.end(output.node, self.seconds)
-        own = [as_sample(run, preset, output.node, r, preparing=self.preparing) for r in readings]
+        samples = [as_sample(run, preset, output.node, reading, preparing=self.preparing) for reading in readings]
         of_all = [as_sample(run, preset, None, m.reading, m.missing, preparing=self.preparing) for m in merged]
-        return [*own, *of_all]
+        return [*samples, *of_all]
 
 
 class Playback:
-    """Gives the events of one run in their order, as far as they are asked for and have happened."""
+    """The events of a run in their order, as far as they are asked for and have happened."""
 
     def __init__(self, directory: Path, number: int, *, alone: bool = True) -> None:
-        """Of a run that is not played ``alone`` the others of its plan are told of; raises StoreError."""
+        """A run that is not played ``alone`` also has the events of the other runs of its plan. Raises StoreError."""
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
-        self.step, steps = planned(directory, self.run)
+        self.step, steps = step_and_plan(directory, self.run)
         # alone it is no third of three: others of its order may have been repeated, or never begun
         self._steps = (self.step.model_copy(update={"number": None}),) if alone else steps
         try:
@@ -257,12 +257,14 @@ class Playback:
             self._measuring = _Phase(self.run, self.step, directory, preparing=False)
         except (LookupError, ValueError, OverflowError) as error:
             path = directory / f"{number:03}" / "run.json"
-            raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
+            raise StoreError(
+                f"{path}: can't be played: tool {excerpt(self.run.tool)} or its options: {error}"
+            ) from None
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
         self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
-        self._found: list[Event] = []
+        self._undelivered: list[Event] = []
         missing = _missing_index(directory / f"{number:03}" / "raw") if self.run.outcome else None
         self._problem = StoreError(f"{missing}: missing: the node's output can't be played") if missing else None
 
@@ -272,7 +274,7 @@ class Playback:
         return self._filling.seconds
 
     def until(self, seconds: float) -> list[Event]:
-        """What happened up to so many seconds after the beginning and has not been given yet.
+        """The events of the first so many seconds that have not been given yet.
 
         Raises StoreError, once for each output that can't be read; the next call gives what there is without it.
         """
@@ -282,9 +284,9 @@ class Playback:
         if self.run.outcome is None:  # checked before the pieces are read: a run that has ended has all of them
             self.run = store.read_run(self.directory, self.number)
         for event in self._events(seconds):
-            self._found.append(event)
-        found, self._found = self._found, []
-        return found
+            self._undelivered.append(event)
+        events, self._undelivered = self._undelivered, []
+        return events
 
     def _events(self, seconds: float) -> Iterator[Event]:
         if not self._begun:
@@ -308,14 +310,14 @@ class Playback:
 
     def _phase(self, phase: _Phase, seconds: float) -> Iterator[Event]:
         while (due := phase.next_due()) is not None and due <= seconds:
-            yield from self._beside(phase, due)
+            yield from self._other_events(phase, due)
             yield from phase.take()
             if self._is_over:
                 yield from phase.end(all_of_them=False)
-        yield from self._beside(phase, seconds)
+        yield from self._other_events(phase, seconds)
 
-    def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
-        """Cluster samples, ends of nodes and marks of a phase."""
+    def _other_events(self, phase: _Phase, seconds: float) -> Iterator[Event]:
+        """Cluster samples, ends of nodes and marks during a phase."""
         while (sample := self._cluster.peek_at(ClusterSample)) is not None:
             if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
                 break
@@ -350,7 +352,7 @@ def _missing_index(raw: Path) -> Path | None:
 
 
 class Follower:
-    """The runs of a session that another process writes, from the newest on: what ``watch`` listens to."""
+    """The runs of a session that another process writes, from the newest on: the source of ``watch``."""
 
     def __init__(self, directory: Path) -> None:
         """Raises StoreError."""
@@ -358,13 +360,13 @@ class Follower:
         self._playback: Playback | None = None
 
     def drain(self) -> list[Event]:
-        """All that has happened since the last call; raises StoreError."""
+        """All events since the last call; raises StoreError."""
         if self._playback is None or self._playback.over:
-            self._playback = self._following()
+            self._playback = self._next_playback()
         return self._playback.until(float("inf")) if self._playback else []
 
-    def _following(self) -> Playback | None:
-        """The newest run, where it is not the one that was followed before."""
+    def _next_playback(self) -> Playback | None:
+        """The playback of the newest run; the same playback where no newer run has begun."""
         try:
             runs = store.run_directories(self._directory)
         except OSError as error:

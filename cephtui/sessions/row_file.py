@@ -17,13 +17,13 @@ from cephtui.sessions.store import ROW_FILE, StoreError, last_at, read_runs, rea
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
 _FIGURES = {"created_at", "last_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets",
             "imported", *_BEST}  # fmt: skip
-"""What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
+"""The columns of a SessionRow that row.json keeps: those that change only while a process writes the session."""
 Stamps: TypeAlias = dict[str, list[int] | None]
-"""Size and time of each file that a row is made from; None where there is no such file."""
+"""Size and time of each file that a row is made of; None where there is no such file."""
 
 
-def figures_of(directory: Path) -> dict[str, Any]:
-    """The columns of a row that come from the session's files."""
+def session_figures(directory: Path) -> dict[str, Any]:
+    """The columns of a row that are read from the session's files."""
     try:
         session = read_session(directory)
         runs, broken = read_runs(directory)
@@ -51,60 +51,61 @@ def figures_of(directory: Path) -> dict[str, Any]:
 def _best(runs: Iterable[Run]) -> dict[str, float | None]:
     """The greatest IOPS and bandwidth, read and write apart."""
     good = [run.summary for run in runs if run.outcome == "ok"]
-    totals = {"read": [summary.read for summary in good], "write": [summary.write for summary in good]}
+    by_direction = {"read": [summary.read for summary in good], "write": [summary.write for summary in good]}
     return {
         f"best_{direction}_{figure}": max(
-            (value for each in found if (value := getattr(each, figure, None))), default=None
+            (value for total in totals if (value := getattr(total, figure, None))), default=None
         )
-        for direction, found in totals.items()
+        for direction, totals in by_direction.items()
         for figure in ("iops", "bandwidth_bytes")
     }
 
 
 def _nodes(run: Run) -> list[str]:
-    """Of a run that was refused there are no results."""
+    """The names of a run's nodes; a run that was refused has no results."""
     return [node.node for node in run.nodes] or list(run.environment)
 
 
 def stamps_of(directory: Path, names: set[str]) -> Stamps:
-    """Of the files of a session, in whose directory there are these names."""
+    """The stamps of a session's files, given the names in its directory."""
     runs = [f"{name}/run.json" for name in sorted(names) if name.isdecimal()]
     return {name: _stamp(f"{directory}/{name}") for name in ("session.json", *runs)}
 
 
 def _stamp(path: str) -> list[int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
+        file_stat = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
     except OSError:
         return None
-    return [found.st_size, found.st_mtime_ns]
+    return [file_stat.st_size, file_stat.st_mtime_ns]
 
 
 def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
-    """The content of row.json; None where it is broken, of another version, or not of the files as they are now."""
+    """The content of row.json; None where it is broken, of another version, or does not fit the files any more."""
     try:
-        kept = load_json(read_bytes(directory / ROW_FILE))
-        made_by = (kept["schema_version"], kept["cephtui_version"])
-        if made_by != (SCHEMA_VERSION, __version__) or kept["files"] != stamps_of(directory, names):
+        content = load_json(read_bytes(directory / ROW_FILE))
+        made_by = (content["schema_version"], content["cephtui_version"])
+        if made_by != (SCHEMA_VERSION, __version__) or content["files"] != stamps_of(directory, names):
             return None
-        row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
+        figures = {name: content["row"][name] for name in _FIGURES}
+        row = SessionRow.model_validate({"session": "", "path": "", **figures})
         return {name: getattr(row, name) for name in _FIGURES}
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
 def row_to_keep(directory: Path) -> str | None:
-    """The text of row.json for a session that is about to be closed; None where something of it is not in order.
+    """The text of row.json for a session that is about to be closed; None where something in it is not in order.
 
     Raises OSError.
     """
     stamps = stamps_of(directory, {path.name for path in directory.iterdir()})
-    return text_of(figures_of(directory), stamps)
+    return row_text(session_figures(directory), stamps)
 
 
-def text_of(found: Mapping[str, Any], stamps: Stamps) -> str | None:
+def row_text(figures: Mapping[str, Any], stamps: Stamps) -> str | None:
     """The text of row.json for figures that were read after the stamps; None where something is not in order."""
-    if found.get("error") or "running" in found["outcomes"]:
+    if figures.get("error") or "running" in figures["outcomes"]:
         return None
-    row = SessionRow(session="", path="").model_copy(update=found).model_dump(mode="json", include=_FIGURES)
+    row = SessionRow(session="", path="").model_copy(update=figures).model_dump(mode="json", include=_FIGURES)
     return json.dumps({"schema_version": SCHEMA_VERSION, "cephtui_version": __version__, "row": row, "files": stamps})

@@ -16,41 +16,42 @@ from cephtui.sessions.store import StoreError
 
 @dataclass(frozen=True, slots=True)
 class SavedRun:
-    """A run and where it is."""
+    """A run, and the directory that it is in."""
 
     directory: Path
-    """Of its session."""
+    """The directory of its session."""
     run: Run
     baseline: bool
-    """Whether it is the one of its session that others are compared with."""
+    """Whether the other runs of its session are compared with this one."""
 
     @property
     def name(self) -> str:
-        """``tuning/3``."""
+        """The session and the number: ``tuning/3``."""
         return f"{self.directory.name}/{self.run.run}"
 
 
-def candidates(root: Path, exclude: tuple[str, int], *, others: bool = True) -> Iterator[SavedRun]:
+def candidates(root: Path, exclude: tuple[str, int], *, other_sessions: bool = True) -> Iterator[SavedRun]:
     """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
 
-    The baseline of the excluded run's own session is the first of all; without ``others``, no other session is listed.
-    Runs of the demo are listed only where one of them is excluded. Sessions are read as they are needed; what can't be
-    read is left out. Raises StoreError where the directory of the sessions can't be read.
+    The baseline of the excluded run's own session is the first of all; without ``other_sessions``, only that session is
+    listed. Runs of the demo are listed only where one of them is excluded. Sessions are read as they are needed; what
+    can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
     """
     rows = (list_with_demo if exclude[0] == SESSION else list_sessions)(root)[::-1]
     own = [row for row in rows if row.session == exclude[0]]
-    first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
-    yield from first
-    given = {found.name for found in first}
-    for row in rows if others else own:
-        yield from (found for found in _of_session(row, exclude) if found.name not in given)
+    baselines = [run for row in own for run in _runs_of(row, exclude) if run.baseline]
+    yield from baselines
+    names = {run.name for run in baselines}
+    for row in rows if other_sessions else own:
+        yield from (run for run in _runs_of(row, exclude) if run.name not in names)
 
 
-def _of_session(row: SessionRow, exclude: tuple[str, int]) -> list[SavedRun]:
+def _runs_of(row: SessionRow, exclude: tuple[str, int]) -> list[SavedRun]:
     try:
         runs, _ = store.read_runs(Path(row.path))
     except StoreError:
         return []
-    found = [SavedRun(Path(row.path), run, run.run == row.baseline) for run in runs]
-    others = [each for each in found if (row.session, each.run.run) != exclude]
-    return sorted(others, key=lambda each: (not each.baseline, -each.run.run))
+    saved_runs = [
+        SavedRun(Path(row.path), run, run.run == row.baseline) for run in runs if (row.session, run.run) != exclude
+    ]
+    return sorted(saved_runs, key=lambda saved: (not saved.baseline, -saved.run.run))

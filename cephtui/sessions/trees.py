@@ -33,14 +33,14 @@ _SETTING = re.compile(r"\s{2,}(\w{2,40}): +([^\s{\[&*!|>'\"%@`#][^#]*?)\s*")
 _NO_OPTIONS = re.compile(
     r"mode|op_size|cmd_path.*|fio_cmd|benchmark|iteration|log_\w+|fio_out_format|idle_monitor_sleep|.*_timeout|.*dir"
 )
-"""What the output itself has, and what is no part of what is measured."""
+"""Settings that the output itself has, and settings that do not change what is measured."""
 UNKNOWN_COMMAND = "(the command is not in the log)"
 _CONFIG = "benchmark_config.yaml"
 _CONFIG_MOST_BYTES, _LEVELS_MOST = 64 << 10, 8
 
 
 def by_test(paths: Iterable[Path]) -> Iterator[list[Path]]:
-    """Files in their order, those that cbt's clients have written in one test together."""
+    """The files in their order; those that cbt's clients have written in the same test are together."""
     for folder, group in groupby(paths, lambda path: path.parent):
         files = list(group)
         outputs = [path for path in files if _OUTPUT.fullmatch(path.name)]
@@ -51,7 +51,7 @@ def by_test(paths: Iterable[Path]) -> Iterator[list[Path]]:
 
 
 def _is_of_cbt(folder: Path, files: Iterable[Path]) -> bool:
-    """Others name files ``output.1.txt``, too."""
+    """Whether the files are cbt's; other programs name files ``output.1.txt``, too."""
     if "op_size-" in str(folder) or any(_OF_CBT.fullmatch(path.name) for path in files):
         return True
     return any((above / _CONFIG).is_file() for above in list(folder.parents)[:_LEVELS_MOST])
@@ -62,36 +62,36 @@ def is_beside(path: Path) -> bool:
     if not _OF_CBT.fullmatch(path.name):
         return False
     try:
-        names = [each.name for each in path.parent.iterdir()]
+        names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return False
     return path.name in (_CONFIG, "cbt_config.yaml") or any(map(_OUTPUT.fullmatch, names))
 
 
 def heading_of(path: Path) -> str:
-    """What the directories above a file say of it; empty where it is of no such tree."""
+    """What the names of the directories above a file say of it; empty where these are of no such tree."""
     if _OUTPUT.fullmatch(path.name):
         levels = [part for part in path.parts[-_LEVELS_MOST:-1] if _LEVEL.fullmatch(part)]
         return " / ".join(levels)
     if _BENCH_FIO.fullmatch(path.name):
         parts = [part for part in path.parts[-4:-1] if part != path.anchor]
-        first = next((n for n in reversed(range(len(parts))) if not _SIZE_OR_MIX.fullmatch(parts[n])), 0)
+        first = next((index for index in reversed(range(len(parts))) if not _SIZE_OR_MIX.fullmatch(parts[index])), 0)
         return " / ".join(parts[first:])
     return ""
 
 
-def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
-    """The run of all clients of a test, and the file of each node; of several processes of a node the first."""
-    runs = [run for _, run in found]
+def join_clients(clients: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str, str]]:
+    """The run of all clients of a test, and the file of each node; of several processes on a node the first."""
+    runs = [run for _, run in clients]
     by_node: dict[str, list[FoundRun]] = {}
     files: dict[str, str] = {}
-    for path, run in found:
+    for path, run in clients:
         host = _host(path)
         by_node.setdefault(host, []).append(run)
         files.setdefault(host, path.name)
     processes = max(map(len, by_node.values()))
-    options = _same([run.options for run in runs])
-    other = {**_settings(found[0][0]), **_same([run.other_options for run in runs])}
+    options = _common([run.options for run in runs])
+    other = {**_settings(clients[0][0]), **_common([run.other_options for run in runs])}
     if processes > 1:
         other["processes"] = str(processes)
     whole = replace(
@@ -106,7 +106,7 @@ def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str
         error=next((run.error for run in runs if run.error), None),
         summary=_sum(runs),
         jobs=(),
-        nodes=tuple(_node(host, each) for host, each in by_node.items()) if len(by_node) > 1 else (),
+        nodes=tuple(_node(host, host_runs) for host, host_runs in by_node.items()) if len(by_node) > 1 else (),
         findings=tuple({finding.code: finding for run in runs for finding in run.findings}.values()),
         readings=runs[0].readings if len(runs) == 1 else (),
         depths=runs[0].depths if len(runs) == 1 else {},
@@ -117,16 +117,16 @@ def together(found: Sequence[tuple[Path, FoundRun]]) -> tuple[FoundRun, dict[str
 
 
 def _host(path: Path) -> str:
-    found = _OUTPUT.fullmatch(path.name)
-    return found["host"] if found else path.name
+    match = _OUTPUT.fullmatch(path.name)
+    return match["host"] if match else path.name
 
 
-def _same(each: Sequence[Mapping[str, V]]) -> dict[str, V]:
-    return {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
+def _common(options: Sequence[Mapping[str, V]]) -> dict[str, V]:
+    return {name: value for name, value in options[0].items() if all(other.get(name) == value for other in options)}
 
 
 def _node(host: str, runs: Sequence[FoundRun]) -> NodeResult:
-    """A client, with all of its processes."""
+    """The result of a client with all its processes."""
     error = next((run.error for run in runs if run.error), None)
     return NodeResult(
         node=host,
@@ -141,13 +141,13 @@ def _sum(runs: Sequence[FoundRun]) -> Summary:
     if len(runs) == 1:
         return runs[0].summary
     flows = [{name: _flow(total) for name, total in run.summary.flows.items()} for run in runs]
-    if not all(flow.buckets for each in flows for flow in each.values()):  # those of some would be taken for all
-        flows = [{name: replace(flow, buckets={}) for name, flow in each.items()} for each in flows]
+    if not all(flow.buckets for by_name in flows for flow in by_name.values()):  # those of some would be taken for all
+        flows = [{name: replace(flow, buckets={}) for name, flow in by_name.items()} for by_name in flows]
     return stats.summarise(flows, histogram=True)
 
 
 def _flow(total: Total) -> stats.Flow:
-    """As it was before its percentiles were taken."""
+    """A total as the flow that it was before its percentiles were taken."""
     low, high = total.latency_min_seconds, total.latency_max_seconds
     return stats.Flow(
         ios=total.ios,
@@ -176,12 +176,12 @@ def _times(ios: int | None, latency: Latency | None) -> stats.Times | None:
 
 
 def _settings(path: Path) -> dict[str, str]:
-    """What cbt was asked for, by the file beside the output or above it."""
+    """The settings of cbt for a test, from the file beside the output or above it."""
     for folder in [path.parent, *path.parent.parents][:_LEVELS_MOST]:
         try:
             text = read_bytes(folder / _CONFIG, _CONFIG_MOST_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
-        found = (match for line in text.splitlines() if (match := _SETTING.fullmatch(line)))
-        return {match[1]: match[2] for match in found if not _NO_OPTIONS.fullmatch(match[1])}
+        matches = (match for line in text.splitlines() if (match := _SETTING.fullmatch(line)))
+        return {match[1]: match[2] for match in matches if not _NO_OPTIONS.fullmatch(match[1])}
     return {}

@@ -20,11 +20,11 @@ class Undo(Model):
     at: Node | None = None
     """How the node is reached; null for the console's own machine."""
     owner: Name | None = None
-    """The owner in its mark; null for parts that were created before marks had owners."""
+    """The owner in the part's mark; null for parts that were created before marks had owners."""
     cluster: Name | None = None
-    """The fsid of the Ceph cluster that it is in; null where there is none, or it could not be asked."""
+    """The fsid of the Ceph cluster that the part is in; null where there is none, or it could not be asked."""
     pool_id: int | None = None
-    """Of its pool: one that is deleted and made again has another."""
+    """The id of the part's pool: a pool that is deleted and made again has another."""
     mount: Name | None = None
     """The mount point of the file system that a file is on; null where it is no file, or that is not known."""
     done: bool = False
@@ -32,15 +32,15 @@ class Undo(Model):
 
 def left_behind(root: Path) -> list[tuple[Path, Undo]]:
     """What sessions that no process writes any more have created and not removed."""
-    found = []
+    remaining = []
     for path in sorted(root.glob(f"*/{UNDO_FILE}")):
         if not is_locked(path.parent):
-            found += [(path.parent, undo) for undo in pending(path.parent)]
-    return found
+            remaining += [(path.parent, undo) for undo in pending(path.parent)]
+    return remaining
 
 
 def unreadable_lists(root: Path) -> list[str]:
-    """Why undo lists can't be read at all: what they name may still be there."""
+    """Why undo lists can't be read: what they name may still exist."""
     problems = []
     for path in (directory / UNDO_FILE for directory in sorted(root.glob("*"))):
         if not os.path.lexists(path):

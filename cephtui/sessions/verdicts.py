@@ -19,7 +19,7 @@ from cephtui.sessions.store import VERDICTS_FILE, read_verdicts
 from cephtui.sessions.writer import append_lines
 
 _Runs: TypeAlias = frozenset[frozenset[str]]
-"""Both sides of a verdict."""
+"""The runs of both sides of a verdict."""
 
 
 def judge_saved(
@@ -29,20 +29,22 @@ def judge_saved(
     directory: Path,
     at: datetime,
 ) -> Judgement:
-    """With what was noted and what was seen to differ; and which look it is, unless further looks were planned."""
-    sides = [(Side(each.before, tuple(marks)), Side(each.after)) for each in changes if each.before and each.after]
+    """The judgement with the noted and the seen changes; and with the number of the look, unless looks were planned."""
+    sides = [
+        (Side(change.before, tuple(marks)), Side(change.after)) for change in changes if change.before and change.after
+    ]
     judged = with_noted(conclude(changes, asked, at), sides)
     return judged if asked.criteria.looks.at else with_earlier(judged, directory)
 
 
 def with_earlier(judged: Judgement, directory: Path) -> Judgement:
-    """With a note where a verdict on some of these runs, with fewer or others, was given before and is kept here.
+    """The judgement, with a note where a verdict on some of these runs, with fewer or others, was kept before.
 
     The same runs read again are the same look, whatever is asked of them: the interval is the same, and holds for all
     that is read off it at once. Only other data give chance another try.
     """
-    kept = read_verdicts(directory)
-    earlier = max((len(_earlier_looks(kept, verdict)) for verdict in judged.deciding), default=0)
+    verdicts = read_verdicts(directory)
+    earlier = max((len(_earlier_looks(verdicts, verdict)) for verdict in judged.deciding), default=0)
     if not earlier:
         return judged
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
@@ -51,35 +53,39 @@ def with_earlier(judged: Judgement, directory: Path) -> Judgement:
     return Judgement(judged.verdicts, conclusion)
 
 
-def _earlier_looks(kept: Sequence[Verdict], now: Verdict) -> set[_Runs]:
-    """The sets of runs that have runs of this one and were judged by the same figure before it was so first."""
+def _earlier_looks(verdicts: Sequence[Verdict], now: Verdict) -> set[_Runs]:
+    """The sets of runs that share runs with these and were judged by the same figure, before these first were."""
     figure, sides = (now.preset, now.direction, now.figure), _runs_of(now)
-    alike = [_runs_of(each) for each in kept if (each.preset, each.direction, each.figure) == figure and each.decides]
-    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(runs, sides)}
+    alike = [
+        _runs_of(verdict)
+        for verdict in verdicts
+        if (verdict.preset, verdict.direction, verdict.figure) == figure and verdict.decides
+    ]
+    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(sides, runs)}
 
 
 def _runs_of(verdict: Verdict) -> _Runs:
-    """By their names those of both sides: which of them is called before is no matter."""
+    """The names of the runs of both sides, in no order: which side is called before does not matter."""
     return frozenset((frozenset(verdict.before), frozenset(verdict.after)))
 
 
-def _overlap(some: _Runs, others: _Runs) -> bool:
-    """Whether each side shares runs with a side of its own of the others."""
-    return any(all(one & other for one, other in zip(some, order, strict=False)) for order in permutations(others))
+def _overlap(sides: _Runs, earlier: _Runs) -> bool:
+    """Whether the sides of two verdicts can be paired so that both pairs share runs."""
+    return any(all(now & then for now, then in zip(sides, order, strict=False)) for order in permutations(earlier))
 
 
 def is_kept(judged: Judgement, directory: Path) -> bool:
     """Whether a session has these verdicts already: of the same runs, by the same criteria."""
-    return {_asked(verdict) for verdict in judged.deciding} <= {_asked(each) for each in read_verdicts(directory)}
+    return {_basis(verdict) for verdict in judged.deciding} <= {_basis(verdict) for verdict in read_verdicts(directory)}
 
 
 def keep_verdicts(judged: Judgement, directory: Path) -> None:
-    """Add them and their answer to a session, unless that is read-only; raises OSError."""
+    """Add verdicts and their conclusion to a session, unless it is read-only; raises OSError."""
     if not is_packaged(directory):
         append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
 
 
-def _asked(verdict: Verdict) -> object:
-    """Of which runs and by which criteria it is: what follows from them is the same."""
+def _basis(verdict: Verdict) -> object:
+    """What a verdict follows from: its runs and its criteria."""
     runs = verdict.preset, verdict.direction, verdict.figure, verdict.before, verdict.after
     return *runs, verdict.require_percent, verdict.same_percent, verdict.confidence, verdict.looks_most

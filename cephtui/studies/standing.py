@@ -59,7 +59,7 @@ def standing(
     shown = [[run for run in side if run.preset == preset and not why_invalid(run)] for side in (before, after)]
     (request,) = [single for single in singly(study.requests) if single.preset.name == preset][:1]
     metric = metric_of(request, shown[0][0]) if shown[0] else usual
-    values = [[metric.together(run.summary.flows) for run in side] for side in shown]
+    values = [[metric.combined(run.summary.flows) for run in side] for side in shown]
     known = [[value for value in side if value is not None] for side in values]
     return Standing(
         tuple(before),

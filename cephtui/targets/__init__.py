@@ -15,7 +15,7 @@ from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target, TargetError, TargetKind
 from cephtui.targets.file import FileKind
 
-__all__ = ["Target", "TargetError", "every_kind", "examples", "in_turn", "kind_of", "parse_target"]
+__all__ = ["Target", "TargetError", "every_kind", "parse_target", "removal_groups", "target_examples", "target_kind"]
 T = TypeVar("T")
 
 
@@ -85,43 +85,43 @@ KINDS: Mapping[str, Callable[[], TargetKind]] = {
     "osd": _osd,
     "new-pool": _new_pool,
 }
-"""What makes every kind of target, by its scheme."""
+"""A function for each kind of target, by its scheme."""
 
 
 LEFTOVERS: Mapping[str, Callable[[], TargetKind]] = {AccessKind.scheme: AccessKind}
-"""The same of what is no target, and has to be removed as parts of targets are."""
+"""The kinds of parts that are in no target and have to be removed as parts of targets are."""
 
 
 def every_kind() -> list[TargetKind]:
-    """All of them, in their order."""
+    """All kinds of targets, in their order."""
     return [make() for make in KINDS.values()]
 
 
-def examples() -> list[str]:
-    """How targets are written."""
+def target_examples() -> list[str]:
+    """Examples of how targets are written."""
     return [example for kind in every_kind() for example in kind.examples]
 
 
 def usual_target(kinds: Collection[str]) -> str:
-    """The target where none is named, for a tool that can use these kinds; empty where that is a scratch file."""
+    """The target that is used where none is named, for a tool that can use these kinds; empty for a scratch file."""
     usual = (kind.spec(kind.usual) for kind in every_kind() if kind.usual and {*kinds} == {kind.scheme})
     return next(usual, "")
 
 
-def kind_of(text: str) -> TargetKind | None:
+def target_kind(text: str) -> TargetKind | None:
     """The kind of a target, or of a part of one, by its scheme; None for any other text."""
     scheme, colon, _ = text.partition(":")
     make = {**KINDS, **LEFTOVERS}.get(scheme) if colon else None
     return make() if make else None
 
 
-def in_turn(parts: Iterable[T], spec: Callable[[T], str]) -> list[list[T]]:
-    """Parts in groups, to be removed one after the other: pools first, with all that is in them."""
-    found: dict[bool, list[T]] = {True: [], False: []}
+def removal_groups(parts: Iterable[T], spec: Callable[[T], str]) -> list[list[T]]:
+    """Parts in groups that are removed one after the other: pools first, with all that is in them."""
+    groups: dict[bool, list[T]] = {True: [], False: []}
     for part in parts:
-        kind = kind_of(spec(part))
-        found[kind is not None and kind.holds_parts].append(part)
-    return [group for group in found.values() if group]
+        kind = target_kind(spec(part))
+        groups[kind is not None and kind.holds_parts].append(part)
+    return [group for group in groups.values() if group]
 
 
 def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | None = None) -> Target:
@@ -129,9 +129,9 @@ def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | Non
 
     ``owner_id`` makes the names of new images unique. Without it the target can't be laid out.
     """
-    kind, name = kind_of(text), text.partition(":")[2]
+    kind, name = target_kind(text), text.partition(":")[2]
     if kind is None or not name:
-        raise TargetError(f"unknown target {text!r}: expected {either(examples())}")
+        raise TargetError(f"unknown target {text!r}: expected {either(target_examples())}")
     target = kind.parse(name, owner_id)
     return with_data_pool(target, data_pool) if data_pool else target
 

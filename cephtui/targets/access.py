@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
 from cephtui.targets.base import Removed, Target, TargetError, TargetKind
 
@@ -17,7 +17,7 @@ _BUSY_STATUS = 75
 
 
 class AccessKind(TargetKind):
-    """By the token of the run, which nothing else is named by."""
+    """Ceph's access on a node, named by the token of the run, which names nothing else."""
 
     scheme = "ceph-access"
     examples = ()
@@ -32,4 +32,4 @@ class AccessKind(TargetKind):
         answer = await shell.run(("bash", "-c", _SCRIPT, "cephtui-access-remove", name))
         if answer.status == 0:
             return Removed("done")
-        return Removed("busy" if answer.status == _BUSY_STATUS else "failed", reason(answer))
+        return Removed("busy" if answer.status == _BUSY_STATUS else "failed", failure_reason(answer))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from cephtui.tools.tool import Tool
 
 OWN_PREFIX = "cephtui-"
-"""Images and namespaces of cephtui's own begin with it."""
+"""The prefix of the names of cephtui's own images and namespaces."""
 OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9._-]+")
-"""All of such a name. Others may have it too: what is cephtui's carries its owner besides."""
+"""The whole name of such an image or namespace. What is cephtui's also carries its owner: others may be named so."""
 OWNER_KEY = "cephtui.session"
-"""Under which images and namespaces carry their owner."""
+"""The key under which images and namespaces carry their owner."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
-"""Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
+"""Control characters, and code points that stand for bytes that are no UTF-8: they can't be printed or stored."""
 
 
 class TargetError(ValueError):
@@ -48,14 +48,14 @@ class SecretsMissing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DataLayout:
     """How a step divides its data on each node."""
 
     jobs: int
     size_bytes: int
-    """Of each job."""
+    """The size of each job's data."""
     alone: bool
-    """Whether the step runs on a single node."""
+    """Whether the step runs on one node only."""
     batch: str
 
 
@@ -65,13 +65,13 @@ class Use:
 
     parts: tuple[Part, ...]
     writes: bool
-    """Prefill included."""
-    known: bool
-    """Whether cephtui prefills, or has prefilled, what it reads."""
+    """Whether the step, or its prefill, writes."""
+    filled: bool
+    """Whether cephtui prefills, or has prefilled, the data that the step reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
     object_bytes: int = 0
-    """Of the largest object that the tool makes by itself; 0 where it makes none."""
+    """The size of the largest object that the tool makes by itself; 0 where it makes none."""
     prefilled: frozenset[str] = frozenset()
     """Parts that this console session has prefilled, if their identity is still the same."""
     shared_pool: bool = False
@@ -79,35 +79,35 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TargetState:
     """What a node reports of a target, and what follows from it."""
 
     refusal: Refusal | None = None
     findings: tuple[Finding, ...] = ()
     identities: Mapping[str, str] = field(default_factory=dict)
-    """Of each part that exists, by its spec; another identity means that it is not the one that was prefilled."""
+    """The identity of each part that exists, by its spec; another identity means that it is not the prefilled one."""
     to_create: tuple[Part, ...] = ()
     """Parts that have to be created, or resized, before they are prefilled."""
     to_extend: tuple[tuple[str, ...], ...] = ()
     """Commands that extend parts which the user has given up to the size of what is written to them."""
     causes: Mapping[str, str] = field(default_factory=dict)
-    """What only the target knows of a cause, by the word for it in what a tool says."""
+    """What only the target knows of a cause, by the word for it in the tool's output."""
     mount: str | None = None
-    """The mount point of the file system below it."""
+    """The mount point of the file system that it is on."""
     filesystem: str | None = None
     device: str | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the queues of the disks below it, by their names in sysfs: ``queue/scheduler``."""
+    """Settings of the queues of the disks under it, by their names in sysfs: ``queue/scheduler``."""
     features: tuple[str, ...] = ()
-    """Of the image."""
+    """The features of the image."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What became of a removal; ``text`` is the reason where nothing was removed."""
+    """The result of a removal; ``text`` is the reason where nothing was removed."""
 
     status: Literal["done", "absent", "busy", "not ours", "failed"]
-    """``absent`` was not found under its name; ``not ours`` does not carry its owner.
+    """``absent`` does not exist under its name; ``not ours`` does not carry its owner.
 
     Of an absent file the text is the mount point of the file system that its path is on.
     """
@@ -127,20 +127,20 @@ class OwnPool(ABC):
     @property
     @abstractmethod
     def pool_name(self) -> str:
-        """What it is called."""
+        """The name of the pool."""
 
     @property
     @abstractmethod
     def part(self) -> str:
-        """The pool on the undo list."""
+        """The pool as a part on the undo list."""
 
     @abstractmethod
     async def make(self, shell: Shell, owner: str) -> None:
-        """Make it, so that it carries its owner. Raises TargetFault and TransportError."""
+        """Make the pool, so that it carries its owner. Raises TargetFault and TransportError."""
 
     @abstractmethod
     async def unready(self, shell: Shell) -> str:
-        """Why it can't be used yet; empty once it can. Raises TransportError."""
+        """Why the pool can't be used yet; empty once it can. Raises TransportError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +148,32 @@ class Target(ABC):
     """What is tested."""
 
     kind: ClassVar[Kind]
-    """What a tool can do with it."""
-    own: ClassVar[bool] = True
-    """Whether its data is cephtui's own; other data is prefilled only if the user gives it up."""
-    kept: ClassVar[bool] = True
-    """Whether its parts stay for the next step; else they are removed after each."""
-    one_node: ClassVar[bool] = False
-    """Whether only one node can use it."""
-    asked_by_one: ClassVar[bool] = False
-    """Whether the first node does all of it, however many are chosen: the load is not on the nodes."""
+    """What the target is to tools."""
+    is_managed: ClassVar[bool] = True
+    """Whether cephtui makes and removes the target's data; other data is prefilled only if the user gives it up."""
+    persists_between_steps: ClassVar[bool] = True
+    """Whether the target's parts stay for the next step; else they are removed after each."""
+    single_client: ClassVar[bool] = False
+    """Whether only one node can use the target."""
+    runs_from_one_node: ClassVar[bool] = False
+    """Whether the first node alone carries out a step, however many are chosen: the load is not on the nodes."""
     default_span_bytes: ClassVar[int] = 10 << 30
-    """How much of it is used on each node where no size is asked for."""
+    """Bytes of the target that are used on each node where no size is asked for."""
     opens_for_writing: ClassVar[bool] = False
-    """Whether it is opened for writing even where it is only read: in a full pool that hangs."""
+    """Whether the target is opened for writing even where it is only read: in a full pool that hangs."""
     identified_at_path: ClassVar[bool] = False
     """Whether the first word of a part's identity can be seen at its path, as in a ``Lock``."""
     marks_paths: ClassVar[bool] = True
-    """Whether a path of its own carries its owner where a file of cephtui's has it."""
+    """Whether a path of the target carries its owner where it is a file of cephtui's."""
     has_mds: ClassVar[bool] = False
-    """Whether its I/O passes an MDS of CephFS, or may."""
+    """Whether the target's I/O passes an MDS of CephFS, or may."""
     creates_images: ClassVar[bool] = False
-    """Whether its parts are new images, whose data may be in another pool."""
+    """Whether the parts are new images, whose data may be in another pool."""
     secrets: ClassVar[tuple[str, ...]] = ()
-    """Names of the secrets that a tool may ask of it, as in ``Tool.secrets``."""
+    """Names of the secrets that a tool may ask for, as in ``Tool.secrets``."""
 
     pool: str | None = field(default=None, kw_only=True)
-    """The Ceph pool that it is known to be in."""
+    """The Ceph pool of the target, as far as it is known."""
     data_pool: str | None = field(default=None, kw_only=True)
     """The erasure-coded pool for the data of new images."""
 
@@ -184,22 +184,23 @@ class Target(ABC):
 
     @property
     def hosts(self) -> tuple[Node, ...]:
-        """Nodes that have a part in it, whether or not they measure."""
+        """Nodes that take part in the target, whether or not they measure."""
         return ()
 
-    def each(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
-        """What it stands for where these nodes measure; ``find`` gives others by their name, and raises ValueError.
+    def expand(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
+        """The targets that it stands for where these nodes measure; ``find`` gives others by their name, and raises
+        ValueError.
 
         Raises TargetError.
         """
         return (self,)
 
     def measured_from(self, nodes: Sequence[str]) -> list[tuple[str, ...]]:
-        """The sets of nodes that measure it, one after the other: by default all of them at once."""
+        """The sets of nodes that measure the target, one after the other: by default all nodes at once."""
         return [tuple(nodes)]
 
-    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Target:
-        """With what is found out on its own nodes, by their names; ``asked`` is the node that asks the cluster.
+    async def locate(self, shells: Mapping[str, Shell], cluster_shell: Shell) -> Target:
+        """The target with its place, as its own nodes, given by name, and the cluster report it: addresses or a pool.
 
         Raises TargetFault and TransportError.
         """
@@ -207,41 +208,41 @@ class Target(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the user may type to give up what is there."""
+        """What the user may type to give up the data that exists."""
         return ()
 
     @property
     def listed_by(self) -> str | None:
-        """The target below which ``discover`` finds what else is in the same pool; None where it finds nothing."""
+        """The target below which ``discover`` lists what else is in the same pool; None where it lists nothing."""
         return None
 
     @property
     def new_pool(self) -> OwnPool | None:
-        """The pool that is made for it, once in a console session; None where it needs none."""
+        """The pool that is made for the target, once in a console session; None where it needs none."""
         return None
 
     def check_tool(self, tool: Tool) -> str | None:
-        """Why a tool can't use it, or None."""
+        """Why a tool can't use the target, or None."""
         return tool.check_kind(self.kind)
 
     def for_tool(self, tool: Tool) -> Target:
-        """As it is to a tool that can use it."""
+        """The target as a tool that can use it sees it."""
         return self
 
     @abstractmethod
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """Where a step's data is on a node."""
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
+        """The place of a step's data on a node, and its parts."""
 
     @abstractmethod
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """Inspect it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Inspect the target and apply its guards; writes nothing. Raises TargetFault and TransportError."""
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
+        """Make a part that carries its owner, and return its identity. Raises TargetFault and TransportError."""
         raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
-        """What a step on it that adds so many bytes needs of the cluster."""
+        """What a step on the target that adds so many bytes needs of the cluster."""
         from cephtui.cluster.preflight import Demand
 
         return Demand(
@@ -254,44 +255,44 @@ class Target(ABC):
             has_mds=self.has_mds,
         )
 
-    async def settle(self, shells: Sequence[Shell]) -> Target:
-        """The target as these nodes can use it; raises SecretsMissing, TargetFault and TransportError."""
+    async def resolve_access(self, shells: Sequence[Shell]) -> Target:
+        """The target with these nodes' access to it; raises SecretsMissing, TargetFault and TransportError."""
         return self
 
-    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
-        """The secrets by their names, for a process at this place; raises TargetFault and TransportError."""
+    async def secrets_for(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The secrets of a process at a place, by their names; raises TargetFault and TransportError."""
         return {}
 
     async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
-        """Of the image that a part is, once it is prepared; raises TransportError."""
+        """The features of the image that a part is, once it is prepared; raises TransportError."""
         return ()
 
     async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
-        """As in ``Found``, of a part that had to be made first; raises TransportError."""
+        """The settings of queues, as in ``TargetState``, of a part that had to be made first; raises TransportError."""
         return {}
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Bytes that it has for the default span on each of so many nodes; None where that is no question."""
+        """Bytes that are available for the default span on each of so many nodes; None where any size fits."""
         return None
 
     async def limits(self, shell: Shell) -> Limits:
-        """What is set for its clients, as far as it can be read; raises TargetFault and TransportError."""
+        """The limits of the target's clients, if they can be read; raises TargetFault and TransportError."""
         from cephtui.ceph.qos import Limits
 
         return Limits()
 
 
 class TargetKind(ABC):
-    """All that is known of a scheme, before there is a target of it."""
+    """What is known of a scheme before there is a target of it."""
 
     scheme: ClassVar[str]
-    """What its targets and their parts begin with, before a colon."""
+    """The scheme with which targets and their parts begin, before a colon."""
     examples: ClassVar[tuple[str, ...]]
-    """How its targets are written: ``rbd:POOL``."""
+    """How targets of the kind are written: ``rbd:POOL``."""
     usual: ClassVar[str] = ""
-    """The name of the target that is meant where none is named, for tools that can use no other kind."""
+    """The name of the target that is used where none is named, for tools that can use no other kind."""
     is_path: ClassVar[bool] = False
-    """Whether the name behind the scheme is a path on the node: on another machine it has to be absolute."""
+    """Whether the name after the scheme is a path on the node: on another machine it has to be absolute."""
     leaves_files: ClassVar[bool] = False
     """Whether what cephtui makes are files of the node, in which Ceph has no part.
 
@@ -317,7 +318,7 @@ class TargetKind(ABC):
         return {}
 
     def service(self, name: str) -> str:
-        """Of what the secrets are that the removal of a part needs; empty where it needs none."""
+        """The service whose secrets the removal of a part needs; empty where it needs none."""
         return ""
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
@@ -328,7 +329,7 @@ class TargetKind(ABC):
         """Whether a node can have targets of this kind at all; raises TransportError."""
         return True
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate | None:
+    def in_this_pool(self, facts: PoolFacts) -> Candidate | None:
         """What can be tested in a pool."""
         return None
 
@@ -340,12 +341,12 @@ class TargetKind(ABC):
         """What can be tested in every cluster, whatever pools it has."""
         return None
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
         """What can be tested on such a host with files, images and pools of cephtui's own alone."""
         return ()
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """Find the candidates below a name, or all of the node where it is empty.
+        """Find the candidates below a name, or all candidates of the node where the name is empty.
 
         The result is why there is none, or not all of them, in words; else empty. Raises ClusterError and
         TransportError.
@@ -353,7 +354,7 @@ class TargetKind(ABC):
         return ""
 
     def spec(self, name: str) -> str:
-        """A target or a part of this kind, as it is written."""
+        """A target or a part of this kind as it is written."""
         return f"{self.scheme}:{name}"
 
     def measured_by(self, name: str, nodes: str) -> str:
@@ -361,7 +362,7 @@ class TargetKind(ABC):
         return f"{self.spec(name)} {nodes}".strip()
 
     def candidate(self, name: str, text: str, refusal: Refusal | None) -> Candidate:
-        """A candidate as a guard sees it; one that can't be named is refused as well."""
+        """A candidate with what a guard says of it; one that can't be named is refused as well."""
         spec = self.spec(name)
         try:
             self.parse(name)
@@ -373,24 +374,24 @@ class TargetKind(ABC):
 
 
 def is_text(text: str) -> bool:
-    """Whether it can be printed and stored."""
+    """Whether a text can be printed and stored."""
     return not _NO_TEXT.search(text)
 
 
 def safe_name(node: str) -> str:
-    """A node's name as part of an image's or a namespace's; different ones stay different."""
-    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
+    """A node's name in a form for names of images and namespaces; different names stay different."""
+    return re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match[0]):x}", node)
 
 
 def unverified(use: Use) -> tuple[Finding, ...]:
-    """Data that cephtui has not prefilled may have holes, which read as fast as memory."""
-    if use.known:
+    """The finding for data that cephtui has not prefilled: it may have holes, which read as fast as memory."""
+    if use.filled:
         return ()
     return (UNVERIFIED.found(),)
 
 
 def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
-    """Without direct I/O the kernel's memory takes part."""
+    """The finding for I/O without direct I/O: the kernel's memory takes part."""
     if options.get("direct", True):
         return ()
     return (PAGE_CACHE.found(),)

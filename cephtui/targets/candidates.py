@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from cephtui.ceph.pools import Pool
 
 INSPECTED_MOST = 50
-"""Images of a pool, or devices of a node, that are inspected: each takes a few commands."""
+"""How many images of a pool, or devices of a node, are inspected: each takes a few commands."""
 INSPECTED_AT_ONCE = 4
 ASKS_FIRST = "needs confirmation"
-"""In the text of what may be written once its name is typed."""
+"""Words in the text of a candidate that may be written to once its name is typed."""
 NOT_INSPECTED = "not inspected"
 
 
@@ -26,17 +26,17 @@ class Candidate:
     """What can be tested, or could be if no guard refused it."""
 
     spec: str
-    """As it is typed on the command line: ``rbd:bench``, ``device:/dev/sdb``."""
+    """The target as it is typed on the command line: ``rbd:bench``, ``device:/dev/sdb``."""
     text: str
-    """What it is, in words."""
+    """A description of the target."""
     reason: str | None = None
     """Why a guard would refuse to write there; None where it would not."""
     remedy: str = ""
-    """What can be done about it."""
+    """What can be done about the reason."""
 
 
 OnFound = Callable[[Sequence[Candidate]], None]
-"""Takes candidates as they are found; one of the same ``spec`` as before replaces it."""
+"""Called with candidates as they are found; a candidate with the same ``spec`` as an earlier one replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ class PoolFacts:
 
     pool: Pool
     unserved: Refusal | None
-    """Why it can't serve a write."""
+    """Why the pool can't serve a write."""
     full: Refusal | None
     room: str
-    """Who else it is for and what fits into it, in words."""
+    """Who else uses the pool and what fits into it, in words."""
 
 
 async def inspect_each(
     listed: Sequence[Candidate], inspect: Callable[[Candidate], Awaitable[Candidate]], on_found: OnFound
 ) -> None:
-    """Inspect the first that no guard has refused yet, a few at a time; raises TransportError."""
+    """Inspect the first candidates that no guard has refused yet, a few at a time; raises TransportError."""
     waiting = iter([candidate for candidate in listed if candidate.reason is None][:INSPECTED_MOST])
 
     async def take_turns() -> None:
@@ -68,5 +68,5 @@ async def inspect_each(
 
 
 def by_number(name: str) -> list[tuple[int, str]]:
-    """Sorts numbers by value: disk 2 before disk 10."""
+    """A key to sort names with numbers by value: disk 2 before disk 10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -13,24 +13,24 @@ from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Kind, Node, Part, Place
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets import devices, rbd
 from cephtui.targets.base import (
-    Found,
-    Layout,
+    DataLayout,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     page_cache,
     unverified,
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_number, inspect_each
 from cephtui.targets.devices import DeviceFacts
-from cephtui.targets.file import parse_path as parse_file_path
+from cephtui.targets.file import parse_file_path
 
-_WRITING = Use(parts=(), writes=True, known=True, options={}, destroy=())
+_WRITING = Use(parts=(), writes=True, filled=True, options={}, destroy=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class DeviceTarget(Target):
     """A block device that exists."""
 
     kind: ClassVar[Kind] = "device"
-    own: ClassVar[bool] = False
+    is_managed: ClassVar[bool] = False
     identified_at_path: ClassVar[bool] = True
 
     path: str
@@ -49,29 +49,29 @@ class DeviceTarget(Target):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return devices.names(self.path)
+        return devices.confirm_names(self.path)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="device", path=self.path), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """A mapped image takes the guards of the image besides."""
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Inspect the device; a mapped image takes the guards of the image as well."""
         facts = await self._facts(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
-        found = Found(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
+        state = TargetState(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
         if facts.rbd and refusal is None:
             image = await rbd.inspect_mapped(shell, facts.rbd, use)
-            found = replace(image, device=self.path, findings=(*found.findings, *image.findings))
+            state = replace(image, device=self.path, findings=(*state.findings, *image.findings))
         identity = f"{facts.number} {facts.size}"
-        return replace(found, queues=facts.queues, identities={self.spec: identity})
+        return replace(state, queues=facts.queues, identities={self.spec: identity})
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         return (await self._facts(shell)).size or None
 
     async def _facts(self, shell: Shell) -> DeviceFacts:
-        answer = await shell.run(devices.inspect_argv(self.path))
+        answer = await shell.run(devices.inspect_device_argv(self.path))
         try:
             return devices.parse_device(answer.stdout)
         except ValueError as error:
@@ -91,38 +91,38 @@ class DeviceKind(TargetKind):
     is_path = True
 
     def parse(self, name: str, owner_id: str | None = None) -> DeviceTarget:
-        return DeviceTarget(parse_path(self.spec(name), name))
+        return DeviceTarget(parse_device_path(self.spec(name), name))
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """Disks, partitions and volumes; those that the kernel lists as in use are not opened."""
-        answer = await shell.run(devices.list_argv())
+        """The disks, partitions and volumes of a node; those that the kernel lists as in use are not opened."""
+        answer = await shell.run(devices.list_devices_argv())
         if answer.status != 0:
-            return f"can't list the devices: {reason(answer)}"
-        found = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
-        listed = [self._listed(facts) for facts in found]
+            return f"can't list the devices: {failure_reason(answer)}"
+        block_devices = sorted(devices.parse_devices(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
+        listed = [self._listed_candidate(facts) for facts in block_devices]
         on_found(listed)
-        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspect_candidate(shell, candidate), on_found)
         return "" if listed else "there are no block devices"
 
-    def _listed(self, facts: DeviceFacts) -> Candidate:
+    def _listed_candidate(self, facts: DeviceFacts) -> Candidate:
         path = facts.aliases[0]
         refusal = devices.guard_listed(path, facts)
         backing = f" on {facts.backing}" if facts.backing else ""
         text = f"{units.size(facts.size)}{backing}"
         return self.candidate(path, text if refusal else f"{text}, {NOT_INSPECTED}", refusal)
 
-    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspect_candidate(self, shell: Shell, listed: Candidate) -> Candidate:
         path = listed.spec.removeprefix("device:")
         try:
-            found = await DeviceTarget(path).inspect(shell, _WRITING)
+            state = await DeviceTarget(path).inspect(shell, _WRITING)
         except TargetFault as fault:
             return replace(listed, reason=str(fault))
-        return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), found.refusal)
+        return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), state.refusal)
 
 
-def parse_path(text: str, rest: str) -> str:
+def parse_device_path(text: str, path_text: str) -> str:
     """The path in a target's text; raises TargetError."""
-    path = os.path.normpath(parse_file_path(text, rest))
+    path = os.path.normpath(parse_file_path(text, path_text))
     if not path.startswith("/dev/"):
-        raise TargetError(f"target {text!r}: expected a path below /dev; for a file use file:{rest}")
+        raise TargetError(f"target {text!r}: expected a path below /dev; for a file use file:{path_text}")
     return path

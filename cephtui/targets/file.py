@@ -16,22 +16,23 @@ from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
+from cephtui.printable import listed
 from cephtui.targets.base import (
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     page_cache,
 )
 from cephtui.targets.candidates import Candidate
-from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, listed, openers_of, parse_queues
+from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, openers_of, parse_queues
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -51,14 +52,16 @@ _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 _OF_FILES = {"dir", "btrfs", "nfs", "cifs"}
-"""Types of storage in Proxmox VE that are a folder of a file system."""
+"""Types of storages in Proxmox VE that are a folder of a file system."""
 _MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
 _NAMES = ("inspect", "create", "extend", "remove")
 _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in _NAMES}
 
 
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
-    functions = _MARK_FUNCTIONS + (QUEUES_FUNCTION + LEADS_FUNCTIONS) * (name == "inspect")
+    functions = _MARK_FUNCTIONS
+    if name == "inspect":
+        functions += QUEUES_FUNCTION + LEADS_FUNCTIONS
     return ("bash", "-c", functions + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
@@ -67,7 +70,7 @@ class FileFacts:
     """What a node reports of a path."""
 
     kind: str
-    """``missing``, ``file``, or what else is there in the words of stat."""
+    """``missing``, ``file``, or the type of what else is there in the words of stat."""
     size: int = 0
     allocated: int = 0
     inode: str | None = None
@@ -76,18 +79,18 @@ class FileFacts:
     busy: bool = False
     directory: bool = False
     osd: str | None = None
-    """The number of the OSD whose data directory it is in, by whatever path; empty where that is not known."""
+    """The number of the OSD in whose data directory the path is; empty where the number is not known."""
     is_osd_data: bool = False
-    """Whether it is a file of an OSD, under whatever name."""
+    """Whether the file is one of an OSD, whatever its name."""
     claim: str | None = None
-    """``free`` where nobody has it open or locked, ``busy`` where somebody has, None where that can't be told."""
+    """``free`` where nobody has the file open or locked, ``busy`` where somebody has, None where that can't be told."""
     openers: tuple[str, ...] = ()
-    """Processes that have it open or mapped: ``kvm (4711)``."""
+    """Processes that have the file open or mapped: ``kvm (4711)``."""
     holders: tuple[str, ...] = ()
-    """Loop devices and exports that it is behind."""
+    """Loop devices and exports that use the file."""
     swaps: tuple[str, ...] = ()
     root: bool = False
-    """True where the script ran as root; others can't see who has it open."""
+    """Whether the script ran as root; other users can't see who has the file open."""
     free: int | None = None
     total: int | None = None
     mount: str | None = None
@@ -115,24 +118,24 @@ class FileTarget(Target):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return names_of(self.path)
+        return confirm_names(self.path)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """Several nodes may share the file system, so each has a file of its own."""
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
+        """A file for each node, since several nodes may share the file system."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
         return FilePlace(kind="file", path=path), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
         facts = await inspect_path(shell, path)
-        refusal = guard(path, facts, part.bytes, use.destroy)
+        refusal = guard_file(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
         is_small = taken_as_it_is and use.writes and facts.size < part.bytes
-        return Found(
+        return TargetState(
             refusal=refusal,
-            findings=findings(facts, use.options),
+            findings=file_findings(facts, use.options),
             identities={part.spec: facts.inode} if facts.inode else {},
             to_create=() if taken_as_it_is else (part,),
             to_extend=(extend_argv(path, facts.inode or "", part.bytes),) if is_small else (),
@@ -143,54 +146,54 @@ class FileTarget(Target):
         )
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
+        """Make the file, or resize and take over one of cephtui's; device and inode identify it."""
         path = part.spec.removeprefix("file:")
-        made = await shell.run(create_argv(path, part.bytes, owner))
-        if made.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(made)}")
-        return made.stdout.strip()
+        done = await shell.run(create_argv(path, part.bytes, owner))
+        if done.status != 0:
+            raise TargetFault(f"can't create {path}: {failure_reason(done)}")
+        return done.stdout.strip()
 
 
 class FileKind(TargetKind):
-    """Files. What fits is no question: the default is small, and the guard knows the free space."""
+    """Files. Their room is not asked: the default size is small, and the guard knows the free space."""
 
     scheme = "file"
     examples = ("file:PATH",)
     is_path = leaves_files = True
 
     def parse(self, name: str, owner_id: str | None = None) -> FileTarget:
-        return FileTarget(parse_path(self.spec(name), name))
+        return FileTarget(parse_file_path(self.spec(name), name))
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
         return [
-            self.candidate(f"{each.path}/cephtui", f"storage {each.name} ({each.type}): a new file", None)
-            for each in found.storages
-            if each.path and each.type in _OF_FILES and each.mount_point in ("", *found.mounted)
+            self.candidate(f"{storage.path}/cephtui", f"storage {storage.name} ({storage.type}): a new file", None)
+            for storage in surroundings.storages
+            if storage.path and storage.type in _OF_FILES and storage.mount_point in ("", *surroundings.mounted)
         ]
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         if not name.startswith("/") or not is_text(name):
             return await super().remove(shell, name, owner)
-        return await remove(shell, name, owner)
+        return await remove_file(shell, name, owner)
 
 
-def inspect_argv(path: str) -> tuple[str, ...]:
-    """A command that reports FileFacts."""
+def inspect_file_argv(path: str) -> tuple[str, ...]:
+    """The command that reports FileFacts."""
     return _script("inspect", path)
 
 
 def create_argv(path: str, span_bytes: int, owner: str = "") -> tuple[str, ...]:
-    """A command that makes the file, or fits one of cephtui's, marks it, and prints its device and inode."""
+    """The command that makes the file, or resizes one of cephtui's, marks it, and prints its device and inode."""
     return _script("create", path, str(span_bytes), owner)
 
 
 def extend_argv(path: str, identity: str, span_bytes: int) -> tuple[str, ...]:
-    """A command that extends the file with this device and inode to a size, where it is smaller."""
+    """The command that extends the file with this device and inode to a size, where it is smaller."""
     return _script("extend", path, identity, str(span_bytes))
 
 
 def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
-    """A command that removes the file if it carries the mark of its owner, has no other name and nothing uses it.
+    """The command that removes the file if it carries its owner's mark, has no other name and nothing uses it.
 
     Without an owner: one that was made before files had theirs in the mark.
     """
@@ -199,28 +202,28 @@ def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
 
 async def inspect_path(shell: Shell, path: str) -> FileFacts:
     """What a node reports of a path; raises TargetFault."""
-    answer = await shell.run(inspect_argv(path))
+    answer = await shell.run(inspect_file_argv(path))
     try:
-        return parse_facts(answer.stdout)
+        return parse_file_facts(answer.stdout)
     except ValueError as error:
         raise TargetFault(f"can't inspect {path}: {error} {answer.stderr}".strip()) from None
 
 
-async def remove(shell: Shell, path: str, owner: str | None) -> Removed:
+async def remove_file(shell: Shell, path: str, owner: str | None) -> Removed:
     """Remove a file if it carries the mark of its owner and nothing uses it."""
     answer = await shell.run(remove_argv(path, owner or ""))
     return Removed(_REMOVE_STATUSES.get(answer.status, "failed"), answer.stderr.strip())
 
 
-def names_of(path: str) -> tuple[str, str]:
-    """What the user may type to give up an existing file or device."""
+def confirm_names(path: str) -> tuple[str, str]:
+    """The names that the user may type to give up an existing file or device."""
     return path, PurePosixPath(path).name
 
 
-def parse_path(text: str, rest: str) -> str:
+def parse_file_path(text: str, path_text: str) -> str:
     """The absolute path in a target's text; raises TargetError."""
     try:
-        path = Path(rest).expanduser().absolute()
+        path = Path(path_text).expanduser().absolute()
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
     except OSError:
@@ -230,13 +233,13 @@ def parse_path(text: str, rest: str) -> str:
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     # of any tool, since which of them will use it is not known yet
-    if problem := next((found for tool in TOOLS.values() if (found := tool.check_path(str(path)))), None):
+    if problem := next(filter(None, (tool.check_path(str(path)) for tool in TOOLS.values())), None):
         raise TargetError(f"target {text!r}: {problem}")
     return str(path)
 
 
-def parse_facts(text: str) -> FileFacts:
-    """What ``inspect_argv`` printed; raises ValueError for anything else."""
+def parse_file_facts(text: str) -> FileFacts:
+    """The facts in the output of ``inspect_file_argv``; raises ValueError for any other text."""
     pairs = [line.split("\t", 1) for line in text.splitlines() if "\t" in line]
     fields = dict(pairs)
     if "kind" not in fields:
@@ -273,7 +276,7 @@ def parse_facts(text: str) -> FileFacts:
     )
 
 
-def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
+def guard_file(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
     """Why ``span_bytes`` may not be written to the file, or None; the only place that decides it."""
     if not facts.directory:
         return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
@@ -285,7 +288,7 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
         return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
     if refusal := _guard_use(path, facts):
         return refusal
-    if facts.kind == "file" and not facts.marked and not set(names_of(path)) & set(destroy):
+    if facts.kind == "file" and not facts.marked and not set(confirm_names(path)) & set(destroy):
         return Refusal(
             f"{path} exists and is not cephtui's ({units.size(facts.size)})",
             f"choose a new file, or give up its contents with --destroy {PurePosixPath(path).name}",
@@ -308,17 +311,17 @@ def _is_osds(path: str, facts: FileFacts) -> Refusal:
 
 
 def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
-    """Whether anybody else has it open, locked or behind a device; given up or not."""
-    other = "wait for its end or choose another file"
+    """Why a file may not be used, given up or not: somebody has it open, locked or behind a device."""
+    remedy = "wait for its end or choose another file"
     if facts.swaps:
         return Refusal(f"{path} is used as swap space", "choose another file")
     if facts.holders:
         return Refusal(f"{path} is behind {listed(facts.holders)}", "choose another file")
     if facts.openers:
-        return Refusal(f"{path} is in use by {listed(facts.openers)}", other)
+        return Refusal(f"{path} is in use by {listed(facts.openers)}", remedy)
     if facts.claim == "busy":
         who = "another process, perhaps in a container or on another host"
-        return Refusal(f"{path} is open or locked by {who}", other)
+        return Refusal(f"{path} is open or locked by {who}", remedy)
     return None
 
 
@@ -337,8 +340,8 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
     )
 
 
-def findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
-    """What the place of the data does to the figures."""
+def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
+    """The findings about the file system that the data is on."""
     name = facts.filesystem
     if name in _IN_MEMORY:
         return (MEMORY.found(file_system=name),)

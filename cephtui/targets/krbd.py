@@ -16,18 +16,18 @@ from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, Part, Place
 from cephtui.models.findings.client import KRBD
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
 from cephtui.targets import file, rbd
 from cephtui.targets.base import (
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     page_cache,
     safe_name,
@@ -36,7 +36,7 @@ from cephtui.targets.candidates import Candidate, PoolFacts
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 
 FILE_SYSTEMS: Mapping[str, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}
-"""And the packages that have their mkfs."""
+"""The file systems, with the packages that have their mkfs."""
 FEATURES: Mapping[str, int] = {
     "layering": 1,
     "exclusive-lock": 4,
@@ -44,13 +44,13 @@ FEATURES: Mapping[str, int] = {
     "fast-diff": 16,
     "deep-flatten": 32,
 }
-"""Those that an image has by default, with their bits in ``/sys/bus/rbd/supported_features`` (Linux,
+"""The features that an image has by default, with their bits in ``/sys/bus/rbd/supported_features`` (Linux,
 Documentation/ABI/testing/sysfs-bus-rbd)."""
 _DATA_POOL = 128
 _DIRECTORY = "/run/cephtui"
-"""In memory, as the mappings are: a node that has booted has neither."""
+"""The directory of the mounts; it is in memory, as the mappings are: a node that has booted has neither."""
 _OVERHEAD_BYTES, _OVERHEAD_DIVISOR = 512 << 20, 20
-"""Of a file system: its log, inodes and reserve, and the least that mkfs.xfs takes."""
+"""What a file system takes for its log, inodes and reserve, and the least that mkfs.xfs takes."""
 _MAP_SECONDS, _PLACE_SECONDS, _WITHDRAW_SECONDS = 90.0, 600.0, 300.0
 _BUSY_STATUS = 16
 _STATUSES: Mapping[int, Literal["busy", "not ours"]] = {75: "busy", 76: "not ours"}
@@ -70,15 +70,15 @@ class KrbdFacts:
     kernel: str = "?"
     root: bool = False
     module: Literal["loaded", "loadable"] | None = None
-    """Of rbd; None where the kernel has none."""
+    """The state of the module rbd; None where the kernel has none."""
     features: int | None = None
-    """Bits of what the kernel can map; None before the module is loaded."""
+    """The bits of features that the kernel can map; None before the module is loaded."""
     udev: bool = False
     mkfs: bool = False
     identity: str | None = None
-    """Of the image where it is mapped, and mounted as it has to be."""
+    """The identity of the image, where it is mapped and mounted as it has to be."""
     queues: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the queue of its device: ``queue/scheduler``."""
+    """Settings of the queue of the image's device: ``queue/scheduler``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class KrbdPool(Target):
 
     pool: str
     owner_id: str | None = None
-    """Of the console session, in the names of new images; None where they have been named."""
+    """The console session's id for the names of new images; None where they have been named."""
 
     @property
     def spec(self) -> str:
@@ -103,8 +103,8 @@ class KrbdPool(Target):
     def listed_by(self) -> str:
         return rbd.RbdPool(self.pool).spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """Jobs share it, as they share a disk."""
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
+        """One image for each node, which its jobs share, as they share a disk."""
         assert self.owner_id, "new images can't be named without it"
         image = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}-{self.file_system or 'krbd'}"
         part = Part(spec=f"krbd:{self.pool}/{image}", bytes=layout.jobs * layout.size_bytes)
@@ -113,12 +113,12 @@ class KrbdPool(Target):
     def _place(self, directory: str) -> FilePlace:
         return FilePlace(kind="device", path=f"{directory}/device")
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """The cluster's guards are those of the pool; here are those of the node."""
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Apply the guards of the node; the guards of the pool are those of the cluster."""
         (part,) = use.parts
         facts = await self._facts(shell, _image_of(part))
-        return Found(
-            refusal=guard(shell.node.name, facts, self.file_system, f"rbd:{self.pool}"),
+        return TargetState(
+            refusal=guard_krbd(shell.node.name, facts, self.file_system, f"rbd:{self.pool}"),
             findings=(_finding(facts), *page_cache(use.options)),
             identities={part.spec: facts.identity} if facts.identity else {},
             to_create=use.parts,
@@ -127,10 +127,10 @@ class KrbdPool(Target):
         )
 
     async def _facts(self, shell: Shell, image: str) -> KrbdFacts:
-        return await inspect_image(shell, image, self.file_system)
+        return await krbd_facts(shell, image, self.file_system)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """What an earlier attempt has left is taken away first."""
+        """Map a new image, after what an earlier attempt has left was removed."""
         image = _image_of(part)
         held = await _withdraw(shell, image)
         if held:
@@ -145,7 +145,7 @@ class KrbdPool(Target):
             _script("place", _directory(image), device, self.file_system), timeout_seconds=_PLACE_SECONDS
         )
         if placed.status != 0:
-            raise TargetFault(f"can't use {device}: {reason(placed)}")
+            raise TargetFault(f"can't use {device}: {failure_reason(placed)}")
         await self._make_file(shell, _directory(image), part.bytes, owner)
         identity = (await self._facts(shell, image)).identity
         if identity is None:
@@ -156,7 +156,7 @@ class KrbdPool(Target):
         loaded = await shell.run(("modprobe", "rbd"))
         facts = await self._facts(shell, image)
         if facts.features is None:
-            raise TargetFault(f"can't load the kernel's rbd module: {reason(loaded)}")
+            raise TargetFault(f"can't load the kernel's rbd module: {failure_reason(loaded)}")
         if self.data_pool and not facts.features & _DATA_POOL:
             raise TargetFault(f"Linux {facts.kernel} can't map an image with a data pool: leave --data-pool out")
         return facts
@@ -165,7 +165,7 @@ class KrbdPool(Target):
         return span_bytes
 
     async def _make_file(self, shell: Shell, directory: str, span_bytes: int, owner: str) -> None:
-        """Of a file system; raises TargetFault and TransportError."""
+        """Make the file, where the target is one on a file system; raises TargetFault and TransportError."""
 
     async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
         return await rbd.image_features(shell, part.spec.removeprefix("krbd:"))
@@ -174,7 +174,7 @@ class KrbdPool(Target):
         return (await self._facts(shell, _image_of(part))).queues
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """As for images of librbd."""
+        """The same room as for images of librbd."""
         return await rbd.RbdPool(self.pool, data_pool=self.data_pool).room(shell, nodes)
 
 
@@ -193,26 +193,26 @@ class KrbdFileSystem(KrbdPool):
 
     async def _make_file(self, shell: Shell, directory: str, span_bytes: int, owner: str) -> None:
         path = _file_in(directory)
-        made = await shell.run(file.create_argv(path, span_bytes, owner))
-        if made.status != 0:
-            raise TargetFault(f"can't create {path}: {reason(made)}")
+        done = await shell.run(file.create_argv(path, span_bytes, owner))
+        if done.status != 0:
+            raise TargetFault(f"can't create {path}: {failure_reason(done)}")
 
 
 class KrbdExt4(KrbdFileSystem):
-    """With ext4."""
+    """A file on ext4 on a new image on each node."""
 
     __slots__ = ()
     file_system: ClassVar[str] = "ext4"
 
 
 class KrbdXfs(KrbdFileSystem):
-    """With XFS."""
+    """A file on XFS on a new image on each node."""
 
     __slots__ = ()
     file_system: ClassVar[str] = "xfs"
 
 
-_TARGETS: Mapping[str, type[KrbdPool]] = {each.file_system: each for each in (KrbdPool, KrbdExt4, KrbdXfs)}
+_TARGETS: Mapping[str, type[KrbdPool]] = {target.file_system: target for target in (KrbdPool, KrbdExt4, KrbdXfs)}
 
 
 class KrbdKind(TargetKind):
@@ -230,33 +230,33 @@ class KrbdKind(TargetKind):
         return _TARGETS[file_system](pool, owner_id)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
-        """Only once the mark of the image proves its owner is anything of it unmounted and unmapped."""
+        """Remove an image; it is unmounted and unmapped only once its mark has proved its owner."""
         pool, _, image = name.partition("/")
         if not rbd.is_own_name(pool, image):
-            return await rbd.remove(shell, pool, image, owner)
-        kept = await rbd.kept_by_mark(shell, pool, image, owner)
+            return await rbd.remove_own_image(shell, pool, image, owner)
+        kept = await rbd.reason_to_keep(shell, pool, image, owner)
         if kept and kept.status != "absent":
             return kept
-        return await _withdraw(shell, image) or await rbd.remove(shell, pool, image, owner)
+        return await _withdraw(shell, image) or await rbd.remove_own_image(shell, pool, image, owner)
 
     async def is_usable(self, shell: Shell) -> bool:
         """Whether the node's kernel has rbd."""
-        return (await inspect_image(shell, "", "")).module is not None
+        return (await krbd_facts(shell, "", "")).module is not None
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
-        refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
-        text = f"new images mapped by the kernel, {found.room}; {' or '.join(f'+{name}' for name in FILE_SYSTEMS)}"
-        return self.candidate(found.pool.name, f"{text} for a file on a file system", refusal)
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
+        refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
+        text = f"new images mapped by the kernel, {facts.room}; {' or '.join(f'+{name}' for name in FILE_SYSTEMS)}"
+        return self.candidate(facts.pool.name, f"{text} for a file on a file system", refusal)
 
 
-async def inspect_image(shell: Shell, image: str, file_system: str) -> KrbdFacts:
-    """What a node reports of its kernel, and of an image there."""
+async def krbd_facts(shell: Shell, image: str, file_system: str) -> KrbdFacts:
+    """What a node reports of its kernel, and of an image that it may have mapped."""
     answer = await shell.run(_script("inspect", _directory(image), image, file_system))
-    return parse_facts(answer.stdout)
+    return parse_krbd_facts(answer.stdout)
 
 
-def parse_facts(text: str) -> KrbdFacts:
-    """What the script printed; what it did not is not there."""
+def parse_krbd_facts(text: str) -> KrbdFacts:
+    """The facts in the output of the script; what it did not print is None."""
     fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     module, features = fields.get("module"), fields.get("features", "")
     return KrbdFacts(
@@ -271,7 +271,7 @@ def parse_facts(text: str) -> KrbdFacts:
     )
 
 
-def guard(node: str, facts: KrbdFacts, file_system: str, other: str) -> Refusal | None:
+def guard_krbd(node: str, facts: KrbdFacts, file_system: str, other: str) -> Refusal | None:
     """Why a node can't map an image or make the file system, or None; ``other`` is the target for librbd."""
     if not facts.root:
         return Refusal(
@@ -309,35 +309,35 @@ def _file_in(directory: str) -> str:
     return f"{directory}/mnt/data"
 
 
-def _waits(shell: Shell, has_udev: bool) -> tuple[str, ...]:
-    """rbd waits for udev, for ever where there is none or where it runs in a container out of its sight."""
+def _udev_options(shell: Shell, has_udev: bool) -> tuple[str, ...]:
+    """The options that keep rbd from waiting for udev for ever, where there is none or rbd is in a container."""
     is_seen = has_udev and shell.node.ceph_prefix == shell.node.prefix
     return () if is_seen else ("--options", "noudev")
 
 
 async def _map(shell: Shell, name: str, facts: KrbdFacts) -> str:
-    """Map an image; gives its device. Raises TargetFault and TransportError."""
-    argv = ("rbd", "map", *_waits(shell, facts.udev), name)
+    """Map an image, and return its device; raises TargetFault and TransportError."""
+    argv = ("rbd", "map", *_udev_options(shell, facts.udev), name)
     mapped = await shell.ceph(argv, timeout_seconds=_MAP_SECONDS)
     device = re.search(r"^/dev/rbd\d+$", mapped.stdout, re.MULTILINE)
     if mapped.status != 0 or device is None:
-        raise TargetFault(f"can't map image {name}: {reason(mapped)}")
+        raise TargetFault(f"can't map image {name}: {failure_reason(mapped)}")
     return device[0]
 
 
 async def _withdraw(shell: Shell, image: str) -> Removed | None:
-    """Unmount and unmap an image; what keeps it, or None. Raises TransportError."""
+    """Unmount and unmap an image; what prevents that, or None. Raises TransportError."""
     argv = _script("withdraw", _directory(image), image)
     answer = await shell.run(argv, timeout_seconds=_WITHDRAW_SECONDS)
     if answer.status != 0:
-        return Removed(_STATUSES.get(answer.status, "failed"), reason(answer))
+        return Removed(_STATUSES.get(answer.status, "failed"), failure_reason(answer))
     lines = [line.partition("\t") for line in answer.stdout.splitlines()]
     fields = {key: value for key, _, value in lines}
-    holders, waits = fields.get("holders", ""), _waits(shell, "udev" in fields)
+    holders, waits = fields.get("holders", ""), _udev_options(shell, "udev" in fields)
     for device in (value for key, _, value in lines if key == "device"):
         unmapped = await shell.ceph(("rbd", "unmap", *waits, device), timeout_seconds=_MAP_SECONDS)
         if unmapped.status != 0:
             is_busy = unmapped.status == _BUSY_STATUS
-            text = f"{device} is in use{holders and f' by {holders}'}" if is_busy else reason(unmapped)
+            text = f"{device} is in use{holders and f' by {holders}'}" if is_busy else failure_reason(unmapped)
             return Removed("busy" if is_busy else "failed", text)
     return None

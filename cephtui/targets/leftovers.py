@@ -15,13 +15,13 @@ from cephtui.config import LOCAL
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.sessions.undo import Undo
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 
 _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")
 _PLAIN = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%@+\\-]*")
-"""A host or a user; an ssh_config may put them into a command line for a shell."""
+"""A host or a user without special characters; an ssh_config may put them into a command line for a shell."""
 _LONGEST = 2000
-"""Characters of connection settings that a user may be expected to read."""
+"""The length of connection settings that a user may be expected to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +29,39 @@ class ConnectionSettings:
     """How a node is reached to remove something of a pool, or a file, on it."""
 
     listed: Node
-    """As the session's list has it."""
+    """The node in the session's list."""
     own: Node | None
-    """As the user has the node of this name."""
+    """The node of this name in the user's configuration."""
     pool: str | None
-    """What is to be removed is in it."""
+    """The pool that has what is to be removed."""
 
     @property
     def is_own(self) -> bool:
         """Whether the user's settings are those of the list, Ceph access left out."""
-        return self.own is not None and _but_ceph(self.own) == _but_ceph(self.listed)
+        return self.own is not None and _without_ceph(self.own) == _without_ceph(self.listed)
 
-    def fits(self, found: Node) -> bool:
+    def fits(self, node: Node) -> bool:
         """Whether the user's node, with the Ceph access that was found on it, is the list's."""
-        return self.pool is None or found == self.listed
+        return self.pool is None or node == self.listed
 
     @property
     def unusable(self) -> str | None:
         """Why the list's settings can't be used, even if the user agrees."""
         if len(describe(self.listed)) > _LONGEST:
             return "its settings in the list are too long to be read"
-        named = [name for name in (self.listed.host, self.listed.user) if name is not None]
-        return None if all(map(_PLAIN.fullmatch, named)) else "its host or user in the list is not valid"
+        logins = [name for name in (self.listed.host, self.listed.user) if name is not None]
+        return None if all(map(_PLAIN.fullmatch, logins)) else "its host or user in the list is not valid"
 
 
-def connection_settings(undo: Undo, own: Mapping[str, Node]) -> ConnectionSettings:
-    """How the node of something left behind is reached; ``own`` are the user's nodes by their names."""
-    kind, rest = kind_of(undo.target), undo.target.partition(":")[2]
+def connection_settings(undo: Undo, user_nodes: Mapping[str, Node]) -> ConnectionSettings:
+    """How the node of a leftover is reached; ``user_nodes`` are the user's nodes by their names."""
+    kind, name = target_kind(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
-    mine = own.get(undo.node)
+    mine = user_nodes.get(undo.node)
     if kind is not None and kind.leaves_files:
-        return ConnectionSettings(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
+        return ConnectionSettings(_without_ceph(listed), _without_ceph(mine) if mine else None, None)
     in_pool = kind is None or kind.in_pool
-    return ConnectionSettings(listed, mine, rest.partition("/")[0] if in_pool else None)
+    return ConnectionSettings(listed, mine, name.partition("/")[0] if in_pool else None)
 
 
 def describe(node: Node) -> str:
@@ -70,6 +70,6 @@ def describe(node: Node) -> str:
     return " ".join(f"{key}={json.dumps(value)}" for key, value in settings.items()) or "this machine"
 
 
-def _but_ceph(node: Node) -> Node:
-    """Without Ceph access; the prefix also counts where no Ceph is asked."""
+def _without_ceph(node: Node) -> Node:
+    """The node without Ceph access; the prefix is kept where Ceph is not asked."""
     return node.model_copy(update=dict.fromkeys(_CEPH_FIELDS))

@@ -15,19 +15,19 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, NameKind, Node, Part, Place, RadosPlace
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     OwnPool,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     safe_name,
 )
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _MAKE_SECONDS, _DELETE_SECONDS = 60.0, 120.0
 _OBJECT_MOST = 128 << 20
-"""``osd_max_object_size``, where it can't be asked."""
+"""The value of ``osd_max_object_size`` that is assumed where it can't be asked."""
 _NEEDS = "the user needs the rights of an administrator: --ceph-id admin"
 
 
@@ -53,7 +53,7 @@ class NewPool(Target, OwnPool):
 
     shape: Shape
     owner_id: str | None = None
-    """Of the console session, in the name of the pool."""
+    """The console session's id for the name of the pool."""
 
     @property
     def spec(self) -> str:
@@ -72,7 +72,7 @@ class NewPool(Target, OwnPool):
         return f"{OWN_PREFIX}{self.owner_id}-{safe_name(self.shape.text.replace('=', '').replace(',', '-'))}"
 
     def check_tool(self, tool: Tool) -> str | None:
-        """Of an erasure-coded pool a tool can use only what it writes in full."""
+        """Why a tool can't use the pool: in an erasure-coded pool objects can only be written in full."""
         usable: set[Kind] = {PoolTarget.kind} if self.shape.is_erasure else {PoolTarget.kind, RbdPool.kind, self.kind}
         if tool.kinds & usable:
             return None
@@ -88,20 +88,20 @@ class NewPool(Target, OwnPool):
             return RbdPool(self.pool_name, self.owner_id)
         return WholePool(pool=self.pool_name)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         return WholePool(pool=self.pool_name).lay_out(node, layout)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """There is nothing to inspect before it is made."""
-        return Found()
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Nothing: there is nothing to inspect before the pool is made."""
+        return TargetState()
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what it will have room for. Raises TargetFault where it can't be made."""
-        asked = ClusterReader(shell)
+        """Half of the room that the pool will have. Raises TargetFault where the pool can't be made."""
+        cluster = ClusterReader(shell)
         try:
-            state, pools = await asked.status(), await asked.pools()
+            state, pools = await cluster.status(), await cluster.pools()
             rules, tree, pgs = await asyncio.gather(
-                asked.optional(reader.CRUSH_RULES), asked.optional(reader.TREE), asked.optional(reader.PG_LIMIT)
+                cluster.optional(reader.CRUSH_RULES), cluster.optional(reader.TREE), cluster.optional(reader.PG_LIMIT)
             )
         except ClusterError as error:
             raise TargetFault(str(error)) from None
@@ -109,11 +109,11 @@ class NewPool(Target, OwnPool):
         refusal = new_pool.guard_shape(self.shape, osd_map, rules, tree, state.osds_in, most)
         if refusal and self.pool_name not in osd_map.pools:
             raise TargetFault(refusal.text)
-        found = new_pool.room(self.shape, osd_map, rules, tree, pools.osds)
-        return None if found is None else found // 2 // nodes
+        new_bytes = new_pool.new_pool_room(self.shape, osd_map, rules, tree, pools.osds)
+        return None if new_bytes is None else new_bytes // 2 // nodes
 
     async def make(self, shell: Shell, owner: str) -> None:
-        """It gets its own name last: until then it has one that no other client can have given, as images have."""
+        """Make the pool; it gets its own name last: until then it has one that no other client can have given."""
         unmarked = _unmarked_name(self.pool_name, owner)
         rename = ("ceph", "osd", "pool", "rename", unmarked, self.pool_name)
         steps = [*new_pool.make_argvs(self.shape, unmarked), *new_pool.claim_argvs(unmarked, owner), rename]
@@ -123,9 +123,9 @@ class NewPool(Target, OwnPool):
                 raise TargetFault(f"can't make pool {self.pool_name}: {_why(done)}")
 
     async def unready(self, shell: Shell) -> str:
-        asked = ClusterReader(shell)
+        cluster = ClusterReader(shell)
         try:
-            pools = await asked.pools()
+            pools = await cluster.pools()
         except ClusterError as error:
             return str(error)
         pool = pools.osd_map.pools.get(self.pool_name)
@@ -149,26 +149,27 @@ class WholePool(Target):
     def spec(self) -> str:
         return f"new-pool:{self.pool}"
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         place = RadosPlace(kind="pool", pool=str(self.pool), namespace="")
         return place, (Part(spec=self.spec, bytes=layout.size_bytes),)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """Objects that are too large are refused by the OSDs, with a message that does not say so."""
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Refuse objects that are too large: the message of the OSDs would not say so."""
         most = (use.object_bytes and await ClusterReader(shell).optional(reader.OBJECT_MOST)) or _OBJECT_MOST
         if use.object_bytes <= most:
-            return Found()
+            return TargetState()
         problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
-        return Found(Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}"))
+        remedy = f"choose objects of at most {units.short_size(most)}"
+        return TargetState(Refusal(f"{problem}{units.size(most)}", remedy))
 
 
 def _unmarked_name(pool: str, owner: str) -> str:
-    """The name of a pool until it carries its owner, and of its rule and its profile: it proves the owner."""
+    """The name of a pool until it carries its owner, and of its rule and its profile: the name proves the owner."""
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{pool}'.encode()).hexdigest()[:32]}"
 
 
 def _why(failed: Completed) -> str:
-    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else reason(failed)
+    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else failure_reason(failed)
 
 
 class NewPoolKind(TargetKind):
@@ -190,15 +191,15 @@ class NewPoolKind(TargetKind):
         words = (word.partition("=") for word in name.split(","))
         return {value: kinds[key] for key, _, value in words if key in kinds}
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        return [self.in_any_cluster()] if found.is_admin else []
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
+        return [self.in_any_cluster()] if surroundings.is_admin else []
 
     def in_any_cluster(self) -> Candidate:
         text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"
         return Candidate(self.examples[0], text)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
-        """Delete the pool of this name if it carries its owner, and what was made before it had its name."""
+        """Delete the pool of this name if it carries its owner, and what was made before the pool had its name."""
         if not (OWN_NAME.fullmatch(name) and owner):
             return Removed("not ours", f"{name} is not named as cephtui names its pools")
         unmarked = _unmarked_name(name, owner)
@@ -206,12 +207,13 @@ class NewPoolKind(TargetKind):
             osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
         except ClusterError as error:
             return Removed("failed", str(error))
-        there = osd_map.pools.get(name)
-        if there and there.owner != owner:
+        existing = osd_map.pools.get(name)
+        if existing and existing.owner != owner:
             by_hand = f"if it is yours: ceph osd pool rm {name}"
             return Removed("not ours", f"it does not carry the mark of its session; {by_hand}")
-        argv = new_pool.delete_argv([unmarked, *[name] * bool(there)], unmarked)
+        names = [unmarked, name] if existing else [unmarked]
+        argv = new_pool.delete_argv(names, unmarked)
         answer = await shell.ceph(argv, timeout_seconds=_DELETE_SECONDS)
         if answer.status != 0:
             return Removed("failed", _why(answer))
-        return Removed("done" if there or unmarked in osd_map.pools else "absent")
+        return Removed("done" if existing or unmarked in osd_map.pools else "absent")

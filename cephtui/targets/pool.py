@@ -9,18 +9,18 @@ from cephtui.ceph import objects
 from cephtui.cluster import preflight
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, Part, Place, RadosPlace
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
     OWNER_KEY,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     safe_name,
@@ -38,12 +38,12 @@ class PoolTarget(Target):
     """New objects in a pool."""
 
     kind: ClassVar[Kind] = "pool"
-    kept: ClassVar[bool] = False
+    persists_between_steps: ClassVar[bool] = False
     default_span_bytes: ClassVar[int] = 1 << 60
 
     pool: str
     owner_id: str | None = None
-    """Makes the names of namespaces unique, where a batch is continued while the last of it is not removed yet."""
+    """An id that makes names of namespaces unique, where a batch is continued before its last namespace is removed."""
 
     @property
     def spec(self) -> str:
@@ -53,33 +53,33 @@ class PoolTarget(Target):
     def listed_by(self) -> str:
         return RbdPool(self.pool).spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """A namespace for each node, so that what is counted and emptied is its own."""
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
+        """A namespace for each node, so that a node counts and removes only its own objects."""
         unique = "-".join(filter(None, (self.owner_id, layout.batch, safe_name(node.name))))
         namespace = f"{OWN_PREFIX}{unique}"
         part = Part(spec=f"pool:{self.pool}/{namespace}", bytes=layout.size_bytes)
         return RadosPlace(kind="pool", pool=self.pool, namespace=namespace), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """The cluster's guards are those of the pool."""
-        return Found(to_create=use.parts)
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Nothing: the guards of the pool are those of the cluster."""
+        return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """A namespace is there as soon as an object is in it, and the first is the mark of its owner."""
+        """Make the namespace with its first object, which is the mark of its owner."""
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
-        made = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
-        if made.status != 0:
-            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(made)}")
+        done = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
+        if done.status != 0:
+            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {failure_reason(done)}")
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow; a run ends by its time, not by this."""
+        """Half of what the guards allow; a run ends by its time, not by this size."""
         most = await preflight.room_bytes(shell, self.pool)
         return None if most is None else most // 2 // nodes
 
 
 class PoolKind(TargetKind):
-    """Pools, for objects."""
+    """Pools, to write objects into."""
 
     scheme = "pool"
     examples = ("pool:POOL",)
@@ -90,11 +90,11 @@ class PoolKind(TargetKind):
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, namespace = name.partition("/")
-        return await remove(shell, pool, namespace, owner)
+        return await remove_namespace(shell, pool, namespace, owner)
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
         users = " and ".join(tool.title for tool in TOOLS.values() if PoolTarget.kind in tool.kinds)
-        return self.candidate(found.pool.name, f"objects for {users}, {found.room}", found.unserved or found.full)
+        return self.candidate(facts.pool.name, f"objects for {users}, {facts.room}", facts.unserved or facts.full)
 
 
 def parse_name(text: str, name: str) -> str:
@@ -107,7 +107,7 @@ def parse_name(text: str, name: str) -> str:
 
 
 def _mark(owner: str) -> str:
-    """The object that marks the owner of a namespace: the mark is its name, so that it is never half written."""
+    """The object that marks the owner of a namespace: the mark is the name, so that it is never half written."""
     return f"{OWNER_KEY}.{owner}"
 
 
@@ -115,8 +115,8 @@ def _place(shell: Shell, pool: str, namespace: str) -> RadosPlace:
     return RadosPlace(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
 
 
-async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
-    """Empty a namespace that carries its owner, and see that it is empty; the mark goes last.
+async def remove_namespace(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
+    """Empty a namespace that carries its owner, and check that it is empty; the mark goes last.
 
     Without an owner nothing is removed: that is what was made before namespaces were marked.
     """
@@ -124,12 +124,14 @@ async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> 
         return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
     argv = objects.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
     answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
-    left = answer.stdout.strip()
+    remaining = answer.stdout.strip()
     if answer.status == 0:
         return Removed("done")
     if answer.status == objects.ABSENT_STATUS or _NO_POOL.search(answer.stderr):
         return Removed("absent")
     if answer.status == objects.OTHERS_STATUS:
         by_hand = f"if they are yours: rados -p {pool} -N {namespace} ls, and rm each"
-        return Removed("not ours", f"its {left} objects do not carry the mark of its session; {by_hand}")
-    return Removed("busy" if left.isdigit() else "failed", f"{left or 'some'} objects are left: {reason(answer)}")
+        return Removed("not ours", f"its {remaining} objects do not carry the mark of its session; {by_hand}")
+    return Removed(
+        "busy" if remaining.isdigit() else "failed", f"{remaining or 'some'} objects are left: {failure_reason(answer)}"
+    )

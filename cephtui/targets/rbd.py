@@ -19,19 +19,19 @@ from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, Part, Place, RbdPlace
 from cephtui.models.findings.data import THIN
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
     OWNER_KEY,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
     is_text,
     safe_name,
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
 _NAME = re.compile(r"[^/@#;:\s]+")
-"""Of pools and images; tools end a value at some of these."""
+"""A name of a pool or an image; tools end a value at some of the excluded characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class RbdPool(Target):
-    """New images: one for each node and job, since jobs that share one fight for its lock."""
+    """New images: one for each node and job, since jobs that share an image fight for its lock."""
 
     kind: ClassVar[Kind] = "rbd"
     opens_for_writing: ClassVar[bool] = True
@@ -59,7 +59,7 @@ class RbdPool(Target):
 
     pool: str
     owner_id: str | None = None
-    """Of the console session, in the names of new images; None where they have been named."""
+    """The console session's id for the names of new images; None where they have been named."""
 
     @property
     def spec(self) -> str:
@@ -69,22 +69,22 @@ class RbdPool(Target):
     def listed_by(self) -> str:
         return self.spec
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         assert self.owner_id, "new images can't be named without it"
         base = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.pool}/{image}", bytes=layout.size_bytes) for image in images)
         return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """The cluster's guards are those of the pool; here is only which images exist already."""
-        known = [part for part in use.parts if part.spec in use.prefilled]
-        found = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in known))
-        there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
-        return Found(identities=there, to_create=use.parts)
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Ask which images exist already; the guards of the pool are those of the cluster."""
+        prefilled = [part for part in use.parts if part.spec in use.prefilled]
+        identities = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in prefilled))
+        existing = {part.spec: identity for part, identity in zip(prefilled, identities, strict=True) if identity}
+        return TargetState(identities=existing, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """The identity is the image's id. One of this console session that is too small is created again."""
+        """Make an image, whose id is its identity. An image of this console session that is too small is made again."""
         pool, _, image = part.spec.removeprefix("rbd:").partition("/")
         return await make_image(shell, f"{pool}/{image}", part.bytes, owner, data_pool=self.data_pool)
 
@@ -92,22 +92,22 @@ class RbdPool(Target):
         return await image_features(shell, part.spec.removeprefix("rbd:"))
 
     async def limits(self, shell: Shell) -> Limits:
-        """Those of the images that are created in the pool."""
+        """The limits of images that are created in the pool."""
         return await _limits(shell, self.pool)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow, the other half is left to other clients of the pool."""
+        """Half of what the guards allow; the other half is left to other clients of the pool."""
         most = await preflight.room_bytes(shell, self.data_pool or self.pool)
         return None if most is None else most // 2 // nodes
 
 
 @dataclass(frozen=True, slots=True)
 class RbdImage(Target):
-    """An image that exists; one node and one job, since only one client can hold its lock."""
+    """An image that exists, for one node and one job, since only one client can hold its lock."""
 
     kind: ClassVar[Kind] = "image"
-    own: ClassVar[bool] = False
-    one_node: ClassVar[bool] = True
+    is_managed: ClassVar[bool] = False
+    single_client: ClassVar[bool] = True
     opens_for_writing: ClassVar[bool] = True
 
     pool: str
@@ -125,26 +125,26 @@ class RbdImage(Target):
     def names(self) -> tuple[str, ...]:
         return self.image, f"{self.pool}/{self.image}"
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
         return RbdPlace(kind="image", pool=self.pool, images=(self.image,)), (part,)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
         return await inspect_image(shell, self.pool, self.image, use)
 
     async def limits(self, shell: Shell) -> Limits:
-        """The image's own, or its pool's; where there are none, those of the guest of Proxmox VE that has it."""
-        found = await _limits(shell, self.pool, self.image)
-        return found if found.is_set else await _guests_limits(shell, self.image)
+        """The limits of the image, or of its pool; else those of the guest of Proxmox VE that uses it."""
+        limits = await _limits(shell, self.pool, self.image)
+        return limits if limits.is_set else await _guests_limits(shell, self.image)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """The image's size."""
-        info = await image_info(shell, self.pool, self.image)
+        """The size of the image."""
+        info = await find_image(shell, self.pool, self.image)
         return info.size if info else None
 
 
 async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
-    """Those of ``rbd_qos_*``, which hold for clients of librbd."""
+    """The limits of ``rbd_qos_*``, which hold for clients of librbd."""
     try:
         return await ClusterReader(shell).ask(reader.image_limits(pool, image))
     except ClusterError as error:
@@ -152,10 +152,10 @@ async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
 
 
 async def _guests_limits(shell: Shell, image: str) -> Limits:
-    """None where they can't be read."""
+    """The limits of the guest of Proxmox VE that uses an image; none where they can't be read."""
     answer = await shell.run(proxmox.references_argv(image))
     try:
-        return proxmox.parse_limits(answer.stdout, image)
+        return proxmox.parse_guest_limits(answer.stdout, image)
     except ValueError:
         return Limits()
 
@@ -178,30 +178,33 @@ class RbdKind(TargetKind):
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, image = name.partition("/")
-        return await remove(shell, pool, image, owner)
+        return await remove_own_image(shell, pool, image, owner)
 
-    def in_this_pool(self, found: PoolFacts) -> Candidate:
-        refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
-        return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
+    def in_this_pool(self, facts: PoolFacts) -> Candidate:
+        refusal = facts.unserved or pool_guards.guard_image_pool(facts.pool, None) or facts.full
+        return self.candidate(facts.pool.name, f"new images, {facts.pool.text}, {facts.room}", refusal)
 
-    def in_surroundings(self, found: Surroundings) -> Sequence[Candidate]:
-        pools = [each for each in found.storages if each.type == self.scheme]
-        return [self.candidate(each.pool, f"storage {each.name}{each.differs}: new images", None) for each in pools]
+    def in_surroundings(self, surroundings: Surroundings) -> Sequence[Candidate]:
+        pools = [storage for storage in surroundings.storages if storage.type == self.scheme]
+        return [
+            self.candidate(storage.pool, f"storage {storage.name}{storage.differs}: new images", None)
+            for storage in pools
+        ]
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """The images of a pool: all names at once, then the facts of each."""
+        """The images of a pool: all names at once, then the facts of each image."""
         names = await ClusterReader(shell).ask(reader.image_names(name))
-        listed = [self._listed(name, image) for image in sorted(names, key=by_number)]
+        listed = [self._listed_candidate(name, image) for image in sorted(names, key=by_number)]
         on_found(listed)
-        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspect_candidate(shell, candidate), on_found)
         return "" if names else f"pool {name} has no images"
 
-    def _listed(self, pool: str, image: str) -> Candidate:
-        """A guest's disk is known by its name."""
+    def _listed_candidate(self, pool: str, image: str) -> Candidate:
+        """A candidate before it is inspected; a guest's disk is recognised by its name."""
         refusal = images.guard_name(pool, image)
         return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_INSPECTED}", refusal)
 
-    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspect_candidate(self, shell: Shell, listed: Candidate) -> Candidate:
         name = listed.spec.removeprefix("rbd:")
         pool, _, image = name.partition("/")
         try:
@@ -220,12 +223,12 @@ def _text_of(facts: ImageFacts) -> str:
 
 async def inspect_image(
     shell: Shell, pool: str, image: str, use: Use, own_clients: frozenset[int] = frozenset()
-) -> Found:
+) -> TargetState:
     """Inspect an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
     try:
         facts = await image_facts(shell, pool, image)
     except ClusterError as error:
-        return Found(refusal=error.refusal)
+        return TargetState(refusal=error.refusal)
     span = sum(part.bytes for part in use.parts)
     refusal = None
     if use.writes:
@@ -234,21 +237,21 @@ async def inspect_image(
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
         refusal = Refusal(text, "choose a smaller size or another image")
     findings = unverified(use)
-    if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
+    if not use.filled and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
         findings = (*findings, THIN.found(image=facts.info.spec))
-    return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
+    return TargetState(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 
 async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
     """All that decides whether an image may be overwritten; raises ClusterError where that can't be found out."""
-    asked = ClusterReader(shell)
-    info = await asked.ask(reader.image_info(pool, image))
+    cluster = ClusterReader(shell)
+    info = await cluster.ask(reader.image_info(pool, image))
     use, snapshots, guests = await asyncio.gather(
-        asked.permitted(reader.image_use(pool, image)),
-        asked.permitted(reader.image_snapshots(pool, image)),
+        cluster.permitted(reader.image_use(pool, image)),
+        cluster.permitted(reader.image_snapshots(pool, image)),
         shell.run(proxmox.references_argv(image)),
     )
-    children = await asked.optional(reader.image_children(pool, image)) if snapshots else None
+    children = await cluster.optional(reader.image_children(pool, image)) if snapshots else None
     try:
         references = proxmox.parse_references(guests.stdout, image)
     except ValueError as error:
@@ -256,69 +259,69 @@ async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
     return ImageFacts(info, use, snapshots, children or (), references.files, references.unreadable)
 
 
-async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
+async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> TargetState:
     """The image behind a device of the node, whose own mapping is no reason to refuse."""
-    own = frozenset({mapping.client} if mapping.client is not None else ())
+    own_clients = frozenset({mapping.client} if mapping.client is not None else ())
     # giving up the device gives up the image behind it
     agreed = replace(use, destroy=(*use.destroy, f"{mapping.pool}/{mapping.image}"))
-    return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
+    return await inspect_image(shell, mapping.pool, mapping.image, agreed, own_clients)
 
 
-async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
-    """What an image is; None where it does not exist or can't be asked."""
+async def find_image(shell: Shell, pool: str, image: str) -> ImageInfo | None:
+    """The info of an image; None where it does not exist or can't be asked."""
     return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
 async def image_features(shell: Shell, name: str) -> tuple[str, ...]:
-    """Of ``POOL/IMAGE``; none where it can't be asked."""
+    """The features of the image ``POOL/IMAGE``; none where it can't be asked."""
     pool, _, image = name.partition("/")
-    info = await image_info(shell, pool, image)
+    info = await find_image(shell, pool, image)
     return info.features if info else ()
 
 
 async def _identity(shell: Shell, name: str) -> str | None:
     pool, _, image = name.partition("/")
-    info = await image_info(shell, pool, image)
+    info = await find_image(shell, pool, image)
     return info.id if info else None
 
 
 async def make_image(
     shell: Shell, name: str, size_bytes: int, owner: str, *, data_pool: str | None = None, options: Sequence[str] = ()
 ) -> str:
-    """Make the image ``POOL/IMAGE`` that carries its owner, again if it has one; gives its id. Raises TargetFault.
+    """Make the image ``POOL/IMAGE`` that carries its owner, again if it exists; return its id. Raises TargetFault.
 
     rbd can't create and mark an image at once. So it gets its own name last: until then it has one that no other
     client can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
     """
     pool, _, image = name.partition("/")
     unmarked = f"{pool}/{_unmarked_name(image, owner)}"
-    data = ("--data-pool", data_pool) if data_pool else ()
-    create = ("rbd", "create", "--size", f"{size_bytes}B", *data, *options, unmarked)
-    made = await shell.ceph(create)
-    if made.status == _EXISTS_STATUS:  # of an attempt that was broken off
+    data_option = ("--data-pool", data_pool) if data_pool else ()
+    create = ("rbd", "create", "--size", f"{size_bytes}B", *data_option, *options, unmarked)
+    done = await shell.ceph(create)
+    if done.status == _EXISTS_STATUS:  # of an attempt that was broken off
         await shell.ceph(_remove_argv(unmarked))
-        made = await shell.ceph(create)
-    if made.status == 0:
-        made = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
-    if made.status == 0:
-        made = await _renamed(shell, unmarked, name, owner)
-    identity = await _identity(shell, name) if made.status == 0 else None
+        done = await shell.ceph(create)
+    if done.status == 0:
+        done = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
+    if done.status == 0:
+        done = await _rename(shell, unmarked, name, owner)
+    identity = await _identity(shell, name) if done.status == 0 else None
     if not identity:
-        raise TargetFault(f"can't create image {name}: {reason(made)}")
+        raise TargetFault(f"can't create image {name}: {failure_reason(done)}")
     return identity
 
 
 def _unmarked_name(image: str, owner: str) -> str:
-    """The name of an image until it carries its owner: it proves the owner, which is a secret."""
+    """The name of an image until it carries its owner: the name proves the owner, which is a secret."""
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{image}'.encode()).hexdigest()[:32]}"
 
 
-async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
-    """Give an image its own name; one of the same owner that has it already is removed."""
+async def _rename(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
+    """Give an image its own name; an image of the same owner that has the name is removed first."""
     rename = ("rbd", "rename", unmarked, name)
-    made = await shell.ceph(rename)
-    if made.status != _EXISTS_STATUS:
-        return made
+    done = await shell.ceph(rename)
+    if done.status != _EXISTS_STATUS:
+        return done
     pool, _, image = name.partition("/")
     removed = await _remove_marked(shell, pool, image, owner)
     if removed.status not in ("done", "absent"):
@@ -326,7 +329,7 @@ async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Comple
     return await shell.ceph(rename)
 
 
-async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
+async def remove_own_image(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
     """Remove an image that carries its owner, and check that it is: no name alone proves the owner of an image.
 
     With it goes what is left where a console was killed before it had marked the image. Without an owner nothing is
@@ -336,8 +339,8 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
         return Removed("not ours", f"{pool}/{image} is not named as cephtui names its images")
     if owner:
         unmarked = _unmarked_name(image, owner)
-        left = await shell.ceph(images.info_argv(pool, unmarked))
-        if not answers.missing(left.status, left.stderr):
+        remaining = await shell.ceph(images.info_argv(pool, unmarked))
+        if not answers.missing(remaining.status, remaining.stderr):
             removed = await _remove_image(shell, pool, unmarked)
             if removed.status != "done":
                 return removed
@@ -350,40 +353,40 @@ def is_name(name: str) -> bool:
 
 
 def is_own_name(pool: str, image: str) -> bool:
-    """Whether cephtui may have made an image, by its name."""
+    """Whether cephtui may have made an image of this name."""
     return bool(OWN_NAME.fullmatch(image) and _NAME.fullmatch(pool)) and not pool.startswith("-")
 
 
 async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
-    return await kept_by_mark(shell, pool, image, owner) or await _remove_image(shell, pool, image)
+    return await reason_to_keep(shell, pool, image, owner) or await _remove_image(shell, pool, image)
 
 
-async def kept_by_mark(shell: Shell, pool: str, image: str, owner: str | None) -> Removed | None:
-    """Why an image is not removed: it does not exist, or does not carry its owner; None for one of the owner's."""
+async def reason_to_keep(shell: Shell, pool: str, image: str, owner: str | None) -> Removed | None:
+    """Why an image is not removed: it does not exist, or does not carry its owner; None where it may be removed."""
     try:
         info = await ClusterReader(shell).ask(reader.image_info(pool, image))
     except ClusterError as error:
         return Removed("absent") if error.missing else Removed("failed", str(error))
     try:
         mark = await shell.ceph(images.metadata_argv(pool, info.id, OWNER_KEY))
-        found = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
+        image_owner = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
     except ValueError as error:
         return Removed("failed", f"can't tell whose it is: {error}")
-    if not owner or found != owner:
-        whose = "the mark of another session" if found else "no mark of cephtui's"
+    if not owner or image_owner != owner:
+        whose = "the mark of another session" if image_owner else "no mark of cephtui's"
         return Removed("not ours", f"it carries {whose}; if it is yours: rbd rm {pool}/{image}")
     return None
 
 
 async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
-    """One that is known to be cephtui's, if it exists."""
+    """Remove an image that is known to be cephtui's, if it exists."""
     answer = await shell.ceph(_remove_argv(f"{pool}/{image}"), timeout_seconds=300.0)
-    left = await shell.ceph(images.info_argv(pool, image))
-    if answers.missing(left.status, left.stderr):
+    remaining = await shell.ceph(images.info_argv(pool, image))
+    if answers.missing(remaining.status, remaining.stderr):
         return Removed("done")
-    failed = answer if answer.status != 0 else left
+    failed = answer if answer.status != 0 else remaining
     busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
-    return Removed("busy" if busy else "failed", reason(failed))
+    return Removed("busy" if busy else "failed", failure_reason(failed))
 
 
 def _remove_argv(name: str) -> tuple[str, ...]:

@@ -9,18 +9,18 @@ from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
 from cephtui.printable import printable
 from cephtui.sessions.undo import Undo
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 from cephtui.targets.base import Removed
 
 _OWNER = re.compile(r"[A-Za-z0-9._-]*")
 
 
-async def remove(shell: Shell, undo: Undo) -> Removed:
+async def remove_part(shell: Shell, undo: Undo) -> Removed:
     """Remove a part that carries its owner, and nothing else; raises TransportError.
 
     A part whose pool was removed, or that others have removed, is done.
     """
-    kind, name = kind_of(undo.target), undo.target.partition(":")[2]
+    kind, name = target_kind(undo.target), undo.target.partition(":")[2]
     if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
         return Removed("not ours", "it is nothing that cephtui makes")
     removed = await kind.remove(shell, name, undo.owner)
@@ -30,18 +30,18 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
         return _absent_file(name, undo.mount, removed.text)
     pool, _, part = name.partition("/")
     try:
-        now = await _name_now(shell, pool, undo)
+        current_name = await _name_now(shell, pool, undo)
     except ClusterError as error:
         return Removed("failed", str(error))
-    if now is None:
+    if current_name is None:
         return Removed("done", f"it was removed with its pool: there is no pool {pool} any more")
-    if now != pool:
-        removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
+    if current_name != pool:
+        removed = await kind.remove(shell, f"{current_name}/{part}", undo.owner)
     return Removed("done", "it was removed already") if removed.status == "absent" else removed
 
 
 def _absent_file(path: str, before: str | None, now: str) -> Removed:
-    """It was removed by others, unless its file system is not mounted any more, as after a reboot."""
+    """A missing file was removed by others, unless its file system is not mounted any more, as after a reboot."""
     if before in (None, printable(now)):
         return Removed("done")
     return Removed(
@@ -50,14 +50,14 @@ def _absent_file(path: str, before: str | None, now: str) -> Removed:
 
 
 async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
-    """What the pool of a part is called now; None where it does not exist any more.
+    """The name that the pool of a part has now; None where the pool does not exist any more.
 
     Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
     """
-    found = await ClusterReader(shell).ask(reader.OSD_MAP)
-    if undo.cluster and found.fsid != undo.cluster:
-        where = f"the cluster that answers is {found.fsid or 'unknown'}, it was made in {undo.cluster}"
-        raise ClusterError(where, "start cephtui with the right --ceph-conf and --ceph-keyring")
+    osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
+    if undo.cluster and osd_map.fsid != undo.cluster:
+        problem = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
+        raise ClusterError(problem, "start cephtui with the right --ceph-conf and --ceph-keyring")
     if undo.pool_id is None:
-        return pool if pool in found.pools else None
-    return next((name for name, one in found.pools.items() if one.id == undo.pool_id), None)
+        return pool if pool in osd_map.pools else None
+    return next((other.name for other in osd_map.pools.values() if other.id == undo.pool_id), None)

@@ -17,12 +17,12 @@ _PREFIX = "scratch-"
 
 
 def is_scratch(spec: str) -> bool:
-    """Whether a part is in such a directory, and is removed with it."""
+    """Whether a part is in a scratch directory, and is removed with it."""
     return spec.startswith(FileTarget(f"{cache_dir()}/{_PREFIX}").spec)
 
 
 def _lock(directory: Path) -> int | None:
-    """A descriptor that holds the directory, or None where a living console does."""
+    """A descriptor that holds a directory; None where a living console holds it."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,7 +44,7 @@ def remove_dead(cache: Path) -> None:
 
 @contextlib.contextmanager
 def scratch_directory(cache: Path, earlier: Path | None = None) -> Iterator[Path]:
-    """A directory of this process's own, removed at the end, or by a later start; raises OSError.
+    """A directory of this process's own, removed at the end of the block, or by a later start; raises OSError.
 
     It has the name of an ``earlier`` one, unless that is still in use.
     """
@@ -67,7 +67,7 @@ def scratch_directory(cache: Path, earlier: Path | None = None) -> Iterator[Path
 
 @contextlib.contextmanager
 def scratch_target(cache: Path, earlier: str = "") -> Iterator[FileTarget]:
-    """A file of this console's own; again the ``earlier`` one, so that runs on both are alike.
+    """A file of this console's own; the ``earlier`` one again, so that runs on both are alike.
 
     Raises OSError where the cache can't be written, TargetError where a tool can't use its path.
     """

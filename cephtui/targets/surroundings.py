@@ -20,16 +20,16 @@ async def surroundings(shell: Shell) -> Surroundings:
         raise TransportError(f"{shell.node.name}: {error}") from None
 
 
-def offered(found: Surroundings, *, served: bool = True) -> tuple[Candidate, ...]:
-    """What can be tested there, pools first, each once; what can't be named as a target is left out.
+def candidates_in(surroundings: Surroundings, *, served: bool = True) -> tuple[Candidate, ...]:
+    """What can be tested on a host, pools first, each once; what can't be named as a target is left out.
 
     Pools are among it only where their cluster has ``served`` a query, or is still to be asked.
     """
     kinds = [kind for kind in sorted(every_kind(), key=_order) if served or not kind.in_pool]
-    candidates = [each for kind in kinds for each in kind.in_surroundings(found)]
-    return tuple({each.spec: each for each in candidates if each.reason is None}.values())
+    candidates = [candidate for kind in kinds for candidate in kind.in_surroundings(surroundings)]
+    return tuple({candidate.spec: candidate for candidate in candidates if candidate.reason is None}.values())
 
 
 def _order(kind: TargetKind) -> tuple[bool, bool]:
-    """Existing storage before what has to be made, Ceph's before others."""
+    """Sorts kinds of existing storage before those that have to be made, and Ceph's before others."""
     return kind.holds_parts, kind.leaves_files

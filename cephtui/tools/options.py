@@ -19,8 +19,8 @@ from pydantic import (
 )
 
 from cephtui.models import OptionValue
-from cephtui.printable import meant
-from cephtui.reading import shown
+from cephtui.printable import suggestion
+from cephtui.reading import excerpt
 from cephtui.tools.base import OptionError, OptionField, V, option_text
 from cephtui.units import parse_duration, parse_size
 
@@ -135,13 +135,13 @@ class ToolOptions(BaseModel):
         problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
         if first["type"] != "value_error":
             problem = f"expected {_allowed(schemas[option])}"
-        return OptionError(option, f"{problem}, got {shown(first['input'])}")
+        return OptionError(option, f"{problem}, got {excerpt(first['input'])}")
 
     @classmethod
     def _unknown(cls, option: str, names: Sequence[str]) -> str:
         if reason := cls.reason_against(option):
             return reason
-        near = meant(option, names)
+        near = suggestion(option, names)
         return f"unknown option, {near}" if near else f"unknown option (known: {', '.join(names)})"
 
 

@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.printable import either
-from cephtui.sessions.names import opened
+from cephtui.sessions.names import ensure_unpacked
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import key
@@ -112,5 +112,5 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     from cephtui.reports.writing import write
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-    material = of_session(opened(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
+    material = of_session(ensure_unpacked(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
     write(file, FORMATS[format_of(file) or "html"].render(report_view(material)), force=force)

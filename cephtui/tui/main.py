@@ -22,7 +22,7 @@ from cephtui.reports.words.text import saved_line
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import count_runs
 from cephtui.sessions.writer import write_whole
-from cephtui.terminal import Ending, Interrupted, handling, hung_up_with, say, set_waiting
+from cephtui.terminal import Ending, Interrupted, hangup_at_close, say, set_blocking, signal_handlers
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
@@ -54,7 +54,7 @@ def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
 def _leave(clean_up: Callable[[], object] = lambda: None, left: Iterable[str] = ()) -> NoReturn:
     """End the process where the application does not end, as on a terminal that takes no output."""
     clean_up()
-    set_waiting(False)
+    set_blocking(False)
     for text in left:
         say(text)
     os._exit(EXIT_INCOMPLETE)
@@ -68,7 +68,7 @@ def _run(app: CephtuiApp) -> None:
     app.profile = app.profile if app.profile.graph else replace(app.profile, graph=_known(graph))
     before, graph_before = app.theme, app.profile.graph
     app.stylesheet.set_variables(app.get_css_variables())  # else all is parsed for another theme first
-    with hung_up_with(0):
+    with hangup_at_close(0):
         app.run()
     if app.read_only:
         return
@@ -124,8 +124,8 @@ class _ConsoleEnding:
 
     def _tick(self, seconds: float) -> None:
         """Removals have their time, then the application has some to end."""
-        asked_at = self._signals.asked_at
-        if self._done_at is None and asked_at is not None and self._runner.cleanup.is_overdue(asked_at):
+        requested_at = self._signals.requested_at
+        if self._done_at is None and requested_at is not None and self._runner.cleanup.is_overdue(requested_at):
             self._second()
         if self._done_at is None and self._runner.tidy_up().is_set():
             self._done_at = time.monotonic()
@@ -145,7 +145,7 @@ def run_console(
     with Runner(root, session, vault=vault(start.config.s3)) as runner:
         app = ConsoleApp(catalogue, start, runner, root, profile)
         ending = _ConsoleEnding(app, runner, clean_up)
-        with handling(ending.handlers):
+        with signal_handlers(ending.handlers):
             _run(app)
             if app.left is not None:
                 raise Interrupted(*app.left, *_saved(runner))
@@ -170,5 +170,5 @@ def show_saved(root: Path, screens: Iterable[Screen[None]], profile: Profile = F
         if seconds > _GRACE_SECONDS:
             _leave()
 
-    with handling(Ending(end, end, tick).handlers()):
+    with signal_handlers(Ending(end, end, tick).handlers()):
         _run(app)

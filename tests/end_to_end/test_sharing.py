@@ -79,7 +79,7 @@ def test_guards_that_look_at_a_target_do_not_disturb_its_run(sandbox: Sandbox) -
     console = sandbox.start(*RUN, *sets(runtime=1, iodepth="1,2"), "--target", f"file:{target}")
     looked = 0
     while console.process.poll() is None:
-        subprocess.run(file.inspect_argv(target), check=True, capture_output=True)
+        subprocess.run(file.inspect_file_argv(target), check=True, capture_output=True)
         looked += 1
     assert console.process.returncode == 0, f"after {looked} looks\n{console.describe()}"
     sandbox.assert_clean()

@@ -71,7 +71,7 @@ def node_row(app: ConsoleApp | SavedApp, name: str) -> str:
 async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], Path]]:
     """The console on the lab's three nodes, once all are reached; and the directory of its session."""
     root = bench.sandbox.data / "sessions"
-    settings = config.load(bench.config, required=True)
+    settings = config.load_config(bench.config, required=True)
     start = Start(settings.choose(bench.lab.nodes), parse_target(f"rbd:{pool}", owner_id="0a1b2c3d"), config=settings)
     catalogue = find_presets(packaged_presets_dir(), bench.sandbox.root / "none")
     with Runner(root, SESSION) as runner:

@@ -32,7 +32,7 @@ def runner(tmp_path: Path) -> Iterator[Runner]:
 
 
 def node_of(bench: Bench, name: str = "lab1", **more: str) -> Node:
-    (node,) = config.load(bench.config, required=True).choose([name])
+    (node,) = config.load_config(bench.config, required=True).choose([name])
     return node.model_copy(update=more)
 
 
@@ -117,7 +117,7 @@ def test_a_node_without_a_way_to_ceph(bench: Bench, runner: Runner) -> None:
 
 
 def test_the_labs_nodes_are_known(bench: Bench) -> None:
-    known = {node.name: node for node in known_nodes(config.load(bench.config, required=True))}
+    known = {node.name: node for node in known_nodes(config.load_config(bench.config, required=True))}
 
     assert {"local", *bench.lab.nodes} <= set(known)
     assert known["lab"].members == tuple(bench.lab.nodes)

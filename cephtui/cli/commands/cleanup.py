@@ -30,10 +30,10 @@ from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import CHANGES_FILE, left_changed, left_text, newest, not_undone, remedy_of
+from cephtui.sessions.changes import CHANGES_FILE, left_changed, left_text, newest_command, not_undone, remedy_of
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
-from cephtui.targets import in_turn
+from cephtui.targets import removal_groups
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
 from cephtui.terminal import Interrupted, say, say_exactly
@@ -105,7 +105,7 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
 
 async def _undone(directory: Path, command: str) -> str:
     """Why a change could not be undone; empty where it was."""
-    last = newest(directory)
+    last = newest_command(directory)
     return await run_noted(directory, "undo", command, command, lambda: False, last.study if last else "")
 
 
@@ -138,10 +138,10 @@ def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str,
                 failed += len(found)
                 say(f"{one_line(way.listed.name)}: {_things(found)} not removed: {refused[way]}")
                 continue
-            groups = in_turn(found, lambda each: each[1].target)
+            groups = removal_groups(found, lambda each: each[1].target)
             some = (batch for group in groups for batch in _batches(group))
             failed += sum(_removed(runner, states[way], batch, inbox, there) for batch in some)
-    if ending.asked:
+    if ending.is_requested:
         return EXIT_INCOMPLETE
     if not failed:
         return 0

@@ -22,8 +22,8 @@ from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError
 from cephtui.reports.drawn.host import draw_host
 from cephtui.running.runner import Runner
-from cephtui.targets.surroundings import offered
-from cephtui.terminal import unbroken
+from cephtui.targets.surroundings import candidates_in
+from cephtui.terminal import deferred_signals
 
 _ANSWER_SECONDS = 3.0
 _CLIPBOARD_CURE = "tmux set -g set-clipboard on"
@@ -65,8 +65,8 @@ def _examined(runner: Runner, state: NodeState, *, alone: bool) -> Examined:
             cluster = ClusterFacts(problem=str(error))
     scratch = {} if node.host else {"": "a scratch file in the cache, removed at the end"}
     served = cluster is not None and not cluster.problem
-    targets = {**scratch, **{each.spec: each.text for each in offered(around, served=served)}}
-    return Examined(node, environment, "", around, cluster, targets, alone and not around.others)
+    targets = {**scratch, **{each.spec: each.text for each in candidates_in(around, served=served)}}
+    return Examined(node, environment, "", around, cluster, targets, alone and not around.other_nodes)
 
 
 # ---------------------------------------------------------------------------------------------- this machine
@@ -140,7 +140,7 @@ def _agent_keys(environ: Mapping[str, str]) -> int | None:
 def _printed(argv: Sequence[str]) -> str | None:
     """What a program prints within a moment; None where it can't be run."""
     try:
-        with unbroken():
+        with deferred_signals():
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False
             )

@@ -6,16 +6,16 @@ import click
 
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.models.findings import KINDS, FindingKind
-from cephtui.models.findings.examples import examples
+from cephtui.models.findings.examples import example_findings
 from cephtui.models.rows import FindingKindRow
-from cephtui.printable import meant
+from cephtui.printable import suggestion
 from cephtui.reports.drawn.findings import draw_kind, draw_kinds
 
 
 def explain_findings(code: str | None, as_json: bool) -> None:
     """Print all kinds of findings, or the one with this code in full; raises UsageError for an unknown code."""
     if code is not None and code not in KINDS:
-        near = " ".join(filter(None, (meant(code, KINDS), "cephtui explain lists them")))
+        near = " ".join(filter(None, (suggestion(code, KINDS), "cephtui explain lists them")))
         raise click.UsageError(f"no finding {code!r}: {near}")
     rows = [_row(kind) for kind in KINDS.values() if code in (None, kind.code)]
     if as_json:
@@ -31,7 +31,7 @@ def _row(kind: FindingKind) -> FindingKindRow:
         level=kind.level,
         figures=kind.figures,
         topic=kind.topic,
-        observed=tuple(finding.text for finding in examples(kind.code)),
+        observed=tuple(finding.text for finding in example_findings(kind.code)),
         why=kind.why,
         cure=kind.cure,
         source=kind.source,

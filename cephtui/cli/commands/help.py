@@ -15,8 +15,8 @@ from rich.text import Text
 from cephtui.cli.printing import ascii_only, print_report
 from cephtui.cli.topics import Topic, topics
 from cephtui.paths import packaged_docs_dir
-from cephtui.printable import meant, shortened
-from cephtui.terminal import handling, make_console, silence
+from cephtui.printable import shortened, suggestion
+from cephtui.terminal import make_console, signal_handlers, silence
 
 _NAME_MOST = 60
 """Characters of a wrong name that its error repeats."""
@@ -42,7 +42,7 @@ def _print(name: str | None) -> None:
     elif name in verbs:
         click.echo(verbs[name].get_help(click.Context(verbs[name], root, name)))
     else:
-        near = " ".join(filter(None, (meant(name, (*pages, *verbs)), "cephtui help lists the topics")))
+        near = " ".join(filter(None, (suggestion(name, (*pages, *verbs)), "cephtui help lists the topics")))
         raise click.UsageError(f"no topic {shortened(name, _NAME_MOST)!r}: {near}")
 
 
@@ -73,7 +73,7 @@ def _show(page: Topic) -> None:
     if text.count("\n") < rows:
         click.echo(text, nl=False)
         return
-    with handling({signal.SIGINT: lambda number, frame: None}):  # it is the pager's
+    with signal_handlers({signal.SIGINT: lambda number, frame: None}):  # it is the pager's
         click.echo_via_pager(text)
 
 

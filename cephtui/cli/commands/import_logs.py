@@ -21,7 +21,7 @@ from cephtui.models.rows import ImportedFile, ImportedPart
 from cephtui.reports.drawn.imported import draw_parts
 from cephtui.reports.views.runs import session_view
 from cephtui.reports.words.text import saved_line
-from cephtui.sessions.imported_parts import parts_of
+from cephtui.sessions.imported_parts import imported_parts
 from cephtui.sessions.importing import Importer, Numbering, check_new
 from cephtui.sessions.log_files import FILE_MOST_BYTES, FILES_MOST, LogFile, files_of, read_together
 from cephtui.sessions.store import StoreError
@@ -74,7 +74,7 @@ class _Done:
 
     def add(self, file: LogFile, runs: Sequence[Run], session: str | None) -> None:
         """A file, and what was made of its runs."""
-        parts = parts_of(file, runs)
+        parts = imported_parts(file, runs)
         self._runs += runs
         self._parts += parts
         self._is_incomplete |= any(part.lost for part in parts) or (bool(file.problem) and not file.is_beside)

@@ -10,7 +10,7 @@ from cephtui import __version__, paths
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.models.rows import Info
 from cephtui.reports.drawn.listings import draw_info
-from cephtui.terminal import unbroken
+from cephtui.terminal import deferred_signals
 from cephtui.tools import TOOLS
 
 
@@ -37,7 +37,7 @@ def _version(argv: Sequence[str]) -> str | None:
     """The version that a program on this machine prints; None where it is not installed."""
     process = None
     try:
-        with unbroken():
+        with deferred_signals():
             process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         return process.communicate(timeout=10)[0].strip() or None
     except (OSError, subprocess.TimeoutExpired):

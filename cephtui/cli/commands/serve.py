@@ -14,7 +14,7 @@ import click
 
 from cephtui.cli.errors import Refused
 from cephtui.cli.saved import find_run, find_session
-from cephtui.terminal import Ending, handling
+from cephtui.terminal import Ending, signal_handlers
 from cephtui.tui.read_only import VARIABLE
 
 if TYPE_CHECKING:
@@ -117,5 +117,5 @@ async def _serve(server: PageServer, listening: socket.socket) -> None:
     def soon(act: Callable[[], object]) -> Callable[[], object]:
         return lambda: loop.call_soon_threadsafe(act)
 
-    with handling(Ending(soon(over.set), soon(server.hurry), lambda seconds: None).handlers()):
+    with signal_handlers(Ending(soon(over.set), soon(server.hurry), lambda seconds: None).handlers()):
         await server.run(listening, over)

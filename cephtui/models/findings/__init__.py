@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from cephtui.models.findings import client, cluster, data, measurement, record
-from cephtui.models.findings.kind import KINDS, TOPICS, Finding, FindingKind, Level, Topic, enter, kind_of, limiting
+from cephtui.models.findings.kind import (
+    KINDS,
+    TOPICS,
+    Finding,
+    FindingKind,
+    Level,
+    Topic,
+    enter,
+    finding_kind,
+    limiting,
+)
 
-__all__ = ["KINDS", "TOPICS", "Finding", "FindingKind", "Level", "Topic", "kind_of", "limiting"]
+__all__ = ["KINDS", "TOPICS", "Finding", "FindingKind", "Level", "Topic", "finding_kind", "limiting"]
 
 for _rows in (measurement, data, client, cluster, record):
     enter(kind for kind in vars(_rows).values() if isinstance(kind, FindingKind))

@@ -42,9 +42,9 @@ def under_median(fraction: float, group: str | None) -> str:
 
 
 def _slow_job(values: Values) -> str:
-    where = f" ({values['place']})" if "place" in values else ""
+    place = f" ({values['place']})" if "place" in values else ""
     under = under_median(values["fraction"], values.get("group"))
-    return worded("{job}", values) + where + worded(": {direction} {rate_bytes:bandwidth}, ", values) + under
+    return worded("{job}", values) + place + worded(": {direction} {rate_bytes:bandwidth}, ", values) + under
 
 
 SLOW_JOB = FindingKind(

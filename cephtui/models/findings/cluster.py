@@ -16,15 +16,15 @@ _CLEARED = "clear the flag, or measure both sides with it"
 
 
 def _when(values: Values) -> str:
-    begun, early = clock(values["from_seconds"]), values.get("early")
+    begin, early = clock(values["from_seconds"]), values.get("early")
     if values.get("to_the_end"):
-        return "during the whole run" if early else f"from {begun} to the end"
+        return "during the whole run" if early else f"from {begin} to the end"
     over = clock(values["to_seconds"])
-    return f"until {over}" if early else f"from {begun} to {over}"
+    return f"until {over}" if early else f"from {begin} to {over}"
 
 
 def _course(state: Callable[[Values], str]) -> Callable[[Values], str]:
-    """Words for what the cluster reported from when to when, from those for the state."""
+    """Words for a state that the cluster reported for some time, made of the words for the state."""
 
     def words(values: Values) -> str:
         if "things" in values:
@@ -75,7 +75,7 @@ def _counted_osds(number: Value | None, word: str) -> str:
 
 
 def _healthy(values: Values) -> str:
-    """Its checks follow; where none is known, the reason is not."""
+    """Words for a health that is not OK; the checks follow, and where none is known, neither is the reason."""
     if not str(values["status"]).startswith("HEALTH_"):
         return "the health of the cluster was not known"
     return worded(
@@ -146,9 +146,9 @@ def _split(values: Values) -> str:
     counts = worded("from {before} to {after}", values)
     if "pool" in values:
         return worded("PGs of pool {pool} were being ", values) + f"{what}, {counts}: that moves data"
-    begun, over = values["from_seconds"], values["to_seconds"]
-    to = f" to {clock(over)}" if over > begun else ""
-    return f"PGs of a pool were being {what}, {counts} in the cluster, at {clock(begun)}{to}: that moves data"
+    begin, over = values["from_seconds"], values["to_seconds"]
+    to = f" to {clock(over)}" if over > begin else ""
+    return f"PGs of a pool were being {what}, {counts} in the cluster, at {clock(begin)}{to}: that moves data"
 
 
 PGS_SPLIT = FindingKind(
@@ -189,7 +189,7 @@ def _scrub(values: Values) -> str:
 
 
 def _kept(*flags: str) -> str:
-    """A flag that keeps work of the cluster out of runs: it is to be the same on both sides, and to go afterwards."""
+    """The cure for a flag that keeps work of the cluster out of runs: set it on both sides, remove it afterwards."""
     them = "both flags" if len(flags) > 1 else "the flag"
     return f"measure both sides with {' and '.join(flags)} set, and clear {them} afterwards"
 
@@ -208,7 +208,7 @@ SNAPTRIM = FindingKind(
 
 
 def _flag_cure(values: Values) -> str:
-    """Of several flags, and of what an earlier cephtui found, what is true for any."""
+    """The cure for several flags, or for flags that an earlier cephtui has not named: what is true for any flag."""
     flag = values.get("flag")
     if flag is None or "things" in values:
         return f"{_kept('noscrub, nodeep-scrub or nosnaptrim')}; {_CLEARED.replace('the flag', 'any other flag')}"

@@ -110,7 +110,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "partly-saved": ({"why": "No space left on device"},),
     "unsaved": ({"why": "No space left on device"},),
 }
-"""By code, each form that the words can have; a kind that is not here has no values."""
+"""By code, the values for each form that the words can have; a kind that is missing here has no values."""
 _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "node-ended": ({"node": "pve2", "why": "the connection was lost"},),
     "osd-down": ({"osds": 1, "of": 12, "details": ("osd.2",)},),
@@ -119,7 +119,7 @@ _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "scrub": ({"pgs": 1, "of": 32},),
     "snaptrim": ({"pgs": 1, "of": 32},),
 }
-"""The same in the state before a run."""
+"""By code, the values of kinds that are also observed in the state before a run."""
 _AT_A_TIME = {
     *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
@@ -127,7 +127,7 @@ _AT_A_TIME = {
 }
 
 
-def examples(code: str) -> tuple[Finding, ...]:
+def example_findings(code: str) -> tuple[Finding, ...]:
     """One finding for each form that the words of a kind can have; raises KeyError for an unknown code."""
     kind = KINDS[code]
     span = (16.0, 20.0) if code in _AT_A_TIME else None

@@ -15,7 +15,7 @@ from cephtui.models.base import Elapsed, Line, Model, Name, OptionValue
 from cephtui.printable import listed
 
 Level: TypeAlias = Literal["note", "limits", "invalidates"]
-"""A ``note`` marks nothing; what ``limits`` a run puts figures of it in doubt; what ``invalidates`` it takes it out."""
+"""A ``note`` marks nothing, what ``limits`` puts figures in doubt, and what ``invalidates`` excludes the run."""
 Topic: TypeAlias = Literal["measurement", "data", "client", "cluster", "record"]
 """What a finding is about: how it was measured, what was read or written, node and tool, the cluster, what is saved."""
 TOPICS: Mapping[Topic, str] = {
@@ -40,36 +40,36 @@ KINDS: Mapping[str, FindingKind] = MappingProxyType(_ROWS)
 
 
 class Finding(Model):
-    """Something that was observed of a run: which kind, its data, and the same in words."""
+    """An observation about a run: its kind, its values, and the same in words."""
 
     code: Name
-    """Of its kind."""
+    """The code of its kind."""
     text: Line
     values: dict[Name, Value] = Field(default_factory=dict, exclude_if=lambda values: not values)
-    """What was observed, in base units; left out by an earlier cephtui."""
+    """The observed values, in base units; an earlier cephtui has left them out."""
     label: Line | None = None
-    """In two or three words, for the time line: ``osd.2 down``."""
+    """Two or three words for the time line: ``osd.2 down``."""
     from_seconds: Elapsed | None = None
-    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
+    """When it began, elapsed since the release of the benchmark; null where it has no time."""
     to_seconds: Elapsed | None = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def level(self) -> Level:
-        """What it means for the run: by the table of this version of cephtui, whichever has measured."""
-        return kind_of(self.code).level
+        """What it means for the run, by the table of this version of cephtui and not of the one that measured."""
+        return finding_kind(self.code).level
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def cure(self) -> Line:
-        """What to do."""
-        kind = kind_of(self.code)
+        """What to do about it."""
+        kind = finding_kind(self.code)
         return kind.cured(self.values) if kind.cured else kind.cure
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """A row of the table of findings: what one of this code means for every run that has it."""
+    """A row of the table of findings: all that is known of a code, for every run that has it."""
 
     code: str
     level: Level
@@ -77,42 +77,42 @@ class FindingKind:
     title: str
     """Two or three words, for lists and the time line."""
     words: Callable[[Values], str]
-    """The observation as a sentence, from its values."""
+    """Makes the sentence of a finding from its values."""
     why: str
-    """Why it matters for the figures."""
+    """Why the finding matters for the figures."""
     cure: str
     """What to do, whatever was observed."""
     figures: tuple[str, ...] | None = None
-    """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None for all."""
+    """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None is all."""
     flow: str = ""
     """The only flow whose figures it limits, ``read``; empty for all."""
     label: Callable[[Values], str] | None = None
-    """For the time line, where the title does not name the thing."""
+    """Makes the label for the time line, where the title does not name the thing that is meant."""
     source: str = ""
-    """Where documentation says so."""
+    """The documentation that says so; empty where there is none."""
     cured: Callable[[Values], str] | None = None
-    """What to do about what was observed, from its values, where that differs."""
+    """Makes the cure from the values, where it differs from ``cure``."""
     one_of_all: bool = False
-    """Whether nodes of one run have it alike, with figures that differ a little: one stands for all."""
+    """Whether nodes of a run have the same finding with figures that differ a little: then one of them is kept."""
 
     def found(self, span: tuple[float, float] | None = None, /, **values: Value | None) -> Finding:
-        """A finding of this kind; ``span`` is from when to when, elapsed. A value that is None is not known."""
-        known = {name: value for name, value in values.items() if value is not None}
-        begun, over = (round(span[0], 3), round(span[1], 3)) if span else (None, None)
-        timed = {**known, "from_seconds": begun, "to_seconds": over} if span else known
+        """A finding of this kind; ``span`` is its start and end, elapsed. A value that is None is not known."""
+        stated = {name: value for name, value in values.items() if value is not None}
+        begin, end = (round(span[0], 3), round(span[1], 3)) if span else (None, None)
+        timed = {**stated, "from_seconds": begin, "to_seconds": end} if span else stated
         label = (self.label(timed) if self.label else self.title) if span else None
         return Finding(
-            code=self.code, text=self.words(timed), values=known, label=label, from_seconds=begun, to_seconds=over
+            code=self.code, text=self.words(timed), values=stated, label=label, from_seconds=begin, to_seconds=end
         )
 
     def limits(self, figure: str, flow: str | None = None) -> bool:
-        """Whether it makes a figure doubtful, by the figure's field in a Total; without a ``flow``, that of any."""
+        """Whether it makes a figure doubtful, a field of a Total; without a ``flow``, the figure of any flow."""
         is_of_flow = not (self.flow and flow) or flow == self.flow
         return self.level != "note" and is_of_flow and (self.figures is None or figure in self.figures)
 
 
 class _Words(Formatter):
-    """``{rate:bandwidth}``: a value as the formatter of that name writes it."""
+    """A formatter of templates: ``{rate:bandwidth}`` is a value as the function of that name in ``units`` writes it."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "listed":
@@ -125,25 +125,25 @@ _WORDS = _Words()
 
 
 def says(template: str) -> Callable[[Values], str]:
-    """Words with values in them: ``only {lasted:.1f} s``; a name behind a colon, ``{at:clock}``, is of units."""
+    """Makes words with values, ``only {lasted:.1f} s`` or ``{at:clock}``; ``clock`` is a function of ``units``."""
     return lambda values: _WORDS.vformat(template, (), values)
 
 
 def worded(template: str, values: Values) -> str:
-    """The same at once."""
+    """The words of a template with these values."""
     return _WORDS.vformat(template, (), values)
 
 
 def enter(kinds: Iterable[FindingKind]) -> None:
-    """Make rows of the table of these."""
+    """Add rows to the table of findings."""
     _ROWS.update((kind.code, kind) for kind in kinds)
 
 
-def kind_of(code: str) -> FindingKind:
-    """The kind with this code; of a code that only an earlier or a later cephtui has, one that limits all figures."""
+def finding_kind(code: str) -> FindingKind:
+    """The kind with this code; a kind that limits all figures for a code of an earlier or a later cephtui."""
     return KINDS.get(code) or FindingKind(code, "limits", "measurement", code, says(code), why="", cure="")
 
 
 def limiting(codes: Iterable[str], figure: str, flow: str | None = None) -> tuple[str, ...]:
-    """Those of some codes that make a figure doubtful, by the figure's field in a Total; of a ``flow``, or of any."""
-    return tuple(code for code in codes if kind_of(code).limits(figure, flow))
+    """The codes that make a figure doubtful, named by its field in a Total; of a ``flow``, or of any."""
+    return tuple(code for code in codes if finding_kind(code).limits(figure, flow))

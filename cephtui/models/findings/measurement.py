@@ -21,8 +21,8 @@ def _incomplete(values: Values) -> str:
         return worded(
             "it did not end by itself: {measured_seconds:.1f} s measured, {wanted_seconds:duration} wanted", values
         )
-    of = worded(" of {wanted_seconds:duration}", values) if wanted else ""
-    return f"incomplete: {measured:.1f} s{of} measured"
+    of_wanted = worded(" of {wanted_seconds:duration}", values) if wanted else ""
+    return f"incomplete: {measured:.1f} s{of_wanted} measured"
 
 
 INCOMPLETE = FindingKind(
@@ -38,8 +38,8 @@ def _short(values: Values) -> str:
             "ended after {measured_seconds:.1f} s of {wanted_seconds:.0f} s: all {objects:,} objects were written",
             values,
         )
-    lasted = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
-    return f"{lasted.format(values['measured_seconds'])}: too short for caches to settle"
+    ending = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
+    return f"{ending.format(values['measured_seconds'])}: too short for caches to settle"
 
 
 _MORE_OBJECTS = "choose a larger --max-objects, or leave it out"
@@ -50,7 +50,7 @@ _MORE_ROOM = (
 
 
 def _longer(values: Values) -> str:
-    """What ends it: the time, the data, or ``--max-objects`` of rados bench, which cephtui sets by the pool's room."""
+    """The cure for a run that ended too soon: more time, more data, or, with rados bench, a pool with more room."""
     if "objects" in values:
         return _MORE_OBJECTS if values.get("imported") else _MORE_ROOM
     return "choose a larger size" if values.get("by_its_data") else "choose a longer runtime"
@@ -66,21 +66,21 @@ SHORT = FindingKind(
 )  # fmt: skip
 
 
-def _by(base: float, other: float) -> str:
-    """By how much the other is above or below, in per cent of the base."""
-    return "more than tenfold" if other >= 10 * base else f"{100 * abs(other - base) / base:.0f} %"
+def _change(base: float, value: float) -> str:
+    """How far ``value`` is above or below ``base``, in per cent of the base."""
+    return "more than tenfold" if value >= 10 * base else f"{100 * abs(value - base) / base:.0f} %"
 
 
 def _moved(values: Values) -> str:
     before, after = values["before"], values["after"]
-    return f"{'rose' if after > before else 'fell'} by {_by(before, after)}"
+    return f"{'rose' if after > before else 'fell'} by {_change(before, after)}"
 
 
 def _not_settled(values: Values) -> str:
-    begun, over = values["from_seconds"], values["to_seconds"]
-    when = f"from {units.duration(begun)} to {units.duration(over)}" if over > begun else f"at {units.duration(begun)}"
+    begin, over = values["from_seconds"], values["to_seconds"]
+    when = f"from {units.duration(begin)} to {units.duration(over)}" if over > begin else f"at {units.duration(begin)}"
     whole, settled = values["whole"], values["settled"]
-    off = f"{_by(settled, whole)} {'above' if whole > settled else 'below'} its last third"
+    off = f"{_change(settled, whole)} {'above' if whole > settled else 'below'} its last third"
     return f"not settled: {values['figure']} {_moved(values)} {when}; the whole run's mean is {off}"
 
 
@@ -93,27 +93,27 @@ NOT_SETTLED = FindingKind(
 
 
 def _explained(values: Values) -> str:
-    """The user's mark, and what the cluster reported beside it."""
-    noted = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
+    """What explains it: the user's mark, and what the cluster reported at the same time."""
+    mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
     beside = f"beside it the cluster reported: {'; '.join(values['beside'])}" if "beside" in values else ""
-    known = "; ".join(filter(None, (noted, values.get("cause"), beside)))
-    return known or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
+    explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))
+    return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 
 def _stalled(values: Values) -> str:
     if "times" in values:
         times = "once more" if values["times"] == 1 else f"{values['times']} more times"
         return worded("{seconds:duration} in all without a completion, ", values) + times
-    where = ""
+    place = ""
     if "nodes" in values:
-        where = worded(" on {nodes:listed}", values)
+        place = worded(" on {nodes:listed}", values)
     elif values.get("everywhere"):
-        where = " on any node"
-    begun, over = values["from_seconds"], values["to_seconds"]
+        place = " on any node"
+    begin, over = values["from_seconds"], values["to_seconds"]
     end = "the end" if values.get("to_the_end") else units.clock(over)
     cause = _explained(values)
-    lasted = worded("{seconds:duration} without a completion", values)
-    return f"{lasted}{where} from {units.clock(begun)} to {end}{f': {cause}' if cause else ''}"
+    stall = worded("{seconds:duration} without a completion", values)
+    return f"{stall}{place} from {units.clock(begin)} to {end}{f': {cause}' if cause else ''}"
 
 
 def _gap(values: Values) -> str:

@@ -7,12 +7,12 @@ from cephtui.units import size
 
 
 def _raw_cut(values: Values) -> str:
-    """An earlier cephtui left out ``end_bytes``: it did not look whether the end was stored."""
+    """What is stored of raw output; an earlier cephtui left out ``end_bytes``, since it did not store the end."""
     shares = (("first", values["stored_bytes"]), ("last", values.get("end_bytes", 0)))
-    kept = " and ".join(f"the {which} {size(part)}" for which, part in shares if part)
-    others = f"; {values['others']} more in part" if "others" in values else ""
+    stored = " and ".join(f"the {which} {size(part)}" for which, part in shares if part)
+    more = f"; {values['others']} more in part" if "others" in values else ""
     return worded("raw output stored only in part: of {output} ", values) + (
-        worded(f"{kept or 'nothing'} of {{said_bytes:size}}", values) + others
+        worded(f"{stored or 'nothing'} of {{said_bytes:size}}", values) + more
     )
 
 

@@ -13,16 +13,16 @@ from typing import Any, TypeAlias, cast
 import asyncssh
 
 from cephtui.nodes.ssh.config import Hop
-from cephtui.nodes.ssh.hostkeys import HostKey, Known
+from cephtui.nodes.ssh.hostkeys import HostKey, KnownKeys
 from cephtui.nodes.ssh.login import Login
 from cephtui.nodes.ssh.proxy import Proxy
 from cephtui.nodes.transport import Question, TurnedAway
 from cephtui.printable import one_line
 
 Reached: TypeAlias = asyncssh.SSHClientConnection | Question
-"""A connection, or what must be known before."""
+"""A connection, or a question that has to be answered first."""
 LOGIN_SECONDS = 120.0
-"""Bound of a login, as of an sshd (LoginGraceTime): PAM may wait for somebody who confirms it on a telephone."""
+"""Seconds that a login may take, as for sshd (LoginGraceTime): PAM may wait for somebody who confirms it on a phone."""
 KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 5, 3
 """A link that is down is noticed after 20 s: three keepalives without an answer, and the time of the next one."""
 _ADDRESS_SECONDS = 10.0
@@ -41,7 +41,7 @@ _ERRORS = {
     errno.ETIMEDOUT: "timed out: no answer from",
 }
 _TURNED_AWAY = "kex_exchange_identification"
-"""What OpenSSH's ssh, as a ProxyCommand, says of a server that hangs up before the login."""
+"""What OpenSSH's ssh, as a ProxyCommand, prints for a server that hangs up before the login."""
 _OPTIONS: dict[str, Any] = {
     "client_keys": None,
     "x509_trusted_certs": None,
@@ -53,7 +53,7 @@ _OPTIONS: dict[str, Any] = {
     "connect_timeout": None,
     "login_timeout": 0,
 }
-"""What asyncssh would do by itself, or because of ssh_config."""
+"""Options against what asyncssh would do by itself, or because of ssh_config."""
 
 
 class NoSuchAuthority(Exception):
@@ -91,7 +91,7 @@ class Attempt:
         return self._login.began
 
     async def make(self, limit: asyncio.Timeout) -> Reached:
-        """The connection, or what was missing; the limit is put off when the login begins.
+        """The connection, or the question that has to be answered first; the limit is put off when the login begins.
 
         Raises TransportError, TimeoutError, and NoSuchAuthority and AsksNothing, after which it may be tried again.
         """
@@ -112,7 +112,7 @@ class Attempt:
                     self._socket.close()
 
     async def _log_in(self) -> asyncssh.SSHClientConnection:
-        hop, known = self._hop, self._hop.entry.known
+        hop, known_keys = self._hop, self._hop.entry.known_keys
         if not self._tunnel:
             await self._open()
         return await asyncssh.connect(
@@ -123,8 +123,8 @@ class Attempt:
             config=list(hop.config),
             client_factory=lambda: self._login,
             username=hop.user,
-            known_hosts=([], [], _imported(known.revoked)),
-            server_host_key_algs=() if hop.own_key_types else _key_algorithms(known, self._certificates),
+            known_hosts=([], [], _import_keys(known_keys.revoked)),
+            server_host_key_algs=() if hop.own_key_types else _key_algorithms(known_keys, self._certificates),
             host_key_alias=hop.alias,
             keepalive_interval=KEEPALIVE_SECONDS,
             keepalive_count_max=KEEPALIVE_MISSES,
@@ -144,7 +144,7 @@ class Attempt:
             self.proxy.close()
 
     async def _explain(self, error: Exception, reason: str) -> Exception:
-        """The same in plain words."""
+        """The error in plain words."""
         hop, login = self._hop, self._login
         if login.problem:
             return hop.error(login.problem)
@@ -160,7 +160,7 @@ class Attempt:
             case asyncssh.ChannelOpenError():
                 return hop.error(f"the jump host can't reach {hop.host} port {hop.port}: {reason}")
             case asyncssh.ConnectionLost() | ConnectionError():
-                return await self._lost()
+                return await self._loss()
             case asyncssh.DisconnectError() if "authentication failures" in reason:
                 if login.asks_nothing:
                     return AsksNothing()
@@ -170,7 +170,7 @@ class Attempt:
                 )
         return hop.error(f"can't connect: {reason}")
 
-    async def _lost(self) -> Exception:
+    async def _loss(self) -> Exception:
         if self.proxy and (why := await self.proxy.failure()):
             failed = self._hop.error(f"the ProxyCommand failed: {why}")
             return TurnedAway(str(failed)) if _TURNED_AWAY in why else failed
@@ -190,42 +190,42 @@ async def _tcp(hop: Hop) -> socket.socket:
     for family, kind, protocol, _, address in places:
         try:
             async with asyncio.timeout(_ADDRESS_SECONDS / len(places)):
-                return await _dialled(socket.socket(family, kind, protocol), hop.bind, address)
+                return await _connect_socket(socket.socket(family, kind, protocol), hop.bind, address)
         except OSError as error:  # TimeoutError is one
             what = _ERRORS.get(error.errno or errno.ETIMEDOUT) or f"{os.strerror(error.errno or 0).lower()}:"
             problem = problem or f"{what} {address[0]!s} port {hop.port}"
     raise hop.error(problem)
 
 
-async def _dialled(made: socket.socket, bind: str | None, address: Any) -> socket.socket:
-    """The same socket, connected; closed where that fails."""
+async def _connect_socket(sock: socket.socket, bind: str | None, address: Any) -> socket.socket:
+    """The socket after it was connected; it is closed where that fails."""
     try:
-        made.setblocking(False)
+        sock.setblocking(False)
         if bind:
-            made.bind((bind, 0))
-        await asyncio.get_running_loop().sock_connect(made, address)
+            sock.bind((bind, 0))
+        await asyncio.get_running_loop().sock_connect(sock, address)
     except BaseException:
-        made.close()
+        sock.close()
         raise
-    return made
+    return sock
 
 
-def _imported(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
-    found = []
+def _import_keys(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
+    imported = []
     for key in keys:
         with contextlib.suppress(asyncssh.KeyImportError):  # of a type that it does not know
-            found.append(asyncssh.import_public_key(key.text))
-    return found
+            imported.append(asyncssh.import_public_key(key.text))
+    return imported
 
 
-def _key_algorithms(known: Known, certificates: bool) -> list[str]:
+def _key_algorithms(known_keys: KnownKeys, certificates: bool) -> list[str]:
     """The algorithms of host keys in the order in which they are wanted: a server shows the first that it has.
 
     Those of known keys come first; else a server with several would show one that is not known. Certificates only
     where an authority is known: asyncssh does not fall back from a certificate to the key in it.
     """
-    types = {key.type for key in (*known.keys, *known.elsewhere)}
+    types = {key.type for key in (*known_keys.keys, *known_keys.elsewhere)}
     wanted = sorted(_KEY_TYPES, key=lambda kind: kind not in types)
     plain = [algorithm for kind in wanted for algorithm in _KEY_TYPES[kind]]
     certified = [f"{algorithm}-cert-v01@openssh.com" for algorithm in plain]
-    return [*(certified if certificates and known.authorities else []), *plain]
+    return [*(certified if certificates and known_keys.authorities else []), *plain]

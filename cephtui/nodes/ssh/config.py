@@ -16,7 +16,7 @@ from cephtui.config import check_login
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.ssh import hostkeys
-from cephtui.nodes.ssh.hostkeys import SSH_PORT, HostKey, Known
+from cephtui.nodes.ssh.hostkeys import SSH_PORT, HostKey, KnownKeys
 from cephtui.nodes.transport import TransportError
 
 SYSTEM_CONFIG, SYSTEM_KNOWN_HOSTS = Path("/etc/ssh/ssh_config"), Path("/etc/ssh/ssh_known_hosts")
@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KnownHost:
     """A host in known_hosts."""
 
     name: str
-    known: Known
+    known_keys: KnownKeys
     file: Path | None
-    """Where accepted keys go."""
+    """The file to which accepted keys are added."""
 
     def store(self, key: HostKey) -> None:
         """Add a key that the user has accepted; one that can't be stored is asked for again next time."""
@@ -56,7 +56,7 @@ class Identities:
     only: bool
     """Whether the agent's other keys are left alone."""
     agent: str | None
-    """Its socket."""
+    """The path of the agent's socket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ class Hop:
 
     node: Node
     typed: str
-    """The name before ssh_config made an address of it."""
+    """The name before ssh_config replaced it by an address."""
     host: str
     user: str
     port: int
     alias: str | None
     jumps: tuple[str, ...]
     proxy_command: str | None
-    entry: Entry
+    entry: KnownHost
     identities: Identities
     family: int
     bind: str | None
@@ -87,8 +87,8 @@ class Hop:
 
     def error(self, text: str) -> TransportError:
         """An error that names the node, and the jump host where it is one."""
-        where = "" if self.typed == self.node.host else f"jump host {self.typed}: "
-        return TransportError(f"{self.node.name}: {where}{text}")
+        place = "" if self.typed == self.node.host else f"jump host {self.typed}: "
+        return TransportError(f"{self.node.name}: {place}{text}")
 
 
 def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
@@ -135,7 +135,7 @@ def split_host(text: str) -> tuple[str, str | None, int | None]:
 
 
 class _HostOptions:
-    """The options of one host."""
+    """The options of ssh_config for one host."""
 
     def __init__(self, typed: str, options: asyncssh.SSHClientConnectionOptions) -> None:
         self.options, self._get = options, options.config.get
@@ -185,19 +185,19 @@ def _hop(node: Node, typed: str, host_options: _HostOptions, config: tuple[str, 
     )
 
 
-def _entry(typed: str, host_options: _HostOptions) -> Entry:
+def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
     host, port = host_options.options.host, host_options.options.port
     name = host_options.alias.lower() if host_options.alias else hostkeys.entry_name(host, port)
     portless = None if host_options.alias or port == SSH_PORT else host.lower()
     ssh = Path("~/.ssh").expanduser()
     users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
     everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
-    places = [*((path, name) for path in (*users, *everyones)), *_of_pve(typed)]
-    return Entry(name, hostkeys.look_up(places, portless=portless), users[0] if users else None)
+    places = [*((path, name) for path in (*users, *everyones)), *_pve_key_files(typed)]
+    return KnownHost(name, hostkeys.find_keys(places, portless=portless), users[0] if users else None)
 
 
-def _of_pve(host: str) -> list[tuple[Path, str]]:
-    """Where the key of a node of the same Proxmox VE cluster is, and its name there."""
+def _pve_key_files(host: str) -> list[tuple[Path, str]]:
+    """The files with the key of a node of the same Proxmox VE cluster, and the node's name in each."""
     is_name = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host)
     return [(PVE_NODES / host / "ssh_known_hosts", host.lower())] if is_name else []
 
@@ -214,7 +214,7 @@ def _identities(host_options: _HostOptions) -> Identities:
 
 
 def _agent(name: str | None) -> str | None:
-    """The socket of an agent from IdentityAgent, which may name a variable."""
+    """The path of the agent's socket, from IdentityAgent, which may name a variable."""
     if name is not None and (name == "SSH_AUTH_SOCK" or name.startswith("$")):
         return os.environ.get(name.strip("${}")) or None
     return str(Path(name).expanduser()) if name else None
@@ -222,4 +222,4 @@ def _agent(name: str | None) -> str | None:
 
 def _expand(name: str, tokens: Mapping[str, str]) -> Path:
     """``~`` and the ``%`` tokens of ssh_config(5) in a file name."""
-    return Path(re.sub("%(.)", lambda found: tokens.get(found[1], found[0]), name)).expanduser()
+    return Path(re.sub("%(.)", lambda match: tokens.get(match[1], match[0]), name)).expanduser()

@@ -13,7 +13,7 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, named
+from cephtui.nodes.answers import EndlessAnswer, command_text, decoded, read_answer
 from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.nodes.ssh.route import Route
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, Question, TransportError
@@ -25,21 +25,21 @@ COMMANDS_AT_ONCE = 4
 _PINGS = 5
 _LAST_WORDS_BYTES = 4096
 _PLAIN: dict[str, Any] = {"encoding": None, "request_pty": False, "env": {}, "send_env": []}
-"""Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config has."""
+"""Options of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config has."""
 
 
 LOGIN_LINE = 'exec bash -c \'IFS= read -r -d "" line && eval "$line"\''
-"""For a login shell, which may be any (csh, fish): each command is on stdin, so that no shell but bash reads it.
+"""The command for a login shell, which may be any (csh, fish): commands are on stdin, and only bash reads them.
 
 ``exec`` because a shell that stays would report the end by a signal as a status. bash reads no byte beyond the NUL.
 """
 _BEGIN = "cephtui begin"
-"""A line on both streams before anything that a short command prints: what start-up files print ends with it."""
+"""A line on both streams before the output of a short command: what start-up files print ends with it."""
 _BEGINS = f"echo {_BEGIN}; echo {_BEGIN} >&2; "
 
 
 async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> SshConnection | Question:
-    """See ``connect``; the node is at this host."""
+    """A connection to a node at this host, or a question; see ``connect``."""
     route = Route(node, answers)
     reached = await route.take(host)
     if isinstance(reached, Question):
@@ -54,7 +54,7 @@ async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> 
 
 
 async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
-    """The beginning of its stderr until it ends; it may print without end, or not end."""
+    """The beginning of a process's stderr until it ends; it may print without end, or not end."""
     try:
         async with asyncio.timeout(GOODBYE_SECONDS):
             return await process.stderr.readexactly(_LAST_WORDS_BYTES)
@@ -65,18 +65,18 @@ async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
 
 
 def script_of(argv: Sequence[str], before: str = "") -> bytes:
-    """What ``LOGIN_LINE`` reads of its stdin to become a command; the rest is the command's own stdin."""
+    """The script that ``LOGIN_LINE`` reads from stdin; the rest of stdin is the command's own."""
     return f"unset line; {before}exec {shlex.join(argv)}\0".encode()
 
 
 def own_output(output: bytes) -> bytes:
-    """What a short command itself has printed, of what came on a stream; all of it where it did not begin."""
-    before, begin, own = output.partition(f"{_BEGIN}\n".encode())
-    return own if begin else before
+    """The output of a short command itself, without what start-up files print; all of it where it did not begin."""
+    before, begin, command_output = output.partition(f"{_BEGIN}\n".encode())
+    return command_output if begin else before
 
 
 class _Session(asyncssh.SSHClientSession[bytes]):
-    """Passes on asyncssh's events of a session, and is the channel to its process."""
+    """The channel to a process, and the receiver of asyncssh's events of its session."""
 
     def __init__(self, command: Command, round_trip_seconds: float) -> None:
         self.process = WatchedProcess(self, command, round_trip_seconds)
@@ -148,20 +148,20 @@ class SshConnection:
         It is the time that the order to begin takes, and the report of it: network, sshd and pipe,
         but not the start of a shell, as it would be by running ``true``.
         """
-        async with self._within(READY_SECONDS, "not ready to run anything"):
+        async with self._time_limit(READY_SECONDS, "not ready to run anything"):
             self.round_trip_seconds = await self._echoed()
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
-        async with self._turns, self._within(timeout_seconds, "no answer", argv):
+        async with self._turns, self._time_limit(timeout_seconds, "no answer", argv):
             return await self._run(argv, stdin)
 
     async def start(self, command: Command) -> WatchedProcess:
         session = _Session(command, self.round_trip_seconds)
-        async with self._within(READY_SECONDS, "no new session"):
+        async with self._time_limit(READY_SECONDS, "no new session"):
             await self._connection.create_session(lambda: session, LOGIN_LINE, **_PLAIN)
         await until_ready(session.process, self.node.name)
         if self.closed:
-            raise self._failed(None)
+            raise self._failure(None)
         return session.process
 
     async def close(self) -> None:
@@ -178,13 +178,13 @@ class SshConnection:
             process.stdin.write(stdin.encode())
             process.stdin.write_eof()
             try:
-                stdout, stderr = await answer_of(process.stdout, process.stderr)
+                stdout, stderr = await read_answer(process.stdout, process.stderr)
             except EndlessAnswer as error:
-                raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+                raise TransportError(f"{self.node.name}: {error.message(argv)}") from None
             await process.wait_closed()
             status = process.returncode
         if status is None:
-            raise self._failed(None)
+            raise self._failure(None)
         output, errors = (decoded(own_output(stream)) for stream in (stdout, stderr))
         return Completed(128 - status if status < 0 else status, output, errors)
 
@@ -215,18 +215,18 @@ class SshConnection:
             process.close()
 
     @contextlib.asynccontextmanager
-    async def _within(self, seconds: float, late: str, argv: Sequence[str] = ()) -> AsyncIterator[None]:
-        """Bounds what is done on the connection; every error of it becomes a TransportError, which names a command."""
+    async def _time_limit(self, seconds: float, late: str, argv: Sequence[str] = ()) -> AsyncIterator[None]:
+        """A time limit for what is done on the connection; each error becomes a TransportError with the command."""
         try:
             async with asyncio.timeout(seconds):
                 yield
         except TimeoutError:
-            command = f": {named(argv)}" if argv else ""
+            command = f": {command_text(argv)}" if argv else ""
             raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s{command}") from None
         except (asyncssh.Error, OSError) as error:
-            raise self._failed(error) from None
+            raise self._failure(error) from None
 
-    def _failed(self, error: Exception | None) -> TransportError:
+    def _failure(self, error: Exception | None) -> TransportError:
         if self.closed or not isinstance(error, asyncssh.ChannelOpenError):
             return TransportError(f"{self.node.name}: the connection was lost")
         return TransportError(f"{self.node.name}: no session there (MaxSessions?): {one_line(error.reason)}")

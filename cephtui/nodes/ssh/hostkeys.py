@@ -28,17 +28,17 @@ class HostKey:
     """A public key as it stands in a file."""
 
     type: str
-    """``ssh-ed25519`` and so on."""
+    """The type: ``ssh-ed25519`` and so on."""
     blob: bytes
 
     @property
     def fingerprint(self) -> str:
-        """As ``ssh-keygen -l`` prints it."""
+        """The fingerprint as ``ssh-keygen -l`` prints it."""
         return "SHA256:" + base64.b64encode(hashlib.sha256(self.blob).digest()).decode().rstrip("=")
 
     @property
     def text(self) -> str:
-        """Type and key, as they stand in a line."""
+        """Type and key, as they are on a line of a file."""
         return f"{self.type} {base64.b64encode(self.blob).decode()}"
 
     def __str__(self) -> str:
@@ -56,21 +56,21 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of one host."""
+class KnownKeys:
+    """The keys that are known of one host."""
 
     keys: tuple[HostKey, ...] = ()
     authorities: tuple[HostKey, ...] = ()
-    """Whose certificates are believed."""
+    """Authorities whose certificates are believed."""
     revoked: tuple[HostKey, ...] = ()
     elsewhere: tuple[HostKey, ...] = ()
-    """Keys of the same host on its standard port: good where nothing is known of this port, but no more than that."""
+    """Keys of the same host on its standard port, used only where no key is known for this port."""
     places: tuple[tuple[Path, str], ...] = ()
-    """The files where ``keys`` stand, and the host's name in each."""
+    """The files that have ``keys``, and the host's name in each."""
 
     @property
     def removal(self) -> str:
-        """The commands that take ``keys`` out of these files."""
+        """The commands that remove ``keys`` from these files."""
         default = Path("~/.ssh/known_hosts").expanduser()
         commands = [
             ["ssh-keygen", *([] if path == default else ["-f", str(path)]), "-R", name] for path, name in self.places
@@ -78,7 +78,7 @@ class Known:
         return " and ".join(shlex.join(command) for command in commands)
 
     def judge(self, key: HostKey) -> Verdict:
-        """What to make of a host's key. ``changed``: others are known, and that is never accepted."""
+        """What is known of a key that a host shows. ``changed``: the host has other keys; that is never accepted."""
         if key in self.revoked:
             return "revoked"
         if self.keys:
@@ -86,27 +86,27 @@ class Known:
         return "known" if key in self.elsewhere else "unknown"
 
     def trusts(self, authority: HostKey) -> bool:
-        """Whether certificates that it signed are believed."""
+        """Whether certificates that an authority signed are believed."""
         return authority in self.authorities and authority not in self.revoked
 
 
 def entry_name(host: str, port: int) -> str:
-    """What a host is called in known_hosts."""
+    """The name of a host in known_hosts."""
     host = host.lower()
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> Known:
-    """The entries of the files for a host, each under the name that the host has in it.
+def find_keys(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> KnownKeys:
+    """The keys of a host in these files, each given with the name that the host has in it.
 
     ``portless`` is its name without the port, where it has one.
     """
     places = list(places)
-    known = _known(places)
+    known_keys = _keys_in(places)
     if portless is None:
-        return known
-    there = _known((path, portless) for path, _ in places)
-    return replace(known, elsewhere=there.keys, revoked=known.revoked + there.revoked)
+        return known_keys
+    portless_keys = _keys_in((path, portless) for path, _ in places)
+    return replace(known_keys, elsewhere=portless_keys.keys, revoked=known_keys.revoked + portless_keys.revoked)
 
 
 def append(path: Path, name: str, key: HostKey) -> None:
@@ -116,22 +116,23 @@ def append(path: Path, name: str, key: HostKey) -> None:
     try:
         size = os.fstat(file).st_size
         torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-        os.write(file, ("\n" * torn + f"{name} {key.text}\n").encode())
+        line = f"{name} {key.text}\n"
+        os.write(file, (f"\n{line}" if torn else line).encode())
     finally:
         os.close(file)
 
 
-def _known(places: Iterable[tuple[Path, str]]) -> Known:
-    found: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
+def _keys_in(places: Iterable[tuple[Path, str]]) -> KnownKeys:
+    by_marker: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
     holding = []
     for path, name in places:
         lines = [line for line in _lines(path) if line.is_of(name)]
         for line in lines:
-            found[line.marker].append(line.key)
+            by_marker[line.marker].append(line.key)
         if any(not line.marker for line in lines):
             holding.append((path, name))
-    keys, authorities, revoked = (tuple(dict.fromkeys(keys)) for keys in found.values())
-    return Known(keys, authorities, revoked, places=tuple(holding))
+    keys, authorities, revoked = (tuple(dict.fromkeys(keys)) for keys in by_marker.values())
+    return KnownKeys(keys, authorities, revoked, places=tuple(holding))
 
 
 def _lines(path: Path) -> Iterator[_Line]:
@@ -166,12 +167,12 @@ def _hash_matches(hashed: str, name: str) -> bool:
 
 
 def _list_matches(patterns: str, name: str) -> bool:
-    """One of the patterns fits, and none of those with ``!``."""
+    """Whether one of the patterns fits, and none of those with ``!``."""
     fits = {pattern.startswith("!") for pattern in patterns.lower().split(",") if _fits(pattern.lstrip("!"), name)}
     return fits == {False}
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """``*`` and ``?``; the brackets of ``[host]:port`` are no wildcard."""
+    """Whether a pattern fits; ``*`` and ``?`` are wildcards, the brackets of ``[host]:port`` are none."""
     expression = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
     return re.fullmatch(expression, name) is not None

@@ -20,32 +20,32 @@ class Keys:
     def __init__(self, identities: Identities, questions: Questions) -> None:
         self._identities, self._questions = identities, questions
         self._files = [path for path in identities.files if path.exists()]
-        self._in_order = self._offers()
+        self._in_order = self._ordered_keys()
         self._tried: list[Path | None] = []
-        """The file of each key that was tried, None for those of the agent."""
+        """The file of each key that was tried, None for keys of the agent."""
         self._agent: asyncssh.SSHAgentClient | None = None
 
     @property
     def tried(self) -> str:
-        """Files, and how many keys of the agent."""
+        """The files that were tried, and how many keys of the agent."""
         files = [str(path) for path in dict.fromkeys(self._tried) if path]
         agents = self._tried.count(None)
         return ", ".join([*files, *([f"{agents} key{'s' * (agents > 1)} of the agent"] if agents else [])])
 
     async def next(self) -> asyncssh.SSHKeyPair | None:
-        """The next to try; None after the last."""
+        """The next key to try; None after the last."""
         return await anext(self._in_order, None)
 
     def leave_agent(self) -> None:
-        """Nothing is to be signed any more."""
+        """End the use of the agent, once nothing is to be signed any more."""
         if self._agent:
             self._agent.close()
             self._agent = None
 
-    async def _offers(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
-        """In the order of ssh: the agent's, then files; those with a passphrase last."""
+    async def _ordered_keys(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
+        """The keys in the order of ssh: the agent's, then files; those with a passphrase last."""
         offered = set()
-        for key in await self._of_agent():
+        for key in await self._agent_keys():
             offered.add(key.public_data)
             self._tried.append(None)
             yield key
@@ -62,12 +62,12 @@ class Keys:
                     self._tried.append(path)
                     yield key
         for path in locked:
-            for key in [] if _public(path) in offered else await self._unlocked(path):
+            for key in [] if _public_part(path) in offered else await self._unlock(path):
                 self._tried.append(path)
                 yield key
 
-    async def _of_agent(self) -> Sequence[asyncssh.SSHKeyPair]:
-        """Those that are also in a file come first. An agent that does not answer has none."""
+    async def _agent_keys(self) -> Sequence[asyncssh.SSHKeyPair]:
+        """The agent's keys, first those that are also in a file; none where the agent does not answer."""
         if not self._identities.agent:
             return []
         try:
@@ -75,9 +75,11 @@ class Keys:
             keys = await self._agent.get_keys()
         except (OSError, ValueError):
             return []
-        wanted = await asyncio.to_thread(lambda: {_public(path) for path in self._files})
-        first = [key for key in keys if key.public_data in wanted]
-        return first if self._identities.only else [*first, *(key for key in keys if key.public_data not in wanted)]
+        public_keys = await asyncio.to_thread(lambda: {_public_part(path) for path in self._files})
+        first = [key for key in keys if key.public_data in public_keys]
+        return (
+            first if self._identities.only else [*first, *(key for key in keys if key.public_data not in public_keys)]
+        )
 
     async def _load(self, path: Path, passphrase: Any) -> Sequence[asyncssh.SSHKeyPair]:
         certificates = [str(file) for file in self._identities.certificates if file.exists()]
@@ -86,10 +88,10 @@ class Keys:
         except OSError as error:
             raise asyncssh.KeyImportError(str(error)) from None
 
-    async def _unlocked(self, path: Path) -> Sequence[asyncssh.SSHKeyPair]:
+    async def _unlock(self, path: Path) -> Sequence[asyncssh.SSHKeyPair]:
         """The keys of a file with a passphrase; an unknown one is asked for when the server wants the key."""
         question = str(path), f"Passphrase for the key {path}:"
-        if str(path) not in self._questions and _public(path):
+        if str(path) not in self._questions and _public_part(path):
 
             def ask(_: str) -> str:
                 self._questions.secret(*question, for_server=False)
@@ -106,8 +108,8 @@ class Keys:
             return []
 
 
-def _public(path: Path) -> bytes | None:
-    """The public part of a key file, where it is at hand."""
+def _public_part(path: Path) -> bytes | None:
+    """The public part of a key file, where it can be read without the passphrase."""
     for file in (f"{path}.pub", str(path)):
         with contextlib.suppress(OSError, asyncssh.KeyImportError):
             return asyncssh.read_public_key(file).public_data

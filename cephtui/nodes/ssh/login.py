@@ -16,17 +16,17 @@ from cephtui.nodes.ssh.questions import Questions
 from cephtui.printable import one_line
 
 _NEW_PASSWORD = re.compile(r"\b(chang(e|ing)|new)( your| unix)? password\b|\bpassword( has)? expired\b", re.IGNORECASE)
-"""In what PAM asks once a password was right that has expired."""
+"""What PAM asks after a password that was right and has expired."""
 
 
 class Login(asyncssh.SSHClient):
-    """What asyncssh wants to know while it logs in, from the answers that there are."""
+    """Answers what asyncssh asks during a login, from the user's answers so far."""
 
     def __init__(
         self, hop: Hop, answers: Mapping[str, str], at_end: Callable[[], None], *, interactive: bool = True
     ) -> None:
         self.problem: str | None = None
-        """Why we can't log in, or don't."""
+        """Why the login failed, or was given up."""
         self.unknown_authority = False
         """Whether the host has shown a certificate of an unknown authority."""
         self.began = self.logged_in = False
@@ -37,17 +37,17 @@ class Login(asyncssh.SSHClient):
         self._keys = Keys(hop.identities, self.questions)
         self._accepted: HostKey | None = None
         self._secrets: dict[str, None] = {}
-        """The methods for which there was one."""
+        """The login methods for which there was a secret."""
         self._interactive = interactive
         """Whether keyboard-interactive is tried."""
-        self._asked: Counter[str] | None = None
+        self._prompts: Counter[str] | None = None
         """How often each prompt has come since keyboard-interactive began; None before it."""
 
     @property
     def tried(self) -> str:
         """The login methods that were tried."""
-        keys, mine = self._keys.tried, self._hop.identities
-        missing = [str(path) for path in mine.files if mine.named and not path.exists()]
+        keys, identities = self._keys.tried, self._hop.identities
+        missing = [str(path) for path in identities.files if identities.named and not path.exists()]
         tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
         tried += (
             ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
@@ -66,46 +66,46 @@ class Login(asyncssh.SSHClient):
     @property
     def asks_nothing(self) -> bool:
         """Whether the server has refused keyboard-interactive without a question, as an sshd without PAM does."""
-        return self._asked is not None and not self._asked
+        return self._prompts is not None and not self._prompts
 
     # ------------------------------------------------------------------ asyncssh's callbacks
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to accept a host with this key; asyncssh has refused a revoked one before."""
-        shown, known = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known
-        match known.judge(shown):
+        shown, known_keys = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known_keys
+        match known_keys.judge(shown):
             case "known":
                 return True
             case "unknown":
                 return self._accept(shown)
             case "changed":
-                expected = " or ".join(str(key) for key in known.keys)
+                expected = " or ".join(str(key) for key in known_keys.keys)
                 self.problem = (
                     f"host key has CHANGED: expected {expected}, got {shown}; this may be an attack (man "
-                    f"in the middle), or the host has a new key: then remove the old one with {known.removal}"
+                    f"in the middle), or the host has a new key: then remove the old one with {known_keys.removal}"
                 )
         return False
 
     def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to believe a certificate that this key has signed."""
-        trusted = self._hop.entry.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        trusted = self._hop.entry.known_keys.trusts(HostKey(key.get_algorithm(), key.public_data))
         self.unknown_authority = not trusted
         return trusted
 
     def begin_auth(self, username: str) -> None:
-        """The host has proved that the key is its own."""
+        """The host has proved that its key is its own: store it, if the user has just accepted it."""
         self.began = True
         self.at_begin()
         if self._accepted:
             self._hop.entry.store(self._accepted)
 
     def auth_completed(self) -> None:
-        """Logged in."""
+        """Leave the agent, since nothing more has to be signed."""
         self.logged_in = True
         self._keys.leave_agent()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended."""
+        """Leave the agent, and report the end of the connection."""
         self._keys.leave_agent()
         self._at_end()
 
@@ -115,7 +115,7 @@ class Login(asyncssh.SSHClient):
         return None if self.questions.open else key
 
     def password_auth_requested(self) -> str | None:
-        """The password."""
+        """The password; None where there is none."""
         self.questions.begin_try()
         answer = self.questions.secret(f"password:{self._hop.login}", f"Password for {self._hop.login}:")
         if answer:
@@ -123,33 +123,33 @@ class Login(asyncssh.SSHClient):
         return answer or None
 
     def password_change_requested(self, prompt: str, lang: str) -> Any:
-        """The password is right and has expired."""
+        """Report that the password is right and has expired."""
         self._expire()
         return NotImplemented
 
     def kbdint_auth_requested(self) -> str | None:
-        """Whether to be asked by the server; not again where it has asked nothing: it would refuse us for ever."""
+        """Empty submethods; None without keyboard-interactive, or where the server has asked nothing in it before."""
         if self.questions.open or self.asks_nothing or not self._interactive:
             return None
         self.questions.begin_try()
-        self._asked = Counter()
+        self._prompts = Counter()
         return ""
 
     def kbdint_challenge_received(
         self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> list[str] | None:
-        """Answers to what the server asks."""
-        assert self._asked is not None
+        """The answers to the server's prompts; None where one is missing."""
+        assert self._prompts is not None
         if any(_NEW_PASSWORD.search(f"{instructions} {prompt}") for prompt, _ in prompts):
             self._expire()
             return None
         answers = []
         for prompt, _ in prompts:
-            asked = one_line(prompt)
-            self._asked[asked] += 1
-            again = f" ({self._asked[asked]})" if self._asked[asked] > 1 else ""
+            question = one_line(prompt)
+            self._prompts[question] += 1
+            again = f" ({self._prompts[question]})" if self._prompts[question] > 1 else ""
             text = one_line(f"{self._hop.login}: {instructions} {prompt or 'Answer:'}")
-            answer = self.questions.secret(f"prompt:{self._hop.login}:{asked}{again}", text)
+            answer = self.questions.secret(f"prompt:{self._hop.login}:{question}{again}", text)
             if not answer:
                 return None
             answers.append(answer)
@@ -160,7 +160,7 @@ class Login(asyncssh.SSHClient):
     # ------------------------------------------------------------------
 
     def _expire(self) -> None:
-        """The password is right, and has to be changed: where a new one is typed twice, the answers are not kept."""
+        """Report that the password has to be changed; answers to prompts for a new one are not kept."""
         self.questions.forget()
         self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
 

@@ -25,14 +25,14 @@ class Proxy(asyncio.SubprocessProtocol):
 
     @classmethod
     async def start(cls, command: str, end: socket.socket) -> Proxy:
-        """Run it in a shell, as ssh does, with one end of a pair of sockets as stdin and stdout."""
+        """Run the command in a shell, as ssh does, with one end of a pair of sockets as stdin and stdout."""
         _, proxy = await asyncio.get_running_loop().subprocess_exec(
             cls, "sh", "-c", f"exec {command}", stdin=end.fileno(), stdout=end.fileno(), start_new_session=True
         )
         return proxy
 
     async def failure(self) -> str | None:
-        """Why it has ended, where it did so by itself and not because of the server."""
+        """Why the process has ended, where it did so by itself and not because of the server."""
         await self.ended()
         if not self._ended.is_set():
             return None
@@ -53,7 +53,7 @@ class Proxy(asyncio.SubprocessProtocol):
         self._ended.set()
 
     def close(self) -> None:
-        """Let it end, as its sockets do, or make it.
+        """Let the process end, as its sockets do, or make it end.
 
         Not at once: to kill a process that is just ending takes its exit status away from asyncio.
         """
@@ -61,7 +61,7 @@ class Proxy(asyncio.SubprocessProtocol):
             self._ending = asyncio.get_running_loop().call_later(GOODBYE_SECONDS / 2, self._end)
 
     async def ended(self) -> None:
-        """Wait for its end, but not for long."""
+        """Wait for the process's end, but not for long."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), GOODBYE_SECONDS)
 

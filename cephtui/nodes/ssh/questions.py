@@ -13,31 +13,31 @@ class Questions:
 
     def __init__(self, node: str, answers: Mapping[str, str]) -> None:
         self.open: Question | None = None
-        """The first without an answer: there is nothing more to try until there is one."""
+        """The first question without an answer: nothing more can be tried before it is answered."""
         self.passed_over = False
         """Whether a secret was left empty."""
         self._node, self._answers = node, answers
         self._given: set[str] = set()
         self._shown: list[Question] = []
-        """What the server got to see in its newest try: one of it is wrong where the server refuses us after it."""
+        """Questions answered in the newest try: one answer is wrong if the server refuses the login."""
         self._anew = False
 
     def __contains__(self, key: str) -> bool:
         return key in self._answers
 
     def accepted(self, key: str, text: str) -> bool | None:
-        """Whether the user has agreed; None where there is no answer yet, and the question is asked."""
+        """Whether the user has agreed; None where there is no answer yet, which asks the question."""
         if key in self._answers:
             return self._answers[key] == "yes"
         self.open = Question(self._node, key, text, secret=False)
         return None
 
     def begin_try(self) -> None:
-        """What the server gets to see from now on is accepted or refused as a whole."""
+        """Begin a try: what the server gets from now on is accepted or refused as a whole."""
         self._anew = True
 
     def secret(self, key: str, text: str, *, for_server: bool = True) -> str | None:
-        """A password or the like; None where there is none, or it was given already, and the question is put."""
+        """A password or the like; None where there is none, or it was given already, which asks the question."""
         if self.open:
             return None
         question = Question(self._node, key, text, secret=True)
@@ -51,11 +51,11 @@ class Questions:
         return None
 
     def left(self, *, denied: bool) -> Question | None:
-        """What to ask the user, where anything; ``denied`` if the server has refused us."""
+        """The question to the user, if any; ``denied`` if the server has refused the login."""
         return self.open if self.open or not denied or not self._shown else self._wrong()
 
     def forget(self) -> None:
-        """What the server has seen was right, and yet it refuses us."""
+        """Forget what the server got to see: it was right, and the login is refused all the same."""
         self._shown = []
 
     def _give(self, question: Question, for_server: bool) -> None:
@@ -68,9 +68,9 @@ class Questions:
             self._shown.append(question)
 
     def _wrong(self) -> Question:
-        """The first of what was refused; the others are asked for after it, as a code is used up by one try."""
-        first, *others = self._shown
-        return _wrong(replace(first, refused=tuple(question.key for question in others)))
+        """The first question with a refused answer; the others are asked after it: a code is used up by one try."""
+        first, *following = self._shown
+        return _wrong(replace(first, refused=tuple(question.key for question in following)))
 
 
 def _wrong(question: Question) -> Question:

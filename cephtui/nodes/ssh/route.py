@@ -15,7 +15,7 @@ from cephtui.nodes.ssh.proxy import Proxy
 from cephtui.nodes.transport import Question
 
 ATTEMPT_SECONDS = 15.0
-"""Bound of one attempt to connect, up to the login; an sshd under load takes seconds."""
+"""Seconds that an attempt to connect may take before the login; an sshd under load takes seconds."""
 HOPS_MOST = 8
 
 
@@ -42,7 +42,7 @@ class Route:
         return await asyncio.to_thread(look_up, self._node, host, user, port)
 
     async def _reach(self, hop: Hop, behind: tuple[str, ...] = ()) -> Reached:
-        """Connect to a host, and before to its jump hosts; ``behind`` are those that come after it."""
+        """Connect to a host, first to its jump hosts; ``behind`` are the hosts that come after it."""
         if len(behind) > HOPS_MOST:
             raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
         jump = await self._last_jump(hop)

@@ -35,7 +35,7 @@ from cephtui.reports.styles import OUTCOMES, Style
 from cephtui.reports.views.runs import finding_items
 from cephtui.reports.words.facts import by_run, facts, period, ranges, tool_version
 from cephtui.reports.words.text import spread_of, written
-from cephtui.targets import kind_of
+from cephtui.targets import target_kind
 from cephtui.tools import TOOLS
 
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
@@ -60,7 +60,7 @@ def column_titles(matrix: Matrix) -> list[str]:
 
 
 def _column_title(column: MatrixColumn, nodes: str) -> str:
-    if len(column.targets) == 1 and (kind := kind_of(column.targets[0])):
+    if len(column.targets) == 1 and (kind := target_kind(column.targets[0])):
         return kind.measured_by(column.targets[0].partition(":")[2], nodes)
     return f"{_target_title(column)} {nodes}".strip()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui.models import Finding, Run
-from cephtui.models.findings import Level, kind_of
+from cephtui.models.findings import Level, finding_kind
 from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.run import Validity
@@ -47,7 +47,7 @@ def _titles(figures: Iterable[str]) -> str:
 
 def effect_of(finding: Finding) -> str:
     """What it means for the run: ``questionable (counted)``, ``latency questionable``."""
-    kind = kind_of(finding.code)
+    kind = finding_kind(finding.code)
     if kind.level != "limits":
         return LEVELS[kind.level]
     return QUALITY["SUSPECT"] if kind.figures is None else f"{_titles(kind.figures)} {LEVELS['limits']}"

@@ -19,15 +19,15 @@ from cephtui import paths
 
 ARCHIVE = Path(__file__).parent / "session.tar.xz"
 ROW = Path(__file__).parent / "row.json"
-"""Its line of the listing, without its path: made with the archive, so that listing unpacks nothing."""
+"""The demo's line of the listing, without its path: made with the archive, so that listing unpacks nothing."""
 SESSION = "demo"
 STAR = 14
-"""The run that is played first: small writes on three nodes, and an OSD that stands still for some seconds."""
+"""The number of the run that is played first: small writes on three nodes, and an OSD that stops for some seconds."""
 _PREFIX, _DIGEST_DIGITS = "packaged-", 16
 
 
 def directory() -> Path:
-    """Where it is from its first use on; another archive has another place."""
+    """The directory where the demo is from its first use on; each archive has another."""
     digest = hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:_DIGEST_DIGITS]
     return paths.cache_dir() / f"{_PREFIX}{digest}" / SESSION
 
@@ -38,7 +38,7 @@ def is_packaged(directory: Path) -> bool:
 
 
 def unpacked() -> Path:
-    """Its directory with all files; raises OSError."""
+    """The demo's directory with all files; raises OSError."""
     session = directory()
     if not _is_there(session):
         _make(session.parent)
@@ -53,7 +53,7 @@ def unpack(folder: Path) -> Path:
 
 
 def extract(path: Path, folder: Path) -> None:
-    """Make what an archive of sessions has, below a folder; raises OSError."""
+    """Extract an archive of sessions below a folder; raises OSError."""
     import tarfile
 
     with tarfile.open(path) as archive:
@@ -63,18 +63,18 @@ def extract(path: Path, folder: Path) -> None:
 
 
 def _is_there(session: Path) -> bool:
-    """Whether it was unpacked, and nobody has emptied it since."""
+    """Whether the demo was unpacked, and nobody has emptied its directory since."""
     return (session / "session.json").is_file()
 
 
 def _make(place: Path) -> None:
-    """Unpack in one step; what other releases and killed processes have left beside it is removed. Raises OSError."""
+    """Unpack the demo in one step, and remove what other releases and killed processes have left; raises OSError."""
     paths.make_private(place.parent)
-    with _alone(place.parent):
+    with _exclusive(place.parent):
         if _is_there(place / SESSION):
             return  # by another process, meanwhile
-        for left in place.parent.glob(f"*{_PREFIX}*"):
-            _remove(left)
+        for path in place.parent.glob(f"*{_PREFIX}*"):
+            _remove(path)
         new = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=place.parent))  # for this user only
         try:
             unpack(new)
@@ -86,18 +86,18 @@ def _make(place: Path) -> None:
             shutil.rmtree(new, ignore_errors=True)
 
 
-def _remove(left: Path) -> None:
-    """Remove what no process uses, and what is no directory; where that can't be done, it stays."""
+def _remove(path: Path) -> None:
+    """Remove a directory that no process uses, or a file; where that fails, it stays."""
     with contextlib.suppress(OSError):
-        if left.is_symlink() or not left.is_dir():
-            left.unlink()
-        elif not _is_held(left):
-            shutil.rmtree(left, ignore_errors=True)
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        elif not _is_held(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One process at a time, where the file system has locks."""
+def _exclusive(folder: Path) -> Iterator[None]:
+    """A block that one process at a time enters, where the file system has locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 @cache
 def _hold(place: Path) -> int:
-    """A descriptor that keeps other releases from removing it as long as this process lives."""
+    """A descriptor that keeps other releases from removing the directory as long as this process lives."""
     descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -117,7 +117,7 @@ def _hold(place: Path) -> int:
 
 
 def _is_held(place: Path) -> bool:
-    """Whether a process uses it, as far as that can be told."""
+    """Whether a process uses the directory, as far as that can be told."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:

@@ -4,13 +4,13 @@ from cephtui.targets.devices.facts import (
     LEADS_FUNCTIONS,
     DeviceFacts,
     RbdMapping,
-    inspect_argv,
-    list_argv,
+    inspect_device_argv,
+    list_devices_argv,
     openers_of,
     parse_device,
-    parse_list,
+    parse_devices,
 )
-from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, listed, names
+from cephtui.targets.devices.guards import confirm_names, guard_device, guard_listed, guard_reading
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 __all__ = [
@@ -18,15 +18,14 @@ __all__ = [
     "QUEUES_FUNCTION",
     "DeviceFacts",
     "RbdMapping",
+    "confirm_names",
     "guard_device",
     "guard_listed",
     "guard_reading",
-    "inspect_argv",
-    "list_argv",
-    "listed",
-    "names",
+    "inspect_device_argv",
+    "list_devices_argv",
     "openers_of",
     "parse_device",
-    "parse_list",
+    "parse_devices",
     "parse_queues",
 ]

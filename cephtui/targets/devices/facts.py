@@ -24,11 +24,11 @@ class RbdMapping:
     image: str
     namespace: str = ""
     snapshot: str = ""
-    """Name of the snapshot that is mapped; empty for the image itself."""
+    """The name of the snapshot that is mapped; empty for the image itself."""
     client: int | None = None
-    """Ceph's number of the node's kernel client: the image's watcher with this number is the mapping itself."""
+    """The number that Ceph gave the node's kernel client: the watcher of the image with this number is the mapping."""
     fsid: str | None = None
-    """Of the cluster."""
+    """The id of the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class DeviceFacts:
     """What a node reports of a block device; None and False stand for what could not be found out."""
 
     kind: str
-    """``device``, ``missing``, or what else is there in the words of stat."""
+    """``device``, ``missing``, or the type of what else is there in the words of stat."""
     name: str | None = None
-    """The kernel's: ``sda1``, ``dm-3``, ``rbd0``."""
+    """The kernel's name: ``sda1``, ``dm-3``, ``rbd0``."""
     number: str | None = None
-    """``major:minor``."""
+    """The device number, ``major:minor``."""
     size: int = 0
     """Bytes."""
     readonly: bool = False
     root: bool = False
-    """True where the script ran as root; others can't see who has the device open."""
+    """Whether the script ran as root; other users can't see who has the device open."""
     whole: str | None = None
     """The disk that this is a partition of."""
     volume: str | None = None
-    """The device mapper's name."""
+    """The device mapper's name of the device."""
     volume_uuid: str | None = None
     backing: str | None = None
     """The file behind a loop device."""
@@ -57,72 +57,72 @@ class DeviceFacts:
     holders: tuple[str, ...] = ()
     """Devices made of this one, of its partitions or of its disk."""
     mounts: tuple[str, ...] = ()
-    """Where it or a partition of it is mounted."""
+    """Mount points of the device or of its partitions."""
     swaps: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
-    """Processes that have it or a partition of it open: ``kvm (4711)``."""
+    """Processes that have the device or one of its partitions open: ``kvm (4711)``."""
     signatures: tuple[str, ...] | None = None
     """wipefs' names of what the device carries; None where wipefs failed."""
     claim: str | None = None
-    """``free`` or ``busy`` for an exclusive opening, ``untried`` without a program for it, None for other errors."""
+    """``free`` or ``busy`` after an exclusive open, ``untried`` without a program for it, None for other errors."""
     aliases: tuple[str, ...] = ()
-    """All its paths below /dev."""
+    """All paths of the device below /dev."""
     references: tuple[str, ...] = ()
-    """Proxmox VE guests' files that name it."""
+    """Configuration files of Proxmox VE's guests that name the device."""
     unreadable: tuple[str, ...] = ()
-    """Proxmox VE guests' files that can't be read."""
+    """Configuration files of Proxmox VE's guests that can't be read."""
     rbd: RbdMapping | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the queues of its disks, by their names in sysfs: ``queue/scheduler``."""
+    """Settings of the queues of the device's disks, by their names in sysfs: ``queue/scheduler``."""
 
 
-def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
-    """A command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
+def inspect_device_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
+    """The command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
     return ("bash", "-c", QUEUES_FUNCTION + LEADS_FUNCTIONS + _INSPECT, "cephtui-device", path, sys, pve)
 
 
-def list_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
-    """A command that reports the disks, partitions and volumes of a node; it opens none of them."""
+def list_devices_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
+    """The command that reports the disks, partitions and volumes of a node; it opens none of them."""
     return ("bash", "-c", _LIST, "cephtui-devices", sys, dev)
 
 
-def parse_list(text: str) -> tuple[DeviceFacts, ...]:
-    """What ``list_argv`` printed: of each device what shows without opening it, its path as the only alias."""
+def parse_devices(text: str) -> tuple[DeviceFacts, ...]:
+    """The devices in the output of ``list_devices_argv``, as seen without opening them; the path is the only alias."""
     blocks = re.split(r"^(?=kind\tdevice$)", text, flags=re.MULTILINE)
     return tuple(parse_device(block) for block in blocks if block.startswith("kind\t"))
 
 
 def parse_device(text: str) -> DeviceFacts:
-    """What ``inspect_argv`` printed; raises ValueError for anything else."""
+    """The device in the output of ``inspect_device_argv``; raises ValueError for any other text."""
     fields: dict[str, list[str]] = {}
     for key, tab, value in (line.partition("\t") for line in text.splitlines()):
         if tab:
             fields.setdefault(key, []).append(value)
     if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
-    one = {key: values[0] for key, values in fields.items() if values[0]}
+    first = {key: values[0] for key, values in fields.items() if values[0]}
     return DeviceFacts(
-        kind=one.get("kind", "missing"),
-        name=one.get("name"),
-        number=one.get("number"),
-        size=int(one["size"]) if one.get("size", "").isdigit() else 0,
-        readonly="readonly" in one,
-        root="root" in one,
-        whole=one.get("whole"),
-        volume=one.get("dm.name"),
-        volume_uuid=one.get("dm.uuid"),
-        backing=one.get("backing"),
+        kind=first.get("kind", "missing"),
+        name=first.get("name"),
+        number=first.get("number"),
+        size=int(first["size"]) if first.get("size", "").isdigit() else 0,
+        readonly="readonly" in first,
+        root="root" in first,
+        whole=first.get("whole"),
+        volume=first.get("dm.name"),
+        volume_uuid=first.get("dm.uuid"),
+        backing=first.get("backing"),
         partitions=tuple(fields.get("partition", ())),
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),
         swaps=_unique(fields.get("swap", ())),
         openers=openers_of(fields.get("opened", ())),
         signatures=_signatures(fields),
-        claim=one.get("claim"),
+        claim=first.get("claim"),
         aliases=tuple(fields.get("alias", ())),
         references=_unique(fields.get("reference", ())),
         unreadable=_unique(fields.get("unreadable", ())),
-        rbd=_mapping(one),
+        rbd=_mapping(first),
         queues=parse_queues(text),
     )
 
@@ -132,34 +132,34 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def openers_of(values: Iterable[str]) -> tuple[str, ...]:
-    """``kvm (4711)`` of each process that has it open."""
-    named = (value.partition("\t") for value in values)
-    return _unique(f"{name or 'process'} ({process})" for process, _, name in named)
+    """The processes that have a device open, as ``kvm (4711)``."""
+    processes = (value.partition("\t") for value in values)
+    return _unique(f"{name or 'process'} ({process})" for process, _, name in processes)
 
 
 def _signatures(fields: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
-    """wipefs' answer, empty in versions that print nothing for nothing; and OSD labels that it does not know."""
+    """The signatures that wipefs has found, and OSD labels that it does not know; None where wipefs failed."""
     osd = ("ceph_bluestore",) if {"osd", "osd-data"} & fields.keys() else ()
     if "signatures" not in fields:
         return osd or None
     answer = fields["signatures"][0].strip()
     try:
-        found = load_json(answer)["signatures"] if answer else []
-        return _unique([*osd, *(str(one["type"]) for one in found)])
+        signatures = load_json(answer)["signatures"] if answer else []
+        return _unique([*osd, *(str(signature["type"]) for signature in signatures)])
     except (ValueError, KeyError, TypeError):
         return osd or None
 
 
-def _mapping(one: Mapping[str, str]) -> RbdMapping | None:
-    if not one.get("rbd.pool") or not one.get("rbd.name"):
+def _mapping(fields: Mapping[str, str]) -> RbdMapping | None:
+    if not fields.get("rbd.pool") or not fields.get("rbd.name"):
         return None
-    client = one.get("rbd.client_id", "").removeprefix("client")
-    snapshot = one.get("rbd.current_snap", "-")
+    client = fields.get("rbd.client_id", "").removeprefix("client")
+    snapshot = fields.get("rbd.current_snap", "-")
     return RbdMapping(
-        pool=one["rbd.pool"],
-        image=one["rbd.name"],
-        namespace=one.get("rbd.pool_ns", ""),
+        pool=fields["rbd.pool"],
+        image=fields["rbd.name"],
+        namespace=fields.get("rbd.pool_ns", ""),
         snapshot="" if snapshot == "-" else snapshot,
         client=int(client) if client.isdigit() else None,
-        fsid=one.get("rbd.cluster_fsid"),
+        fsid=fields.get("rbd.cluster_fsid"),
     )

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from cephtui import units
 from cephtui.models.refusal import Refusal
+from cephtui.printable import listed
 from cephtui.targets.devices.facts import DeviceFacts, RbdMapping
 
 _OSD = "ceph_bluestore"
@@ -36,8 +37,8 @@ _GUEST = re.compile(r"(vm|base)-")
 _ELSEWHERE = "choose a device that nothing uses"
 
 
-def names(path: str) -> tuple[str, str]:
-    """What the user may type to give up a device: its path, or the last part of it."""
+def confirm_names(path: str) -> tuple[str, str]:
+    """The names that the user may type to give up a device: its path, or the last part of it."""
     return path, PurePosixPath(path).name
 
 
@@ -54,14 +55,14 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
         or _guard_unknown(path, facts)
         or _guard_rbd(path, facts)
         or _guard_size(path, facts, span_bytes)
-        or _ask(path, facts, destroy)
+        or _guard_ownership(path, facts, destroy)
     )
 
 
 def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
-    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be inspected."""
+    """Why a device of ``parse_list`` may not be written, before it is inspected; None where it has to be inspected."""
     hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
-    return guard_device(path, hopeful, 0, names(path))
+    return guard_device(path, hopeful, 0, confirm_names(path))
 
 
 def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
@@ -94,15 +95,15 @@ def _guard_use(path: str, facts: DeviceFacts) -> Refusal | None:
 
 
 def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
-    found = facts.signatures or ()
-    member = next((_MEMBERS[one] for one in found if one in _MEMBERS), None)
+    signatures = facts.signatures or ()
+    member = next((_MEMBERS[signature] for signature in signatures if signature in _MEMBERS), None)
     if member:
-        return Refusal(f"{path} {member}", _OF_OSD if _OSD in found else _ELSEWHERE)
-    if facts.partitions or _TABLES & set(found):
+        return Refusal(f"{path} {member}", _OF_OSD if _OSD in signatures else _ELSEWHERE)
+    if facts.partitions or _TABLES & set(signatures):
         shown = f": {listed(facts.partitions)}" if facts.partitions else ""
         return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
-    if found:
-        text = f"{path} contains {listed([_CONTENTS.get(one, one) for one in found])}"
+    if signatures:
+        text = f"{path} contains {listed([_CONTENTS.get(signature, signature) for signature in signatures])}"
         return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
     return None
 
@@ -110,7 +111,7 @@ def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
 def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
     if facts.references:
         return Refusal(f"{path} is a guest's disk in {listed(facts.references)}", _ELSEWHERE)
-    guest = next((name for name in _known_as(path, facts) if _GUEST.match(name)), None)
+    guest = next((name for name in _device_names(path, facts) if _GUEST.match(name)), None)
     if guest:
         return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
     if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
@@ -124,10 +125,10 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
     return None
 
 
-def _known_as(path: str, facts: DeviceFacts) -> list[str]:
-    """The last parts of all its paths, and the logical volume's name out of the device mapper's GROUP-VOLUME."""
+def _device_names(path: str, facts: DeviceFacts) -> list[str]:
+    """The last parts of the device's paths, and the logical volume in the device mapper's GROUP-VOLUME."""
     parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
-    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *(parts[1:2] or parts)]
+    return [*(PurePosixPath(alias).name for alias in (path, *facts.aliases)), *(parts[1:2] or parts)]
 
 
 def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:
@@ -166,19 +167,13 @@ def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | Non
     return Refusal(text, "choose a smaller size or another device")
 
 
-def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
-    if set(names(path)) & set(destroy):
+def _guard_ownership(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
+    if set(confirm_names(path)) & set(destroy):
         return None
-    confirm = names(path)[1]
+    confirm = confirm_names(path)[1]
     shown = f", {facts.backing}" if facts.backing else ""
     return Refusal(
         f"{path} is an existing device ({units.size(facts.size)}{shown})",
         f"give up its contents with --destroy {confirm}, or choose another target",
         confirm=confirm,
     )
-
-
-def listed(values: Sequence[str], most: int = 3) -> str:
-    """``a, b, c and 2 more``."""
-    shown = ", ".join(values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

@@ -25,14 +25,14 @@ from cephtui.nodes.vault import VaultError
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
-    Found,
-    Layout,
+    DataLayout,
     Removed,
     SecretsMissing,
     Target,
     TargetError,
     TargetFault,
     TargetKind,
+    TargetState,
     Use,
 )
 from cephtui.targets.candidates import Candidate
@@ -40,11 +40,11 @@ from cephtui.targets.s3 import users
 from cephtui.targets.s3.gateway import Gateway, GatewayError
 
 _NO_MORE = "QuotaExceeded"
-"""What a gateway says where a user has written as much as its quota allows."""
+"""The error code of a gateway where a user has written as much as the quota allows."""
 _USER = "user:"
-"""Before the name of a user in a part's name; others are prefixes of buckets."""
+"""The text before the name of a user in a part's name; other names are prefixes of buckets."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{0,18}")
-"""How a bucket's name can begin that has 63 characters at most, 43 of which are cephtui's and the tools'."""
+"""A prefix for the names of buckets, which have 63 characters at most, 43 of them cephtui's and the tools'."""
 _PREFIX = re.compile(rf"({_BUCKET.pattern}-)?{OWN_NAME.pattern}")
 _USER_NAME = re.compile(rf"{_USER}{OWN_NAME.pattern}")
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
@@ -53,31 +53,31 @@ _WHERE_KEYS_ARE = "none are in [s3.NAME] of the config, nor in ~/.aws/credential
 
 @dataclass(frozen=True, slots=True)
 class S3Target(Target):
-    """New buckets at an endpoint, of the user's own keys or of users that the run makes."""
+    """New buckets at an endpoint, with the user's own keys or of users that the run makes."""
 
     kind: ClassVar[Kind] = "s3"
-    kept: ClassVar[bool] = False
+    persists_between_steps: ClassVar[bool] = False
     default_span_bytes: ClassVar[int] = 1 << 40
     secrets: ClassVar[tuple[str, ...]] = NAMES
 
     endpoint: str
     owner_id: str | None = None
-    """Makes the names of buckets and users unique."""
+    """An id that makes the names of buckets and users unique."""
     has_own_users: bool = False
-    """Whether each node makes a user of its gateway for the run."""
+    """Whether each node makes a user of the gateway for the run."""
     bucket: str = ""
-    """How the names of the buckets begin; empty where they begin with cephtui's own."""
+    """The prefix of the names of the buckets; empty for cephtui's own."""
 
     @property
     def spec(self) -> str:
-        return f"{self._at}/{self.bucket}" if self.bucket else self._at
+        return f"{self._name_at}/{self.bucket}" if self.bucket else self._name_at
 
     @property
-    def _at(self) -> str:
+    def _name_at(self) -> str:
         return f"s3:{self.endpoint}"
 
-    async def settle(self, shells: Sequence[Shell]) -> S3Target:
-        """With keys that are meant for the endpoint; else with users of its own; else with the keys of AWS's files."""
+    async def resolve_access(self, shells: Sequence[Shell]) -> S3Target:
+        """The target with keys meant for the endpoint, else users of its own, else the keys of AWS's files."""
         vault = shells[0].vault
         try:
             if vault.named(self.endpoint):
@@ -91,38 +91,38 @@ class S3Target(Target):
             raise TargetFault(str(error)) from None
         raise SecretsMissing(self.endpoint, self.secrets, _WHERE_KEYS_ARE)
 
-    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """Names for each node; a bucket's has 63 characters at most, some of which are the tool's."""
-        name = f"{OWN_PREFIX}{self.owner_id}-{_short(f'{layout.batch}/{node.name}', 8)}"
+    def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
+        """Names for each node; a bucket's name has 63 characters at most, some of which are the tool's."""
+        name = f"{OWN_PREFIX}{self.owner_id}-{_short_name(f'{layout.batch}/{node.name}', 8)}"
         prefix = f"{self.bucket}-{name}-" if self.bucket else f"{name}-"
         part = f"{_USER}{name}" if self.has_own_users else prefix
         place = S3Place(kind="s3", endpoint=self.endpoint, bucket_prefix=prefix)
         most = layout.size_bytes if self.has_own_users else 0  # nothing else is kept to a size
-        return place, (Part(spec=f"{self._at}/{part}", bytes=most),)
+        return place, (Part(spec=f"{self._name_at}/{part}", bytes=most),)
 
-    async def inspect(self, shell: Shell, use: Use) -> Found:
-        """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
+    async def inspect(self, shell: Shell, use: Use) -> TargetState:
+        """Check that the endpoint answers and takes the keys; a user of the run's own is checked by making it."""
         if self.has_own_users:
             most = units.size(sum(part.bytes for part in use.parts))
             why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
-            return Found(to_create=use.parts, causes={_NO_MORE: why})
+            return TargetState(to_create=use.parts, causes={_NO_MORE: why})
         prefix = use.parts[0].spec.rpartition("/")[2]
         try:
-            there = await self._gateway(shell).buckets(prefix)
+            buckets = await self._gateway(shell).buckets(prefix)
         except GatewayError as error:
-            return Found(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
-        if there:
-            return Found(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
-        return Found(to_create=use.parts)
+            return TargetState(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
+        if buckets:
+            return TargetState(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
+        return TargetState(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """A user whose name and whose display name are the run's, or a bucket that marks the owner of a prefix."""
-        name = part.spec.removeprefix(f"{self._at}/")
+        """Make a user whose name and display name are the run's, or a bucket that marks the owner of a prefix."""
+        name = part.spec.removeprefix(f"{self._name_at}/")
         if not self.has_own_users:
             await self._gateway(shell).make(_marking(name, owner))
             return part.spec
         uid = name.removeprefix(_USER)
-        await users.create(shell, uid, owner, part.bytes)
+        await users.create_user(shell, uid, owner, part.bytes)
         try:
             await Gateway(shell, self.endpoint, await users.keys_of(shell, uid)).buckets("")
         except GatewayError as error:
@@ -133,14 +133,14 @@ class S3Target(Target):
             ) from None
         return part.spec
 
-    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
-        """The user's keys, or those of the node's own user."""
+    async def secrets_for(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The keys of the user, or of the user that the node has made for the run."""
         uid = place.bucket_prefix.removeprefix(f"{self.bucket}-").removesuffix("-")
         keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
         return dict(zip(NAMES, keys, strict=True))
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow, where the pool is known: the quota of the run's own users."""
+        """Half of what the guards allow, where the pool is known: it becomes the quota of the run's own users."""
         most = await preflight.room_bytes(shell, self.pool) if self.pool else None
         return None if most is None else most // 2 // nodes
 
@@ -167,9 +167,9 @@ class S3Kind(TargetKind):
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """The endpoints that the user has keys for, and those of the cluster's gateways."""
-        found = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
-        found |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
-        return [self.candidate(each, f"new buckets at {what}", None) for each, what in found.items()]
+        endpoints = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
+        endpoints |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
+        return [self.candidate(endpoint, f"new buckets at {what}", None) for endpoint, what in endpoints.items()]
 
     def names_in(self, name: str) -> Mapping[str, NameKind]:
         endpoint, _, bucket = _split(name)
@@ -186,7 +186,7 @@ class S3Kind(TargetKind):
         if not is_owned or not (_USER_NAME if part.startswith(_USER) else _PREFIX).fullmatch(part):
             return Removed("not ours", f"{part} is not named as cephtui names its buckets and users")
         if part.startswith(_USER):
-            return await users.remove(shell, part.removeprefix(_USER), owner or "")
+            return await users.remove_user(shell, part.removeprefix(_USER), owner or "")
         try:
             return await _remove_buckets(_gateway(shell, endpoint), part, owner or "")
         except TargetFault as error:
@@ -194,19 +194,19 @@ class S3Kind(TargetKind):
 
 
 async def _remove_buckets(gateway: Gateway, prefix: str, owner: str) -> Removed:
-    """The one that marks the owner last: without it nothing is removed."""
-    there, mark = await gateway.buckets(prefix), _marking(prefix, owner)
-    if not there:
+    """Remove the buckets of a prefix, last the one that marks its owner: without it nothing is removed."""
+    buckets, mark = await gateway.buckets(prefix), _marking(prefix, owner)
+    if not buckets:
         return Removed("done", "it was removed already")
-    if mark not in there:
-        return Removed("not ours", f"its {len(there)} buckets do not carry the mark of its session")
-    for bucket in sorted(there, key=mark.__eq__):
+    if mark not in buckets:
+        return Removed("not ours", f"its {len(buckets)} buckets do not carry the mark of its session")
+    for bucket in sorted(buckets, key=mark.__eq__):
         await gateway.remove(bucket)
     return Removed("done")
 
 
 def _gateway(shell: Shell, endpoint: str) -> Gateway:
-    """Raises TargetFault without keys."""
+    """The gateway at an endpoint, with its keys; raises TargetFault without keys."""
     try:
         keys = shell.vault.get(endpoint)
     except VaultError as error:
@@ -217,16 +217,16 @@ def _gateway(shell: Shell, endpoint: str) -> Gateway:
 
 
 def _split(name: str) -> tuple[str, str, str]:
-    """``http://gw:80/rest`` in its endpoint and the rest."""
-    scheme, slashes, others = name.rpartition("://")
-    host, slash, rest = others.partition("/")
+    """The endpoint of a name such as ``http://gw:80/rest``, the slash, and the rest."""
+    scheme, slashes, location = name.rpartition("://")
+    host, slash, rest = location.partition("/")
     return f"{scheme}{slashes}{host}", slash, rest
 
 
-def _short(text: str, digits: int) -> str:
+def _short_name(text: str, digits: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 def _marking(prefix: str, owner: str) -> str:
-    """The bucket that marks the owner of a prefix: the mark is its name, so that it is never half written."""
-    return f"{prefix}{_short(owner, 16)}"
+    """The name of the bucket that marks the owner of a prefix: the mark is its name, so it is never half written."""
+    return f"{prefix}{_short_name(owner, 16)}"

@@ -17,12 +17,12 @@ from urllib.parse import quote, urlsplit
 from cephtui.frozen import dataclass
 
 REGION = "us-east-1"
-"""What S3 calls it where there are no regions; radosgw takes any."""
+"""The region where there are none; radosgw takes any."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request, path style."""
+class S3Request:
+    """A request to an S3 endpoint, path style."""
 
     method: str
     endpoint: str
@@ -32,19 +32,19 @@ class Request:
 
     @property
     def url(self) -> str:
-        """All of it but the body."""
+        """The URL of the request."""
         query = self.canonical_query
         return f"{self.endpoint}{quote(self.path, safe='/-_.~')}" + (f"?{query}" if query else "")
 
     @property
     def canonical_query(self) -> str:
-        """In the order in which it is signed."""
+        """The query in the order in which it is signed."""
         pairs = sorted((quote(key, safe="-_.~"), quote(value, safe="-_.~")) for key, value in self.query.items())
         return "&".join(f"{key}={value}" for key, value in pairs)
 
 
-def signed_headers(request: Request, keys: Sequence[str], at: datetime) -> dict[str, str]:
-    """The headers that make it one of this access key's; ``at`` is the time in UTC."""
+def signed_headers(request: S3Request, keys: Sequence[str], at: datetime) -> dict[str, str]:
+    """The headers that sign a request with an access key; ``at`` is the time in UTC."""
     access, secret = keys
     body = request.body.encode()
     day, time = at.strftime("%Y%m%d"), at.strftime("%Y%m%dT%H%M%SZ")

@@ -11,7 +11,7 @@ from typing import Any
 
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterReader
-from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets.base import OWNER_KEY, Removed, TargetFault
 
 _ADMIN_SECONDS, _PURGE_SECONDS = 60.0, 3600.0
@@ -27,10 +27,10 @@ async def data_pool(shell: Shell) -> str | None:
     osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
     if osd_map is None or _ROOT_POOL not in osd_map.pools:
         return None
-    asked = await shell.ceph(("radosgw-admin", "zone", "get"), timeout_seconds=_ADMIN_SECONDS)
-    if asked.status != 0:
+    done = await shell.ceph(("radosgw-admin", "zone", "get"), timeout_seconds=_ADMIN_SECONDS)
+    if done.status != 0:
         return None
-    pool = _data_pool(asked.stdout)
+    pool = _data_pool(done.stdout)
     return pool if pool in osd_map.pools else ""
 
 
@@ -42,19 +42,19 @@ def _data_pool(text: str) -> str:
         return ""
 
 
-async def create(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
-    """A user that may write so many bytes; raises TargetFault and TransportError."""
-    made = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
-    quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
-    enabled = ("radosgw-admin", "quota", "enable", "--quota-scope", "user", "--uid", uid)
-    for argv in (made, quota, enabled):
+async def create_user(shell: Shell, uid: str, owner: str, most_bytes: int) -> None:
+    """Make a user that may write so many bytes; raises TargetFault and TransportError."""
+    create_user = ("radosgw-admin", "user", "create", "--uid", uid, "--display-name", _mark(owner))
+    set_quota = ("radosgw-admin", "quota", "set", "--quota-scope", "user", "--uid", uid, "--max-size", str(most_bytes))
+    enable_quota = ("radosgw-admin", "quota", "enable", "--quota-scope", "user", "--uid", uid)
+    for argv in (create_user, set_quota, enable_quota):
         done = await shell.ceph(argv, timeout_seconds=_ADMIN_SECONDS)
         if done.status != 0:
-            raise TargetFault(f"{shell.node.name}: {' '.join(argv[:3])} {uid} failed: {reason(done)}")
+            raise TargetFault(f"{shell.node.name}: {' '.join(argv[:3])} {uid} failed: {failure_reason(done)}")
 
 
 async def keys_of(shell: Shell, uid: str) -> tuple[str, str]:
-    """The access key and the secret key; raises TargetFault and TransportError."""
+    """The access key and the secret key of a user; raises TargetFault and TransportError."""
     info = await _info(shell, uid)
     try:
         first = (info or {})["keys"][0]
@@ -63,7 +63,7 @@ async def keys_of(shell: Shell, uid: str) -> tuple[str, str]:
         raise TargetFault(f"{shell.node.name}: user {uid} has no keys") from None
 
 
-async def remove(shell: Shell, uid: str, owner: str) -> Removed:
+async def remove_user(shell: Shell, uid: str, owner: str) -> Removed:
     """Remove a user that carries its owner, with its buckets and objects; raises TransportError."""
     try:
         info = await _info(shell, uid)
@@ -78,21 +78,21 @@ async def remove(shell: Shell, uid: str, owner: str) -> Removed:
         )
     argv = ("radosgw-admin", "user", "rm", "--uid", uid, "--purge-data")
     done = await shell.ceph(argv, timeout_seconds=_PURGE_SECONDS)
-    return Removed("done") if done.status == 0 else Removed("failed", reason(done))
+    return Removed("done") if done.status == 0 else Removed("failed", failure_reason(done))
 
 
 async def _info(shell: Shell, uid: str) -> Mapping[str, Any] | None:
-    """What is known of a user; None where there is none of this name. Raises TargetFault and TransportError."""
+    """The info of a user; None where there is no user of this name. Raises TargetFault and TransportError."""
     done = await shell.ceph(("radosgw-admin", "user", "info", "--uid", uid), timeout_seconds=_ADMIN_SECONDS)
     if done.status != 0 and _NO_USER in done.stderr:
         return None
     try:
-        found = json.loads(done.stdout) if done.status == 0 else None
+        user = json.loads(done.stdout) if done.status == 0 else None
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise TargetFault(f"{shell.node.name}: radosgw-admin user info failed: {reason(done)}")
-    return found
+        user = None
+    if not isinstance(user, dict):
+        raise TargetFault(f"{shell.node.name}: radosgw-admin user info failed: {failure_reason(done)}")
+    return user
 
 
 def _mark(owner: str) -> str:

@@ -203,7 +203,7 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     jobs = document["jobs"]
     flowing = jobs if measured else []
     flows = [flows_of_job(document, job) for job in flowing]
-    added = {name: whole for name, parts in stats.by_name(flows).items() if (whole := stats.add_flows(parts))}
+    added = {name: whole for name, parts in stats.group_by_name(flows).items() if (whole := stats.add_flows(parts))}
     return ToolResult(
         *by_direction(added),
         cpu_user_percent=stats.mean_of_known(figure_or_none(job.get("usr_cpu")) for job in jobs),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cephtui.config import endpoint_of
 from cephtui.printable import one_line
-from cephtui.reading import shown
+from cephtui.reading import excerpt
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
 from cephtui.tools.gosbench.options import WEIGHTS, GosbenchOptions
@@ -105,7 +105,7 @@ def _services(given: Given) -> tuple[tuple[str, ...], list[str]]:
 def _number(test: Mapping[str, str], name: str, *, required: bool = False) -> int:
     text = test.get(name, "")
     if text and not re.fullmatch(r"0|[1-9][0-9]{0,18}", text):
-        raise OptionError(name, f"expected a whole number, got {shown(text)}")
+        raise OptionError(name, f"expected a whole number, got {excerpt(text)}")
     if required and not int(text or 0):
         raise OptionError(name, "missing, expected a number above 0")
     return int(text or 0)
@@ -115,7 +115,7 @@ def _sizes(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, objec
     """The same bytes, with their unit."""
     unit = _UNITS.get(test.get("objects.unit", "").upper())
     if unit is None:
-        raise OptionError("objects.unit", f"expected one of B, KB, MB, GB, TB, got {shown(test.get('objects.unit'))}")
+        raise OptionError("objects.unit", f"expected one of B, KB, MB, GB, TB, got {excerpt(test.get('objects.unit'))}")
     least, most = _number(test, "objects.size_min", required=True), _number(test, "objects.size_max")
     distribution = test.get("objects.size_distribution", "")
     sizes: dict[str, object] = {"size_min": short_size(least * unit), "size_distribution": distribution}
@@ -133,7 +133,7 @@ def _numbers(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, obj
         least, most = f"{section}.number_min", f"{section}.number_max"
         distribution = test.get(f"{section}.number_distribution", "")
         if distribution != "constant":
-            problem = f"expected constant, a preset has one number of {section}: got {shown(distribution)}"
+            problem = f"expected constant, a preset has one number of {section}: got {excerpt(distribution)}"
             raise OptionError(f"{section}.number_distribution", problem)
         numbers[section] = _number(test, least, required=True)
         if _number(test, most) not in (0, numbers[section]):
@@ -166,7 +166,7 @@ def _seconds(text: str) -> float:
     if text == "0":
         return 0.0
     unitless = ": without a unit gosbench takes nanoseconds" if text.isdecimal() else ""
-    raise OptionError("stop_with_runtime", f"expected a time such as 60s, 5m or 1h30m, got {shown(text)}{unitless}")
+    raise OptionError("stop_with_runtime", f"expected a time such as 60s, 5m or 1h30m, got {excerpt(text)}{unitless}")
 
 
 def _matters(option: str, value: str) -> bool:

@@ -14,7 +14,7 @@ from textual import on, work
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from cephtui.presets import Catalogue, Preset, SeveralValuesError, usable
+from cephtui.presets import Catalogue, Preset, SeveralValuesError, usable_presets
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.tools.base import OptionError
@@ -73,7 +73,7 @@ class ConsoleApp(CephtuiApp):
         if screen is self._console_screen:
             choose = partial(self.call_later, screen.run_action, "choose('runtime')")
             yield SystemCommand("set the runtime", "how long each run measures, for all presets", choose)
-            for preset in usable(self._catalogue):
+            for preset in usable_presets(self._catalogue):
                 run = partial(self._console_screen.run_preset, preset)
                 yield SystemCommand(f"run {preset.name}", preset.file.description or preset.file.title, run)
 

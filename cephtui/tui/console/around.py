@@ -28,9 +28,9 @@ class Around:
 def around_of(found: Surroundings) -> Around:
     """Of a host's surroundings: nothing where it is neither of Proxmox VE nor a client of Ceph."""
     from cephtui.ceph.answers import listed
-    from cephtui.targets.surroundings import offered
+    from cephtui.targets.surroundings import candidates_in
 
-    targets, others = [each.spec for each in offered(found)], [node.name for node in found.others]
+    targets, others = [each.spec for each in candidates_in(found)], [node.name for node in found.other_nodes]
     if found.proxmox is None and not found.has_ceph:
         return Around()
     kind = "Ceph client" if found.proxmox is None else "Proxmox VE node"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cephtui.models import Node, Plan
 from cephtui.models.study import RUNS
 from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
-from cephtui.presets import Catalogue, Preset, usable
+from cephtui.presets import Catalogue, Preset, usable_presets
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def first_for(catalogue: Catalogue, target: Target) -> Preset:
     """The first preset whose tool can use a target, those with a key before others; else the first of all."""
-    presets = usable(catalogue)
+    presets = usable_presets(catalogue)
     return next((preset for preset in presets if target.check_tool(preset.tool) is None), presets[0])
 
 

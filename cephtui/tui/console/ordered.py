@@ -45,7 +45,7 @@ class Site:
     def targets(self) -> tuple[Target, ...]:
         """What the target stands for; raises OptionError."""
         try:
-            return tuple(self.target.each(self.nodes, self.find))
+            return tuple(self.target.expand(self.nodes, self.find))
         except TargetError as error:
             raise OptionError("target", str(error)) from None
 
@@ -114,7 +114,7 @@ def _target_of(cell: Cell, nodes: Mapping[str, Node], site: Site) -> Target:
     if is_scratch(cell.target) and is_scratch(site.target.spec):
         return site.target
     target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
-    return target.each(tuple(nodes.values()), site.find)[0]
+    return target.expand(tuple(nodes.values()), site.find)[0]
 
 
 def _cells(placed: Sequence[Placed], site: Site) -> tuple[Cell, ...]:

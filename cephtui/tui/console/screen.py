@@ -13,7 +13,7 @@ from textual.binding import Binding
 
 from cephtui import units
 from cephtui.models import Mark, Run
-from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_preset, the_six
 from cephtui.reports.masking.mask import Names, names_in, names_of_target
 from cephtui.running.runner import Runner
 from cephtui.studies.dispatcher import Dispatcher
@@ -151,7 +151,7 @@ class ConsoleScreen(RunScreen):
         if self.is_attached:
             table = RunsTable()
             await self.mount(table, after=self.query_one(StudyLine))
-            table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
+            table.show_session(self._start.earlier, self._start.marks, options_by_preset(self._catalogue))
             self._live_view.listen()
 
     def _show_choice(self) -> None:

@@ -56,7 +56,7 @@ def _suite_row(row: SuiteRow) -> Row:
 def _grouped(catalogue: Catalogue) -> list[Row]:
     """Those with a key, then group by group under its heading."""
     found, group = list[Row](), ""
-    for row in presets.rows(catalogue):
+    for row in presets.preset_rows(catalogue):
         if row.key is None and row.group != group:
             group = row.group
             found.append(Row("", (group,), heading=True))

@@ -44,7 +44,7 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     def __init__(self, root: Path, exclude: tuple[str, int], *, others: bool = True) -> None:
         super().__init__()
-        self._source = candidates(root, exclude, others=others)
+        self._source = candidates(root, exclude, other_sessions=others)
         self._found: dict[str, SavedRun] = {}
         self._rows: list[Row] = []
         self._most = _SHOWN

@@ -43,7 +43,7 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
 
 def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
     texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
-    number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
+    number, _, unit = metric.as_text(metric.combined(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
     whole = metric.names_of_whole(flows)
     title = title_of(metric, [tool])

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from cephtui import paths, units
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
-from cephtui.presets import Catalogue, find_presets, headline_metric, options_of
+from cephtui.presets import Catalogue, find_presets, headline_metric, options_by_preset
 from cephtui.reports.views.matrix import NO_RUNS
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.quality import short_notes
@@ -84,7 +84,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         folders = paths.packaged_presets_dir(), paths.user_presets_dir()
         self._catalogue = await asyncio.to_thread(find_presets, *folders)
         table = self.query_one(RunsTable)
-        table.show_session(runs, self._marks, options_of(self._catalogue), notes.baseline)
+        table.show_session(runs, self._marks, options_by_preset(self._catalogue), notes.baseline)
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)

@@ -17,7 +17,7 @@ from cephtui.models.rows import SessionRow
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.words.session_words import whose
 from cephtui.sessions.listing import list_sessions, list_with_demo
-from cephtui.sessions.names import check_writable, opened
+from cephtui.sessions.names import check_writable, ensure_unpacked
 from cephtui.sessions.store import StoreError
 from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
@@ -205,7 +205,7 @@ class SessionsScreen(ExportingScreen):
         slow = self.set_timer(_QUIET_SECONDS, lambda: self.notify("unpacking the demo ..."))
         try:
             with opening(self.app):
-                directory = await asyncio.to_thread(opened, Path(row.path))
+                directory = await asyncio.to_thread(ensure_unpacked, Path(row.path))
         except StoreError as error:
             self.complain(error)
         else:

@@ -40,7 +40,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
         return _of_prefill(shown)
     headline = shown.written(headline)
     metric, flows = headline.metric, shown.current
-    number, _, unit = metric.as_text(metric.together(flows)).partition(" ")
+    number, _, unit = metric.as_text(metric.combined(flows)).partition(" ")
     names = metric.names_of_whole(flows)
     only = names[0] if len(names) == 1 else ""
     what = title_of(metric, [shown.tool], [only])

@@ -167,7 +167,7 @@ def _node_in_all(node: NodeResult, left: str) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99. ``left`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
     flows = {name: total for name, total in node.summary.flows.items() if name in OF_NODES}
-    p99 = _P99.together(flows)
+    p99 = _P99.combined(flows)
     iops = known_sum(total.iops for total in totals) if totals else 0.0
     return NodeNow(node.node, p99, iops=iops, ended=left, left_early=bool(left))
 
