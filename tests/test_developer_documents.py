@@ -14,7 +14,7 @@ from cephtui.cli.verbs import cli
 from tests.test_imports import CORE, LAYERS, MODULES
 
 ROOT = Path(__file__).parent.parent
-WORDS = {"ARCHITECTURE.md": 1500, "CONTRIBUTING.md": 1200, "CHANGELOG.md": 1200, "SECURITY.md": 1800}
+WORDS = {"ARCHITECTURE.md": 1700, "CONTRIBUTING.md": 1200, "CHANGELOG.md": 1200, "SECURITY.md": 1800}
 """Each document, and the most words that it may have."""
 _STAND_INS = ("NAME", "VERSION")
 """In a path, what a reader puts something else in place of."""

@@ -45,11 +45,13 @@ def new(kind: str) -> Study[Any]:
 
 
 def on_a_system(noise: Sequence[float]) -> Callable[[Step, int], Run]:
-    """It gets no faster behind 16 in flight of each job; each step has its own noise."""
+    """It gets no faster behind 16 in flight of each job; each run that ends well has its own noise."""
+    made = Counter[tuple[str, int]]()
 
     def run(step: Step, number: int) -> Run:
         depth = int(step.options["iodepth"])
-        apart = noise[(step.number or 0) % len(noise)]
+        made[step.batch, depth] += 1
+        apart = noise[(made[step.batch, depth] + depth) % len(noise)]
         iops = 1000.0 * min(depth, 16) * (1 + 0.01 * apart)
         latency = depth / iops * (1 + 0.01 * apart)
         total = Total(ios=60_000, bytes=60, runtime_seconds=60, iops=iops, bandwidth_bytes=60,
@@ -78,7 +80,7 @@ def test_resumed_anywhere_nothing_is_twice_and_nothing_is_missing(
 ) -> None:
     """Each time it is stopped in a run, which is lost, or a run has failed."""
     once, system = new(kind), on_a_system(noise)
-    whole = Bed(system)
+    whole = Bed(on_a_system(noise))
     conduct(once, whole)
 
     def failed(step: Step, number: int) -> Run:

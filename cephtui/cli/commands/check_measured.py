@@ -157,7 +157,7 @@ def _one(study: Study[Any], ordered: Ordered) -> Check:
     """A check, if it is of one place; raises UsageError."""
     assert isinstance(study, Check)
     if len(study.requests) > 1:
-        target, number = ordered.targets[0] if ordered.targets else "host:*", len(study.requests)
+        target, number = (ordered.targets or (study.saved.cells[0].target,))[0], len(study.requests)
         raise click.UsageError(f"--target {target} is {number} pairs of nodes: a check is of one")
     study.drafts()
     return study
