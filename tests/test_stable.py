@@ -21,7 +21,7 @@ from cephtui.planning import Order
 from cephtui.reports.drawn.plan import order_line
 from cephtui.reports.studies import view_of
 from cephtui.reports.studies.base import missing_text
-from cephtui.reports.words.stable import LOOKS_LINE, stable_line, unstable_line
+from cephtui.reports.studies.stable import LOOKS_LINE, stable_line, unstable_line
 from tests.conducting import Bed, code_of, conduct, figures, run_of, study, text_of
 from tests.golden import Golden
 

@@ -7,11 +7,12 @@ from typing import Any, Generic, TypeVar
 
 from cephtui import units
 from cephtui.analysis.conclusion import why_invalid
-from cephtui.models import Plan, Run
+from cephtui.models import Model, Plan, Run
 from cephtui.models.rows import ConcludedRow
 from cephtui.models.study import CHECK
 from cephtui.reports.blocks import Text, View, document
 from cephtui.reports.sheets import sheet_of
+from cephtui.studies import KINDS
 from cephtui.studies.base import Conclusion, Extent, Measure, Study
 
 S = TypeVar("S", bound=Study[Any])
@@ -25,8 +26,12 @@ class StudyView(Generic[S, C]):
     """Whether it is said where the runs are saved."""
 
     def planned(self, study: S, plans: Sequence[Plan]) -> list[str]:
-        """Beside the plans of its drafts: what else there may be to run, and how long that takes."""
-        return []
+        """Beside the plans of its drafts: how many runs there may be, and how long they take."""
+        return [f"{KINDS[study.kind].title}: {extent_text(study.extent(plans))}; {self.detail(study)}"]
+
+    def detail(self, study: S) -> str:
+        """What is asked for, and how it is looked for."""
+        return ""
 
     def begins(self, study: S, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
         """As a plan begins, with the runs before it."""
@@ -56,6 +61,11 @@ def concluded_view(rows: Sequence[ConcludedRow], name: Callable[[ConcludedRow], 
         lines=lambda: rows,
         sheet=lambda: sheet_of(ConcludedRow, rows, "result"),
     )
+
+
+def rows_view(model: type[Model], rows: Sequence[Model]) -> View:
+    """What people have been told already, for programs."""
+    return View(lambda: document(""), lambda: rows, lambda: sheet_of(model, rows, "result"))
 
 
 def name_of(study: Study[Any], batch: str) -> str:

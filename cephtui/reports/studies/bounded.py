@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cephtui import units
-from cephtui.models import Plan, Run
+from cephtui.models import Run
 from cephtui.models.rows import ConcludedRow
 from cephtui.reports.blocks import View
-from cephtui.reports.studies.base import StudyView, concluded_view, extent_text, name_of, uncounted_line
+from cephtui.reports.studies.base import StudyView, concluded_view, name_of, uncounted_line
 from cephtui.reports.views.curve import curve_view, curves_of
 from cephtui.studies.base import singly
 from cephtui.studies.bounded import CONFIDENCE, CONFIRMING, Bounded, BoundedMeasured, Confirmed, Search
@@ -17,10 +17,10 @@ from cephtui.studies.bounded import CONFIDENCE, CONFIRMING, Bounded, BoundedMeas
 class BoundedView(StudyView[Bounded, BoundedMeasured]):
     """Of searches for a depth."""
 
-    def planned(self, study: Bounded, plans: Sequence[Plan]) -> list[str]:
+    def detail(self, study: Bounded) -> str:
         most = max(study.most.values())
-        search = f"within {_bound(study)}: depth 1, 2, 4, ... up to {most}, then between, then {CONFIRMING} runs"
-        return [f"{search} at the greatest depth that is within it: {extent_text(study.extent(plans))}"]
+        search = f"{_bound(study)} at most: depth 1, 2, 4, ... up to {most}, then between"
+        return f"{search}, then {CONFIRMING} runs at the greatest within it"
 
     def brought(self, study: Bounded, runs: Sequence[Run]) -> list[str]:
         newest = runs[-1]

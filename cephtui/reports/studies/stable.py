@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from cephtui import units
 from cephtui.analysis.ratio import geometric_mean
-from cephtui.analysis.stable import Goal
-from cephtui.models import Plan, Run
+from cephtui.analysis.stable import FEWEST, Goal, half_width
+from cephtui.analysis.verdict import NOT_JUDGED
+from cephtui.models import Run
+from cephtui.models.metrics import Metric
 from cephtui.models.rows import ConcludedRow
 from cephtui.reports.blocks import Text, View, document
-from cephtui.reports.sheets import sheet_of
-from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
+from cephtui.reports.studies.base import StudyView, name_of, rows_view, uncounted_line
 from cephtui.reports.views.runs import session_view
-from cephtui.reports.words.stable import LOOKS_LINE, dry_line, stable_line, unstable_line
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
 from cephtui.studies.stable import Mean, Stable, StableMeasured
 
-_LOOKS = View(lambda: document("", Text(LOOKS_LINE)), lambda: (), lambda: sheet_of(ConcludedRow, (), "stable"))
+LOOKS_LINE = (
+    "the 95 % in the table is for a fixed number of runs; as each run was looked at, the mean is known as said above"
+)
+"""What is to be known of the interval that stands in the table of such runs."""
 
 
 class StableView(StudyView[Stable, StableMeasured]):
     """Of repeats until stable."""
 
-    def planned(self, study: Stable, plans: Sequence[Plan]) -> list[str]:
-        return [dry_line(_goal(study), plans)]
+    def detail(self, study: Stable) -> str:
+        return f"the mean is to be known to +-{study.goal.percent:g} %"
 
     def brought(self, study: Stable, runs: Sequence[Run]) -> list[str]:
         newest = runs[-1]
@@ -40,11 +45,12 @@ class StableView(StudyView[Stable, StableMeasured]):
 
     def measured(self, study: Stable, runs: Sequence[Run]) -> list[View]:
         views = [session_view(runs, is_saved=not all(map(unsaved, runs)))] if runs else []
-        return [_LOOKS, *views] if len(runs) > 1 else views
+        looks = replace(rows_view(ConcludedRow, ()), document=lambda: document("", Text(LOOKS_LINE)))
+        return [looks, *views] if len(runs) > 1 else views
 
     def concluded(self, study: Stable, conclusion: StableMeasured) -> list[View]:
         rows = [_row(study, mean) for mean in conclusion.means if mean.runs]
-        return [View(lambda: document(""), lambda: rows, lambda: sheet_of(ConcludedRow, rows, "stable"))]
+        return [rows_view(ConcludedRow, rows)]
 
 
 def _row(study: Stable, mean: Mean) -> ConcludedRow:
@@ -62,6 +68,39 @@ def _row(study: Stable, mean: Mean) -> ConcludedRow:
         text=text,
         figures=figures,
     )
+
+
+def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: Goal) -> str:
+    """``run 5: write IOPS 10.1k +-3.2 % (goal 5 %), stable``; else with how many runs may follow."""
+    known = ", ".join(
+        f"{direction} {metric.full_title} {metric.as_text(geometric_mean(values))} {_width(half_width(values))}"
+        for direction, values in figures.items()
+    )
+    follows = ", stable" if goal.is_reached(figures) else _more(FEWEST - runs, goal.most - runs)
+    return f"run {runs}: {known} (goal {goal.percent:g} %){follows}"
+
+
+def unstable_line(runs: int, figures: Mapping[str, Sequence[float]]) -> str:
+    """``not stable after 20 runs: +-7.1 %``: of reads and writes the one that is known less well."""
+    widths = [half_width(values) for values in figures.values()]
+    known = [width for width in widths if width is not None]
+    why = _width(max(known)) if len(known) == len(widths) > 0 else NOT_JUDGED["completions"]
+    return f"not stable after {runs} runs: {why}"
+
+
+def _more(least: int, most: int) -> str:
+    """How many runs may follow; empty for none."""
+    if most <= 0:
+        return ""
+    few = f"at least {least} and " if 0 < least < most else ""
+    return f", {few}at most {most} more run{'s' * (most > 1)}"
+
+
+def _width(value: float | None) -> str:
+    """``+-3.2 %``, ``+-12 %``."""
+    if value is None:
+        return f"+-{units.DASH}"
+    return f"+-{100 * value:.{0 if 100 * value >= 9.95 else 1}f} %"
 
 
 def _goal(study: Stable) -> Goal:

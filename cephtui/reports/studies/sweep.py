@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cephtui.models import Plan, Run
+from cephtui.analysis.knee import OF_PEAK
+from cephtui.models import Run
 from cephtui.models.rows import KneeRow
-from cephtui.reports.blocks import View, document
-from cephtui.reports.sheets import sheet_of
-from cephtui.reports.studies.base import StudyView, name_of, uncounted_line
+from cephtui.reports.blocks import View
+from cephtui.reports.studies.base import StudyView, name_of, rows_view, uncounted_line
 from cephtui.reports.views.curve import curve_view, curves_of, rows_of_curve
-from cephtui.reports.words.sweep import confirmed_line, dry_sweep_line, point_line
+from cephtui.reports.words.sweep import confirmed_line, point_line
 from cephtui.studies.base import singly
 from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 
@@ -18,9 +18,9 @@ from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 class SweepView(StudyView[Sweep, SweepMeasured]):
     """Of sweeps that choose their depths."""
 
-    def planned(self, study: Sweep, plans: Sequence[Plan]) -> list[str]:
-        most = [*study.most.values()]
-        return [dry_sweep_line(plans, most, confirm=study.goal.confirm)]
+    def detail(self, study: Sweep) -> str:
+        then = f", then at {100 * OF_PEAK:.0f} % of the peak" if study.goal.confirm else ""
+        return f"depth 1, 2, 4, ... until the curve is flat, at most {max(study.most.values())}, and back{then}"
 
     def brought(self, study: Sweep, runs: Sequence[Run]) -> list[str]:
         newest = runs[-1]
@@ -42,7 +42,7 @@ class SweepView(StudyView[Sweep, SweepMeasured]):
     def concluded(self, study: Sweep, conclusion: SweepMeasured) -> list[View]:
         runs = [run for sweep in conclusion.sweeps for run in sweep.runs]
         rows = [row for curve in curves_of(runs) for row in rows_of_curve(curve) if isinstance(row, KneeRow)]
-        return [View(lambda: document(""), lambda: rows, lambda: sheet_of(KneeRow, rows, "knees"))]
+        return [rows_view(KneeRow, rows)]
 
 
 def _unconfirmed(study: Sweep, sweep: Swept, runs: Sequence[Run], name: str) -> list[str]:

@@ -8,8 +8,8 @@ from cephtui import units
 from cephtui.analysis.batches import CONFIDENCE
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.knee import OF_PEAK, together
-from cephtui.analysis.sweep import Measured, change_again, runs_most
-from cephtui.models import Plan, Run
+from cephtui.analysis.sweep import Measured, change_again
+from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 
 _SAME = 0.1
@@ -49,19 +49,6 @@ def again_line(measured: Sequence[Measured]) -> str:
     percent = f"{_change(ratio.value)} IOPS at the same depths the second time"
     ends = f"95 %: {100 * (low - 1):+.0f} .. {100 * (high - 1):+.0f}"
     return f"{percent} ({ends}): the target may have been {why}, or others had a share of it"
-
-
-def dry_sweep_line(plans: Sequence[Plan], most: Sequence[int], *, confirm: bool) -> str:
-    """What follows these plans, which have one run of each preset; ``most`` are their greatest depths."""
-    runs = sum(map(runs_most, most)) + confirm * len(plans)
-    one = [step.likely_seconds - step.prepare_seconds for plan in plans for step in plan.steps]
-    prepared = sum(step.prepare_seconds for plan in plans for step in plan.steps)
-    seconds = prepared + sum((runs_most(depth) + confirm) * each for depth, each in zip(most, one, strict=True))
-    then = f", then at {100 * OF_PEAK:.0f} % of the peak" if confirm else ""
-    return (
-        f"sweep: depth 1, 2, 4, ... until the curve is flat, at most {max(most)}, and back{then}: "
-        f"at most {runs} runs (about {units.duration(seconds)})"
-    )
 
 
 def confirmed_line(run: Run) -> str:
