@@ -16,6 +16,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 MODULE_LINES = 500
 """The most that one takes in at once."""
+DECIDING = {"next_depth", "next_turn", "is_reached", "one_more", "in_slices", "without_steps", "given_up", "next_of"}
+"""What studies decide with."""
 BY_NAME = ["reports.studies", "studies"]
 """A kind of study is a row: its modules have its name."""
 CORE = (
@@ -183,6 +185,12 @@ def test_there_are_no_cycles() -> None:
         TopologicalSorter({module: own_imports(module) for module in MODULES}).prepare()
     except CycleError as error:
         pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_only_studies_decide_what_is_measured_next() -> None:
+    """Front ends ask and draw."""
+    fronts = [module for module in MODULES if module.partition(".")[0] in ("cli", "tui", "serve")]
+    assert not {module: names for module in fronts if (names := source(module).names & DECIDING)}
 
 
 def test_a_module_is_read_at_once() -> None:
