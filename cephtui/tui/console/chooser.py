@@ -223,12 +223,13 @@ class Chooser:
         return replace(request, nodes=nodes, versions=book.versions)
 
     async def is_made(self, question: str) -> bool | None:
-        """As a dialog; what is not answered with yes is taken as not made."""
+        """As two dialogs: neither answer is what escape gives."""
         from cephtui.tui.dialogs import Confirm
 
-        question = f"{question[0].upper()}{question[1:]}. Is the change in place now?"
-        made: bool | None = await self._show(Confirm(question, "it is made", "it is not made"))
-        return made
+        if await self._show(Confirm(f"{question}\n\nIs the change in place now?", "in place", "no")):
+            return True
+        again = "Is it sure that the change is not in place, so that it can be made again?"
+        return False if await self._show(Confirm(again, "make it again", "leave the check")) else None
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:
         """Each question is asked once."""
