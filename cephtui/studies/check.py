@@ -56,6 +56,8 @@ class Check(Study[CheckGoal]):
 
     @classmethod
     def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
+        if "undo" in values and "change" not in values:
+            raise ValueError("a command that takes the change back needs one that makes it")
         fixed, required = values.get("fixed"), values.get("require_percent", Criteria().require_percent)
         usual = {
             "before": tuple(cell.batch for cell in saved.cells),
@@ -67,7 +69,8 @@ class Check(Study[CheckGoal]):
             "confidence": Criteria().confidence,
         }
         commands = {"takes_turns": "undo" in values, "is_commanded": "change" in values}
-        goal = CheckGoal.model_validate({**usual, **commands, **values})
+        single_look = {"most": None} if fixed else {}
+        goal = CheckGoal.model_validate({**usual, **commands, **values, **single_look})
         return super().ordered(saved, goal.model_dump(mode="json"))
 
     @property

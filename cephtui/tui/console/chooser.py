@@ -80,8 +80,8 @@ class Chooser:
         dispatcher.push([entry])
         self._screen.notify(queued_text(entry, left_out, dispatcher.queue.summary), timeout=15, markup=False)
 
-    async def choose_options(self) -> None:
-        """Open the form of the preset."""
+    async def choose_options(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Open the form of the preset, and from there how often it is measured."""
         choice = self._choice
 
         def plan(edits: Edits) -> Plan:
@@ -89,10 +89,29 @@ class Chooser:
 
         from cephtui.tui.console.form import FormScreen
 
-        edits = await self._show(FormScreen(choice.preset, choice.edits, plan))
+        form = FormScreen(choice.preset, choice.edits, plan)
+        edits = await self._show(form)
         if edits is not None:
             choice.edits = edits
             self._changed()
+            if form.is_left_for_how_often:
+                await self.choose_how_often(catalogue, dispatcher)
+
+    async def choose_how_often(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Open the dialog of all kinds of studies, and queue what is chosen there."""
+        from cephtui.tui.console.how_often import HowOftenScreen
+
+        choice = self._choice
+        initial = {"repeats": str(choice.edits.repeats), "order": choice.edits.order or ""}
+        where = f"{choice.target.spec} from {', '.join(node.name for node in choice.nodes.hosts)}"
+        dialog = HowOftenScreen(choice.preset.name, where, initial, partial(choice.ordered, catalogue))
+        entry: Entry | None = await self._show(dialog)
+        if entry is not None:
+            queued = dispatcher.busy
+            dispatcher.push([entry])
+            if queued:
+                text = f"queued: {entry.name}, {entry.text} ({dispatcher.queue.summary})"
+                self._screen.notify(text, markup=False)
 
     async def choose_runtime(self) -> None:
         """Ask for the runtime of all presets."""

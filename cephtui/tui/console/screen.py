@@ -78,6 +78,14 @@ class ConsoleScreen(RunScreen):
             "run",
             shown=True,
         ),
+        key(
+            "H",
+            "choose('how_often')",
+            "how often",
+            "once, n times, until stable, to the knee, within a latency, before and after a change",
+            "run",
+            shown=True,
+        ),
         key("t", "choose('target')", "target", "choose the target: pools, images, devices, a file", "run", shown=True),
         key("n", "choose('nodes')", "nodes", "choose and check nodes", "run", shown=True),
         key("C", "app.check", "check", "before, your change, after: did it help?", "run", shown=True),
@@ -127,7 +135,9 @@ class ConsoleScreen(RunScreen):
         yield Preview()
         yield self._live_view
         yield StudyLine()
-        yield KeyBar("copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check")
+        yield KeyBar(
+            "copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check", "choose('how_often')"
+        )
 
     def on_mount(self) -> None:
         """Show the first preset, and connect to the nodes."""
@@ -186,10 +196,11 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_choose(self, part: str) -> None:
         """Open the dialog for a part of the choice."""
-        chooser = self._chooser
+        chooser, queueing = self._chooser, (self._catalogue, self.dispatcher)
         choose: dict[str, Callable[[], Awaitable[None]]] = {
-            "preset": partial(chooser.choose_preset, self._catalogue, self.dispatcher),
-            "options": chooser.choose_options,
+            "preset": partial(chooser.choose_preset, *queueing),
+            "options": partial(chooser.choose_options, *queueing),
+            "how_often": partial(chooser.choose_how_often, *queueing),
             "runtime": chooser.choose_runtime,
             "target": chooser.choose_target,
             "nodes": partial(chooser.choose_nodes, self._catalogue),
