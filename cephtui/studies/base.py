@@ -117,6 +117,11 @@ class Study(ABC, Generic[G]):
     """Whether its runs say nothing where the user has stopped it."""
 
     @property
+    def needs_commands(self) -> tuple[str, ...]:
+        """The fields of the commands that have to be given again where it is resumed: sessions don't have them."""
+        return ()
+
+    @property
     def is_one_run(self) -> bool:
         """Whether there is nothing to resume: what is run again is all of it."""
         return False

@@ -77,6 +77,11 @@ class Check(Study[CheckGoal]):
     def batches(self) -> frozenset[str]:
         return frozenset(self.goal.after if self.elsewhere else (*self.goal.before, *self.goal.after))
 
+    @property
+    def needs_commands(self) -> tuple[str, ...]:
+        change = ("change",) if self.goal.is_commanded else ()
+        return (*change, "undo") if self.goal.takes_turns else change
+
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         every = [*self.elsewhere, *runs]
         counts = counted(self.goal, every)

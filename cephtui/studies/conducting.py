@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cephtui.models import NodeResult, Outcome, Plan, Run
+from cephtui.models.study import CheckGoal
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.printable import one_line
@@ -110,6 +111,18 @@ class Conducting:
         """Of what is measured now."""
         self.undo_text = ""
         """That the change is being taken back; empty where it is not."""
+
+    @property
+    def why_refused(self) -> str:
+        """Why it is not begun: a change in the session would be lost sight of; empty where it is."""
+        from cephtui.sessions.changes import left_text, not_undone
+
+        directory, entry = self._runner.directory, self.entry
+        if directory is None or not isinstance(entry.study.goal, CheckGoal):
+            return ""
+        left = not_undone(directory)
+        is_own = entry.runs and entry.commands and left == entry.commands.undo
+        return "" if left is None or is_own else left_text(directory.name, left)
 
     async def conduct(self) -> Ended:
         """Measure until the study has come to its end, is stopped, or given up; raises StoreError."""

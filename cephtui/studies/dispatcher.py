@@ -155,6 +155,10 @@ class Dispatcher:
             self._changed()
 
     async def _conduct(self, current: Conducting) -> None:
+        if refused := current.why_refused:
+            self._queue = self._queue.put_back(current.entry, refused)
+            self._display.report_error(refused, "not run")
+            return
         try:
             ended = await current.conduct()
         except StoreError as error:

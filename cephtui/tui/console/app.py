@@ -91,11 +91,25 @@ class ConsoleApp(CephtuiApp):
         self._notifies = not self._notifies
 
     def action_queue(self) -> None:
-        """Reorder what waits."""
+        """Reorder what waits, resume what is unfinished."""
+        from cephtui.studies.saved import StudyState, unfinished_in
         from cephtui.tui.console.queue import QueueScreen
 
-        queue_screen = QueueScreen(lambda: self._dispatcher.queue, self._dispatcher.reorder)
-        self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
+        dispatcher, runner = self._dispatcher, self._runner
+
+        def unfinished() -> list[StudyState]:
+            states = unfinished_in(runner.directory, self._catalogue) if runner.directory else []
+            here = [dispatcher.batches, *(entry.study.batches for entry in dispatcher.queue.entries)]
+            return [state for state in states if not any(state.batches & batches for batches in here)]
+
+        def closed(chosen: bool | StudyState | None) -> None:
+            if isinstance(chosen, StudyState):
+                self._console_screen.resume(chosen)
+            elif chosen:
+                dispatcher.release()
+
+        screen = QueueScreen(lambda: dispatcher.queue, dispatcher.reorder, lambda: runner.directory, unfinished)
+        self.push_screen(screen, closed)
 
     def action_matrix(self) -> None:
         """The session as one table, which fills while it is measured."""

@@ -34,8 +34,11 @@ from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
+    from cephtui.studies.saved import StudyState
     from cephtui.suites import Suite
 
 
@@ -112,6 +115,18 @@ class Chooser:
             if queued:
                 text = f"queued: {entry.name}, {entry.text} ({dispatcher.queue.summary})"
                 self._screen.notify(text, markup=False)
+
+    async def resume(self, directory: Path, state: StudyState, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Queue what is missing of a study, on its own presets, targets and nodes."""
+        from cephtui.tui.console.resuming import resumed_entry
+
+        try:
+            entry = await resumed_entry(directory, state, catalogue, self._choice, self._show)
+        except ValueError as error:
+            self._screen.notify(f"{state.saved.id}: {error}", severity="error", markup=False)
+            return
+        dispatcher.push([entry])
+        self._screen.notify(f"resumed: {state.saved.id}, {entry.name}: {entry.text}", markup=False)
 
     async def choose_runtime(self) -> None:
         """Ask for the runtime of all presets."""

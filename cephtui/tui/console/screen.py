@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on, work
@@ -33,6 +34,9 @@ from cephtui.tui.screens.run import CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
+
+if TYPE_CHECKING:
+    from cephtui.studies.saved import StudyState
 
 
 def _preset_key(number: int) -> Binding:
@@ -248,6 +252,12 @@ class ConsoleScreen(RunScreen):
         if queued:
             names = ", ".join(entry.name for entry in entries)
             self.notify(f"queued: {names} ({self.dispatcher.queue.summary})", timeout=3, markup=False)
+
+    @work
+    async def resume(self, state: StudyState) -> None:
+        """Queue what is missing of a study of the session."""
+        if self._runner.directory:
+            await self._chooser.resume(self._runner.directory, state, self._catalogue, self.dispatcher)
 
     # ------------------------------------------------------------------ the runs
 
