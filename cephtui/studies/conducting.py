@@ -109,8 +109,8 @@ class Conducting:
         self.why_held = "stopped"
         self.place: Place | None = None
         """Of what is measured now."""
-        self.undo_text = ""
-        """That the change is being taken back; empty where it is not."""
+        self.command_text = ""
+        """The command of the user that runs now, and its limit of time; empty where none does."""
 
     @property
     def why_refused(self) -> str:
@@ -143,7 +143,7 @@ class Conducting:
         return self.is_stopped
 
     async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run] | None:
-        self.is_skipped, self.place = False, place_of(step.request)
+        self.is_skipped, self.place, self.command_text = False, place_of(step.request), ""
         self._display.announce("checking the nodes and the target ...")
 
         def plan_of(request: Request) -> Plan:
@@ -192,9 +192,8 @@ class Conducting:
         from cephtui.running.command import time_limit
 
         text = f"{kind}, {time_limit()}: {command}"
+        self.command_text = text
         self._display.announce(text)
-        if kind == "undo":
-            self.undo_text = text
         return lambda: kind == "change" and self.is_stopped
 
     @contextlib.contextmanager
@@ -202,7 +201,7 @@ class Conducting:
         try:
             yield
         finally:
-            self.undo_text = ""
+            self.command_text = ""
 
     async def make_change(self, is_unseen: Callable[[], Awaitable[bool]]) -> bool:
         """The user says on a screen of its own that it is made, which is marked; then the entry goes on."""

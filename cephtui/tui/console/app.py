@@ -185,8 +185,8 @@ class ConsoleApp(CephtuiApp):
 
     def _awaited(self) -> str:
         current = self._dispatcher.current
-        undoing = current.undo_text if current else ""
-        return undoing or self._runner.cleanup.progress or "stopping the run and cleaning up ..."
+        command = current.command_text if current else ""
+        return command or self._runner.cleanup.progress or "stopping the run and cleaning up ..."
 
     async def _end(self, tidied: threading.Event) -> None:
         while self._left_changed or not tidied.is_set():  # noqa: ASYNC110 - the runner's thread sets it
