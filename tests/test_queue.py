@@ -167,6 +167,13 @@ def test_an_entry_says_what_differs_from_its_preset() -> None:
     assert begun.text == "3 times, 2 of 3 runs left"
 
 
+def test_of_a_study_that_decides_itself_it_says_how_many_runs_there_may_be() -> None:
+    stable = measured(Entry(study("write-iops", kind="stable")), 1, 2)
+    assert Queue((stable,)).summary.startswith("3 to 18 runs waiting, ")
+    assert stable.text == "until stable, 2 runs made"
+    assert stable.least_seconds < stable.most_seconds
+
+
 # ------------------------------------------------------------------ keys during a run
 
 
