@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cephtui.frozen import dataclass
-from cephtui.models import Node, Plan
+from cephtui.models import MeasuredVolume, Node, Plan
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.planning import Order, Prefilled, Request, make_plan, new_batch, ordered
 from cephtui.presets import Preset, combinations
 from cephtui.suites import SuiteStep
 from cephtui.targets.base import Target
 from cephtui.tools.base import OptionError
+from cephtui.volumes import VolumeStep
 
 Groups = Sequence[Sequence[Target]]
 """Targets by kind: a step takes the first group that it can use, and is run on each of its targets."""
@@ -140,6 +141,14 @@ def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
         expect=step.expect,
         optional=step.optional,
     )
+
+
+def volume_cell(step: VolumeStep, target: Target, node: str) -> Cell:
+    """A measurement of a volume, from one node; raises OptionError."""
+    placed, _ = place([step.step], [[target]])
+    (cell,) = cells(placed, [node])
+    volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
+    return cell.model_copy(update={"volume": volume})
 
 
 def requests_of(

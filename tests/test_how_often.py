@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,20 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+from cephtui.models import Node
 from cephtui.models.study import Cell, CheckGoal
+from cephtui.ordering import plans_of
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import choose, find_presets
 from cephtui.sessions.studies import read_studies
 from cephtui.studies import KINDS, StudyKind, WrongText, kind_of
+from cephtui.studies.queue import Entry, Queue
+from cephtui.targets import parse_target
+from cephtui.tools.base import OptionError
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.form import FormScreen
-from cephtui.tui.console.how_often import HowOftenScreen, commands_of
+from cephtui.tui.console.how_often import HowOftenScreen, OptionInput, commands_of
+from cephtui.tui.console.ordered import Site, study_of_volume
 from tests.conducting import study
 from tests.golden import Golden
 from tests.replayed import WRITE_IOPS, console, console_screen, finished, in_a_run, said, saved, shown, until
@@ -36,8 +45,9 @@ def test_each_field_says_what_it_is(row: StudyKind) -> None:
 @ROWS
 def test_the_example_of_a_figure_is_one(row: StudyKind) -> None:
     texts = {option.field: option.example for option in row.fields if not (option.is_command or option.is_flag)}
-    values = row.values({**texts, "fixed": ""})
-    assert values.keys() == {name for name in texts if name != "fixed"}
+    texts = {name: text for name, text in texts.items() if text != "none"}
+    values = row.values(texts)
+    assert values.keys() == texts.keys()
     study("write-iops", kind=row.kind, goal=kind_of(row.kind).ordered(study("write-iops").saved, values).goal)
 
 
@@ -57,6 +67,7 @@ def test_nothing_typed_is_as_usual(row: StudyKind) -> None:
         ("runs", "repeats", "1001"),
         ("runs", "order", "aabb"),
         ("runs", "expect", "iops"),
+        ("runs", "promised", "many"),
         ("stable", "percent", "0"),
         ("sweep", "confirm", "perhaps"),
         ("check", "change", "a\x1b[2J"),
@@ -105,6 +116,22 @@ def test_commands_are_no_part_of_what_is_saved() -> None:
     assert "noscrub" not in saved.model_dump_json()
     commands = commands_of(KINDS["check"], values)
     assert (commands.change, commands.undo) == (values["change"], values["undo"])
+
+
+def test_of_a_volume_reads_writes_and_both_have_to_reach_what_is_promised(golden: Golden) -> None:
+    (preset,) = choose(find_presets(packaged_presets_dir(), Path("/none")), ["provisioned"])
+    nodes = Node(name="pve1"), Node(name="pve2")
+    site = Site(parse_target("rbd:bench/disk", owner_id="0a1b2c3d"), nodes[:1], "0a1b2c3d", drop_caches=True)
+    promised = study_of_volume(preset, {"runtime": 90}, site, 8000.0, 2)
+    assert [(cell.options["rw"], cell.expect, cell.repeats) for cell in promised.saved.cells] == [
+        (rw, ("iops>=8000",), 2) for rw in ("randread", "randwrite", "randrw")
+    ]
+    assert all(cell.volume and cell.volume.name == "rbd:bench/disk" for cell in promised.saved.cells)
+    assert {request.drop_caches for request in promised.requests} == {True}
+    entry = Entry(promised).planned(plans_of)
+    golden.same([entry.name, entry.text, Queue((entry,)).summary])
+    with golden.raises(OptionError):
+        study_of_volume(preset, {}, replace(site, nodes=nodes), 8000.0, 1)
 
 
 # ------------------------------------------------------------------ the dialog
@@ -169,6 +196,21 @@ async def test_what_is_expected_is_judged_kept_and_told(tmp_path: Path, golden: 
         golden.same(said(app))
     (kept,) = read_studies(tmp_path / "sessions" / "tuning")
     assert kept.cells[0].expect == ("iops>=1",)
+
+
+async def test_a_promise_is_measured_instead_of_the_presets(tmp_path: Path, golden: Golden) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=200, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "runs")
+        (field,) = (field for field in app.screen.query(OptionInput) if field.option.title == "promised IOPS")
+        field.value = "8k"
+        await until(pilot, lambda: "--rw=randrw" in text_of(app, "#plan"))
+        golden.same(text_of(app, "#cost"))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 3 and not app.busy)
+        await until(pilot, lambda: any("8,000" in text for text in said(app)))
+        golden.same(text for text in said(app) if "8,000" in text)
+    (kept,) = read_studies(tmp_path / "sessions" / "tuning")
+    assert (kept.suite, len(kept.cells)) == ("provisioned", 3)
 
 
 async def test_during_a_run_it_is_queued_and_the_form_leads_there(tmp_path: Path) -> None:

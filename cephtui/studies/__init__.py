@@ -136,6 +136,15 @@ def _expected(text: str) -> tuple[str, ...]:
     return figures
 
 
+def _iops(text: str) -> float:
+    from cephtui.analysis.expectation import parse_expectation
+
+    try:
+        return parse_expectation(f"iops>={text}").value
+    except ValueError:
+        raise ValueError(f"expected a number of IOPS, such as 8000 or 8k, got {text!r}") from None
+
+
 def _command(text: str) -> str:
     from cephtui.printable import printable
 
@@ -144,6 +153,8 @@ def _command(text: str) -> str:
     return text
 
 
+PROMISED = "promised"
+"""The field with which a volume is measured instead of presets."""
 KINDS = {
     row.kind: row
     for row in (
@@ -174,6 +185,15 @@ KINDS = {
                     field="expect",
                     parse=_expected,
                     example="iops>=5000, p99<=5ms",
+                ),
+                StudyOption(
+                    "--volume",
+                    "Of the target as a volume: its reads, writes and both have to reach it. They are measured instead "
+                    "of the presets.",
+                    "promised IOPS",
+                    field=PROMISED,
+                    parse=_iops,
+                    example="none",
                 ),
             ),
         ),

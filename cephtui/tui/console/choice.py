@@ -157,15 +157,28 @@ class Choice:
 
         Raises ValueError, OptionError and PresetError among them.
         """
-        from cephtui.studies import KINDS
+        from cephtui.studies import KINDS, PROMISED
         from cephtui.tui.console.how_often import commands_of
+        from cephtui.volumes import PRESET
 
         presets = choose(catalogue, [name.strip() for name in names.split(",") if name.strip()])
         if not presets:
             raise PresetError("name a preset, or several with commas between them")
-        study = self.study(presets, kind, values)
+        if PROMISED in values:
+            (preset,) = choose(catalogue, [PRESET])
+            study = self._volume(preset, values)
+        else:
+            study = self.study(presets, kind, values)
         plans = self.plans(study.drafts())
         return Entry(study, commands_of(KINDS[kind], values)).planned(self.plans), plans
+
+    def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
+        """The target as a volume of which something is promised."""
+        from cephtui.studies import PROMISED
+        from cephtui.tui.console.ordered import study_of_volume
+
+        options = preset.tool.canonical(self.edits.overrides(preset))
+        return study_of_volume(preset, options, self.site, values[PROMISED], values.get("repeats", self.edits.repeats))
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
         """One for each preset; raises OptionError."""

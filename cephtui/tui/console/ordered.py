@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.study import RUNS, Cell, SavedStudy
-from cephtui.ordering import Placed, cells, fitting, once, place, requests_of
+from cephtui.ordering import Placed, cells, fitting, once, place, requests_of, volume_cell
 from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, choose
+from cephtui.presets import Catalogue, Choice, Preset, choose
 from cephtui.studies import kind_of
 from cephtui.studies.making import study_of
 from cephtui.suites import Suite, SuiteStep
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
+from cephtui.volumes import Volume, steps_of
 
 if TYPE_CHECKING:
     from cephtui.studies.base import Study
@@ -92,6 +94,29 @@ def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...
     used = [part.step for part in placed]
     left_out = dict.fromkeys(step.title for step in steps if step not in used)
     return _with_requests(kind_of(RUNS), saved, placed, site), tuple(left_out)
+
+
+def study_of_volume(
+    preset: Preset, options: Mapping[str, Choice], site: Site, promised_iops: float, repeats: int
+) -> Study[Any]:
+    """Whether the target reaches what is promised of it: its reads, its writes and both.
+
+    ``options`` of the preset are set in all of them. Raises OptionError.
+    """
+    if len(site.nodes) > 1:
+        raise OptionError("node", "a volume is measured from one node: press n and choose one")
+    (node,), target = site.nodes, site.targets[0]
+    volume = Volume(target.spec, Limits(iops=promised_iops))
+    steps = steps_of(volume, preset, 1, repeats, options)
+    saved = SavedStudy(
+        at=datetime.now(UTC),
+        suite=preset.name,
+        title=preset.file.title,
+        drop_caches=site.drop_caches,
+        cells=tuple(volume_cell(step, target, node.name) for step in steps),
+    )
+    requests = requests_of(saved, {preset.name: preset}, {target.spec: target}, {node.name: node})
+    return kind_of(RUNS)(saved, [site.of(request) for request in requests])
 
 
 def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site: Site) -> Study[Any]:
