@@ -42,10 +42,13 @@ def _scheme(target: Target) -> str:
     return target.spec.partition(":")[0]
 
 
-def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], list[str]]:
+def place(
+    steps: Sequence[SuiteStep], groups: Groups, *, all_are_optional: bool = False
+) -> tuple[list[Placed], list[str]]:
     """Each step on the first group of targets that it can use, and those that are left out, with the reason.
 
-    Raises OptionError where a step has no target, and for a target that no step uses.
+    Only optional steps are left out, unless ``all_are_optional``. Raises OptionError where another one has no target,
+    and for a target that no step uses.
     """
     placed: list[Placed] = []
     refused: dict[str, list[str]] = {}
@@ -55,7 +58,7 @@ def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], lis
         if found:
             placed.append(Placed(step, found))
         else:
-            reasons = left_out if step.optional else refused
+            reasons = left_out if step.optional or all_are_optional else refused
             reasons.setdefault(_why_not(step, groups[0][0]), []).append(step.title)
     if refused or not placed:
         raise OptionError("target", "; ".join(_with_titles(refused or left_out, len(steps))))

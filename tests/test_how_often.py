@@ -110,6 +110,13 @@ def test_a_check_asks_what_is_typed() -> None:
         ordered("check", undo="y")
 
 
+def test_a_check_is_of_one_place() -> None:
+    several = study("write-iops", paths=["/x", "/y"])
+    kind = kind_of("check")
+    with pytest.raises(ValueError, match="one target"):
+        kind(kind.ordered(several.saved, {}), several.requests).drafts()
+
+
 def test_commands_are_no_part_of_what_is_saved() -> None:
     values = {"change": "ceph osd set noscrub", "undo": "ceph osd unset noscrub"}
     saved = kind_of("check").ordered(study("write-iops").saved, values)

@@ -146,6 +146,8 @@ class Check(Study[CheckGoal]):
         return counts[1] if is_look(self.goal, *counts) else 0
 
     def drafts(self) -> list[Request]:
+        if len(self.requests) > 1:
+            raise ValueError("a check is of one target, from one set of nodes")
         for request in self.requests:
             for preset in request.presets:
                 check_one_value(preset, request.overrides)

@@ -50,7 +50,6 @@ class StudyView(Generic[S, C]):
         return [plain_text(block.text) for block in blocks if isinstance(block, Text)]
 
 
-
 def concluded_view(rows: Sequence[ConcludedRow], name: Callable[[ConcludedRow], str]) -> View:
     """What is concluded of each preset, in a sentence."""
     return View(
