@@ -106,10 +106,11 @@ async def test_a_replay_copies_its_run(session: Path) -> None:
 
 async def test_the_console_copies_a_run_of_the_session_that_it_continues(session: Path, tmp_path: Path) -> None:
     shutil.copytree(session, tmp_path / "sessions" / "demo")
-    async with console(tmp_path, speed=1.0, session="demo", size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, speed=1.0, session="new", size=(120, 36)) as (app, pilot):
         await pilot.press("y")
         await until(pilot, lambda: ConsoleScreen.NOTHING in messages(app))
-        console_screen(app).query_one(RunsTable).show_session(store.read_runs(session)[0])
+    async with console(tmp_path, speed=1.0, session="demo", size=(120, 36)) as (app, pilot):
+        await until(pilot, lambda: bool(console_screen(app).query(RunsTable)))
         await at_run(app, pilot, 13)
         await pilot.press("y")
         await until(pilot, lambda: "| 13 | rados-write" in app.clipboard)
