@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cephtui.frozen import dataclass
-from cephtui.models import Node, Plan
+from cephtui.models import MeasuredVolume, Node, Plan
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.planning import Order, Prefilled, Request, make_plan, new_batch, ordered
 from cephtui.presets import Preset, combinations
 from cephtui.suites import SuiteStep
 from cephtui.targets.base import Target
 from cephtui.tools.base import OptionError
+from cephtui.volumes import VolumeStep
 
 Groups = Sequence[Sequence[Target]]
 """Targets by kind: a step takes the first group that it can use, and is run on each of its targets."""
@@ -41,10 +42,13 @@ def _scheme(target: Target) -> str:
     return target.spec.partition(":")[0]
 
 
-def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], list[str]]:
+def place(
+    steps: Sequence[SuiteStep], groups: Groups, *, all_are_optional: bool = False
+) -> tuple[list[Placed], list[str]]:
     """Each step on the first group of targets that it can use, and those that are left out, with the reason.
 
-    Raises OptionError where a step has no target, and for a target that no step uses.
+    Only optional steps are left out, unless ``all_are_optional``. Raises OptionError where another one has no target,
+    and for a target that no step uses.
     """
     placed: list[Placed] = []
     refused: dict[str, list[str]] = {}
@@ -54,7 +58,7 @@ def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], lis
         if found:
             placed.append(Placed(step, found))
         else:
-            reasons = left_out if step.optional else refused
+            reasons = left_out if step.optional or all_are_optional else refused
             reasons.setdefault(_why_not(step, groups[0][0]), []).append(step.title)
     if refused or not placed:
         raise OptionError("target", "; ".join(_with_titles(refused or left_out, len(steps))))
@@ -140,6 +144,14 @@ def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
         expect=step.expect,
         optional=step.optional,
     )
+
+
+def volume_cell(step: VolumeStep, target: Target, node: str) -> Cell:
+    """A measurement of a volume, from one node; raises OptionError."""
+    placed, _ = place([step.step], [[target]])
+    (cell,) = cells(placed, [node])
+    volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
+    return cell.model_copy(update={"volume": volume})
 
 
 def requests_of(

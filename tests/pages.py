@@ -52,6 +52,7 @@ KEYS: Mapping[str, str] = {
     "RunScreen": "Charts: the console, a session, a replay",
     "RunsTable": "The list of runs",
     "FormScreen": "Edit (`e`)",
+    "HowOftenScreen": "How often (`H`)",
     "Tick": "Edit, on a field with a tick",
     "QueueScreen": "Queue (`u`)",
     "CheckScreen": "Check (`C`)",

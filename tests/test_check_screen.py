@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, conclude
@@ -16,10 +16,15 @@ from cephtui.models import Run, Summary
 from cephtui.models.study import CheckGoal
 from cephtui.reports.words.verdict import short_text
 from cephtui.sessions import store
-from cephtui.sessions.studies import check_goal, read_studies
+from cephtui.sessions.changes import CHANGES_FILE, Ran
+from cephtui.sessions.store import readable_lines
+from cephtui.sessions.studies import STUDIES_FILE, check_goal, read_studies
+from cephtui.studies import KINDS
+from cephtui.studies.queue import Queue
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, judged_text
 from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.how_often import HowOftenScreen, OptionInput
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
@@ -246,6 +251,140 @@ async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, 
         golden.same(said(app)[-1])
         await pilot.press("n")
         await until(pilot, lambda: phase(app) == "before")
+
+
+# ------------------------------------------------------------------ commands that make the change
+
+
+async def typed(app: ConsoleApp, pilot: Pilot[None], presets: str = "write-iops", **texts: str) -> None:
+    """Choose a check in the dialog of how often, with these texts in its fields, and start it."""
+    await pilot.press("H")
+    await until(pilot, lambda: isinstance(app.screen, HowOftenScreen))
+    await pilot.press("up")  # the last of the kinds
+    app.screen.query_one("#presets", Input).value = presets
+    for field in app.screen.query(OptionInput):
+        if field.option in KINDS["check"].fields:
+            field.value = texts.get(field.option.field, "")
+    await until(pilot, lambda: " runs, " in words(app, "#cost"))
+    await pilot.press("enter")
+    await until(pilot, lambda: not isinstance(app.screen, HowOftenScreen))
+
+
+def commands_in(root: Path) -> list[tuple[str, int | None]]:
+    """The commands that were run, with their exit status."""
+    directory = root / "sessions" / "tuning"
+    return [(ran.kind, ran.status) for ran in readable_lines(directory / CHANGES_FILE, Ran) if ran.status is not None]
+
+
+async def test_commands_make_the_change_and_take_it_back_in_turns(tmp_path: Path, golden: Golden) -> None:
+    """And several presets are measured on each side."""
+    made = tmp_path / "made"
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
+        await typed(app, pilot, "write-iops, read-iops", change=f"touch {made}", undo=f"rm {made}", fixed="2")
+        await pilot.press("C")
+        await until(pilot, lambda: isinstance(app.screen, CheckScreen) and bool(phase(app)))
+        await decided(app, pilot)
+        await until(pilot, lambda: not app.busy)
+        golden.same(words(app, "#next"))
+        golden.same(text for text in said(app) if text.startswith("required"))
+    goal, runs = goal_in(tmp_path), saved(tmp_path)
+    sides = ["before" if run.batch in goal.before else "after" for run in runs]
+    assert sides == [side for side in ("before", "after", "after", "before") for _ in range(2)]
+    assert [run.preset for run in runs[:2]] == ["write-iops", "read-iops"]
+    assert commands_in(tmp_path) == [("change", 0), ("undo", 0)]
+    assert not made.exists()
+    directory = tmp_path / "sessions" / "tuning"
+    assert "touch" not in (directory / STUDIES_FILE).read_text()
+    assert {each.preset for each in store.read_verdicts(directory)} == {"write-iops", "read-iops"}
+
+
+async def test_a_stop_takes_the_change_back_and_it_is_continued_with_its_commands(tmp_path: Path) -> None:
+    made, hosts = tmp_path / "made", held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=(80, 24)) as (app, pilot):
+        await typed(app, pilot, change=f"touch {made}", undo=f"rm {made}", fixed="2")
+        await until(pilot, lambda: "#1 write-iops running" in shown(app, "#progress"))
+        assert not made.exists()
+        let_go(app, hosts)
+        await until(pilot, made.exists)
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy)
+        assert not made.exists()
+        (entry,) = console_screen(app).dispatcher.queue.entries
+        assert entry.commands
+        console_screen(app).dispatcher.release()
+        await until(pilot, lambda: not app.busy)
+    assert not made.exists()
+    assert [kind for kind, _ in commands_in(tmp_path)] == ["change", "undo"] * 2
+    goal = goal_in(tmp_path)
+    good = [run.batch for run in saved(tmp_path) if run.outcome == "ok"]
+    assert (good.count(goal.before[0]), good.count(goal.after[0])) == (2, 2)
+
+
+async def test_quitting_waits_until_the_change_is_taken_back(tmp_path: Path) -> None:
+    made, hosts = tmp_path / "made", held("local")
+    hosts["local"].scripts["write-iops"].waits_after = None
+    async with console(tmp_path, connect=connector_to(hosts), speed=200, size=(80, 24)) as (app, pilot):
+        await typed(app, pilot, change=f"touch {made}", undo=f"sleep 2; rm {made}", fixed="2")
+        await until(pilot, made.exists)
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: "undo, 10:00 min at most" in screen_text(app))
+        assert made.exists()
+        await until(pilot, lambda: not app.is_running, settles=False)
+    assert not made.exists()
+    assert app.left is None
+
+
+async def left(root: Path, change: str) -> None:
+    """A check whose change a command makes, stopped by an earlier console in its first run."""
+    async with console(root, connect=connector_to(held("local")), speed=1, size=(80, 24)) as (app, pilot):
+        await typed(app, pilot, change=change, fixed="2")
+        await until(pilot, lambda: "#1 write-iops running" in shown(app, "#progress"))
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy)
+
+
+async def resumed(app: ConsoleApp, pilot: Pilot[None], *answer: str) -> None:
+    """From the queue, with this answer to what its command is."""
+    await pilot.press("u")
+    await until(pilot, lambda: "s1" in screen_text(app))
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, EnterText))
+    await pilot.press(*answer)
+    await until(pilot, lambda: not isinstance(app.screen, EnterText))
+
+
+async def test_a_change_whose_end_is_not_known_is_not_made_again_unasked(tmp_path: Path, golden: Golden) -> None:
+    made = tmp_path / "made"
+    change = f"touch {made}"
+    await left(tmp_path, change)
+    begun = Ran(at=datetime.now(UTC), kind="change", command=change, study="s1")
+    (tmp_path / "sessions" / "tuning" / CHANGES_FILE).write_text(f"{begun.model_dump_json()}\n")
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        for answers in (("escape", "escape"), ("n", "y")):
+            await resumed(app, pilot, *change, "enter")
+            for answer in answers:
+                await until(pilot, lambda: isinstance(app.screen, Confirm))
+                await pilot.press(answer)
+            await until(pilot, lambda: not app.busy)
+            assert made.exists() == (answers == ("n", "y"))
+            console_screen(app).dispatcher.reorder(Queue())
+        golden.same(text for text in said(app) if "not known" in text)
+    assert len([run for run in saved(tmp_path) if run.outcome == "ok"]) == 4
+
+
+async def test_a_check_that_needs_its_commands_again_asks_for_them(tmp_path: Path, golden: Golden) -> None:
+    made = tmp_path / "made"
+    await left(tmp_path, f"touch {made}")
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        for answer in (["escape"], [*f"touch {made}", "enter"]):
+            await resumed(app, pilot, *answer)
+        golden.same(text for text in said(app) if "s1" in text)
+        await until(pilot, lambda: not app.busy and made.exists())
+    goal = goal_in(tmp_path)
+    good = [run.batch for run in saved(tmp_path) if run.outcome == "ok"]
+    assert good == [*goal.before * 2, *goal.after * 2]
 
 
 def mixed(number: int, read: float, write: float) -> Run:

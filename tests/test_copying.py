@@ -25,7 +25,7 @@ from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.drawings import comparison_markdown, runs_markdown
 from tests.golden import Golden
-from tests.replayed import console, until
+from tests.replayed import console, console_screen, until
 
 
 @pytest.fixture(scope="module")
@@ -106,16 +106,14 @@ async def test_a_replay_copies_its_run(session: Path) -> None:
 
 async def test_the_console_copies_a_run_of_the_session_that_it_continues(session: Path, tmp_path: Path) -> None:
     shutil.copytree(session, tmp_path / "sessions" / "demo")
+    async with console(tmp_path, speed=1.0, session="new", size=(120, 36)) as (app, pilot):
+        await pilot.press("y")
+        await until(pilot, lambda: ConsoleScreen.NOTHING in messages(app))
     async with console(tmp_path, speed=1.0, session="demo", size=(120, 36)) as (app, pilot):
+        await until(pilot, lambda: bool(console_screen(app).query(RunsTable)))
         await at_run(app, pilot, 13)
         await pilot.press("y")
         await until(pilot, lambda: "| 13 | rados-write" in app.clipboard)
-
-
-async def test_a_console_without_runs_copies_nothing(tmp_path: Path) -> None:
-    async with console(tmp_path, speed=1.0, size=(120, 36)) as (app, pilot):
-        await pilot.press("y")
-        await until(pilot, lambda: ConsoleScreen.NOTHING in messages(app))
 
 
 async def test_the_comparison_is_copied_as_it_is_drawn(session: Path, golden: Golden) -> None:

@@ -34,6 +34,7 @@ from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.how_often import HowOftenScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import CopyingScreen
@@ -153,6 +154,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield NodePicker(Config(), [KnownNode("pve1", "")], [], {}, Mock())
     yield NodeDetails("pve1", AsyncMock(return_value=""))
     yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
+    yield HowOftenScreen("write-iops", "file:/x from local", {}, Mock(side_effect=ValueError("nothing")))
     yield QueueScreen(Queue, lambda queue: None)
     yield CheckScreen(desks.check("write-iops"), desks.desk_at(None))
     yield Confirm("Really?", "yes", "no")

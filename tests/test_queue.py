@@ -167,6 +167,13 @@ def test_an_entry_says_what_differs_from_its_preset() -> None:
     assert begun.text == "3 times, 2 of 3 runs left"
 
 
+def test_of_a_study_that_decides_itself_it_says_how_many_runs_there_may_be() -> None:
+    stable = measured(Entry(study("write-iops", kind="stable")), 1, 2)
+    assert Queue((stable,)).summary.startswith("3 to 18 runs waiting, ")
+    assert stable.text == "until stable, 2 runs made"
+    assert stable.least_seconds < stable.most_seconds
+
+
 # ------------------------------------------------------------------ keys during a run
 
 
@@ -867,3 +874,59 @@ async def test_two_presets_take_turns_and_each_is_a_batch(tmp_path: Path) -> Non
         ("read-iops", 2),
     ]
     assert runs[0].batch == runs[3].batch != runs[1].batch == runs[2].batch
+
+
+# ------------------------------------------------------------------ what is unfinished
+
+
+async def stopped_in_repeats(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """In the second of three runs, and none of them waits any more."""
+    console_screen(app).choice.edits = Edits({}, "20", repeats=3)
+    await pilot.press("2", "enter")
+    await running(app, pilot)
+    await pilot.press("x")
+    await until(pilot, lambda: "#2 write-iops running" in shown(app, "#progress"))
+    await pilot.press("s")
+    await until(pilot, lambda: not app.busy)
+    await opened(app, pilot)
+    assert listed(app) == ["write-iops"]
+    await pilot.press("x")
+
+
+async def test_what_is_unfinished_is_listed_and_resumed(tmp_path: Path, golden: Golden) -> None:
+    """Also where another console has left it: what was stopped is missing then."""
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await stopped_in_repeats(app, pilot)
+        await until(pilot, lambda: "s1" in screen_text(app))
+        assert waiting(app) == []
+        await closed(app, pilot)
+    async with console(tmp_path, run=WRITE_IOPS, speed=200, size=SMALL) as (app, pilot):
+        assert not app.busy, "it is never begun unasked"
+        await opened(app, pilot)
+        await until(pilot, lambda: "s1" in screen_text(app))
+        golden.same(str(cell) for cell in app.screen.query_one(DataTable).get_row_at(0))
+        golden.same(note(app))
+        await closed(app, pilot, "enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 5)
+        await finished(app, pilot)
+        await opened(app, pilot)
+        await until(pilot, lambda: listed(app) == [])
+    runs = saved(tmp_path)
+    assert [(run.step, run.outcome) for run in runs] == [
+        *[(number, "stopped") for number in (1, 2)],
+        *[(number, "ok") for number in (1, 2, 3)],
+    ]
+    assert len({run.batch for run in runs}) == 1
+
+
+async def test_a_study_that_can_not_be_resumed_says_why(tmp_path: Path, golden: Golden) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await stopped_in_repeats(app, pilot)
+        await until(pilot, lambda: "s1" in screen_text(app))
+        app._catalogue.pop("write-iops")
+        await closed(app, pilot, "enter")
+        await until(pilot, lambda: any(text.startswith("s1: ") for text in said(app)))
+        golden.same(text for text in said(app) if text.startswith("s1: "))
+        assert waiting(app) == []

@@ -6,7 +6,7 @@ its words in ``cephtui.reports.studies``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cephtui.frozen import dataclass
@@ -35,6 +35,21 @@ class StudyOption:
     """The value of a text; raises ValueError."""
     example: str = ""
     """In the dialog, before anything is typed."""
+    is_command: bool = False
+    """Whether it is a command that makes a change or takes it back: sessions don't have it."""
+
+    def value(self, text: str) -> object:
+        """Of what is typed in the dialog; raises WrongText."""
+        try:
+            if self.choices and text not in self.choices:
+                raise ValueError(f"expected {' or '.join(self.choices)}, got {text!r}")
+            if self.is_flag and text != "yes":
+                raise ValueError(f"expected yes or nothing, got {text!r}")
+            return True if self.is_flag else self.parse(text)
+        except NotANumber as error:
+            raise WrongText(self, f"expected a number, got {error.text!r}") from None
+        except ValueError as error:
+            raise WrongText(self, str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +67,42 @@ class StudyKind:
     excludes: tuple[str, ...] = ()
     in_suites: str = ""
     """Why a suite can't be measured so."""
+    only_in_dialog: tuple[StudyOption, ...] = ()
+    """What is asked for beside them in the console's dialog; on the command line these are no options of a kind."""
+
+    @property
+    def fields(self) -> tuple[StudyOption, ...]:
+        """Of the console's dialog."""
+        return tuple(option for option in (*self.options, *self.only_in_dialog) if option.field)
+
+    def values(self, texts: Mapping[str, str]) -> dict[str, object]:
+        """By field, what is typed in the dialog, also by field; what is left empty is left out. Raises WrongText."""
+        typed = {option: text for option in self.fields if (text := texts.get(option.field, "").strip())}
+        for option in self.options[:1]:
+            if option.field and not option.usual and option not in typed:
+                raise WrongText(option, f"is needed, such as {option.example}")
+        return {option.field: option.value(text) for option, text in typed.items()}
 
     @property
     def option(self) -> str:
         """The one that chooses it; empty for runs that are known beforehand."""
         return self.options[0].name if self.options else ""
+
+
+class NotANumber(ValueError):
+    """What is typed where a number is needed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"takes a number, got {text!r}; put presets before it")
+        self.text = text
+
+
+class WrongText(ValueError):
+    """What is typed for an ``option`` in the dialog is not allowed."""
+
+    def __init__(self, option: StudyOption, problem: str) -> None:
+        super().__init__(f"{option.title}: {problem}")
+        self.option = option
 
 
 def _number(low: float, high: float, of: Callable[[str], float] = float) -> Callable[[str], float]:
@@ -66,7 +112,7 @@ def _number(low: float, high: float, of: Callable[[str], float] = float) -> Call
         try:
             value = of(text)
         except ValueError:
-            raise ValueError(f"takes a number, got {text!r}; put presets before it") from None
+            raise NotANumber(text) from None
         if not low <= value <= high:
             raise ValueError(f"{value:g} is not in the range {low:g} to {high:g}.")
         return value
@@ -81,10 +127,76 @@ def _bound(text: str) -> str:
     return text
 
 
+def _expected(text: str) -> tuple[str, ...]:
+    from cephtui.analysis.expectation import parse_expectation
+
+    figures = tuple(figure.strip() for figure in text.split(","))
+    for figure in figures:
+        parse_expectation(figure)
+    return figures
+
+
+def _iops(text: str) -> float:
+    from cephtui.analysis.expectation import parse_expectation
+
+    try:
+        return parse_expectation(f"iops>={text}").value
+    except ValueError:
+        raise ValueError(f"expected a number of IOPS, such as 8000 or 8k, got {text!r}") from None
+
+
+def _command(text: str) -> str:
+    from cephtui.printable import printable
+
+    if printable(text) != text:
+        raise ValueError("expected one line of what a terminal shows: name a script instead")
+    return text
+
+
+PROMISED = "promised"
+"""The field with which a volume is measured instead of presets."""
 KINDS = {
     row.kind: row
     for row in (
-        StudyKind("runs", "once, or several times"),
+        StudyKind(
+            "runs",
+            "once, or several times",
+            only_in_dialog=(
+                StudyOption(
+                    "--repeat",
+                    "Runs of each value of its options; three or more are needed for an interval.",
+                    "how many times",
+                    field="repeats",
+                    parse=_number(1, 1000, int),
+                    example="1",
+                ),
+                StudyOption(
+                    "--order",
+                    "Several presets or values take turns: A B A B, or A B B A against drift.",
+                    "order of turns",
+                    field="order",
+                    choices=("abab", "abba"),
+                    example="abba",
+                ),
+                StudyOption(
+                    "--expect",
+                    "What it has to reach, judged at the end: one figure, or several with commas between them.",
+                    "expected figures",
+                    field="expect",
+                    parse=_expected,
+                    example="iops>=5000, p99<=5ms",
+                ),
+                StudyOption(
+                    "--volume",
+                    "Of the target as a volume: its reads, writes and both have to reach it. They are measured instead "
+                    "of the presets.",
+                    "promised IOPS",
+                    field=PROMISED,
+                    parse=_iops,
+                    example="none",
+                ),
+            ),
+        ),
         StudyKind(
             "stable",
             "until stable",
@@ -155,7 +267,55 @@ KINDS = {
             excludes=("--repeat", "--order", "--expect"),
             in_suites="a suite says which depths each of its steps has",
         ),
-        StudyKind("check", "before and after a change"),
+        StudyKind(
+            "check",
+            "before and after a change",
+            only_in_dialog=(
+                StudyOption(
+                    "--change",
+                    "A command that makes the change, on this machine, in 10 minutes at most. Empty: you are asked to.",
+                    "change by command",
+                    field="change",
+                    parse=_command,
+                    example="you make it",
+                    is_command=True,
+                ),
+                StudyOption(
+                    "--undo",
+                    "A command that takes it back: the order is A B B A then, and nothing stays changed.",
+                    "undo by command",
+                    field="undo",
+                    parse=_command,
+                    example="it stays",
+                    is_command=True,
+                ),
+                StudyOption(
+                    "--require",
+                    "What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
+                    "required %",
+                    field="require_percent",
+                    parse=_number(-99, 10_000),
+                    example="-10",
+                ),
+                StudyOption(
+                    "--most",
+                    "Runs a side after which it is given up. It is looked at after 4, 6, 8, 12 and 20.",
+                    "at most N a side",
+                    field="most",
+                    choices=("8", "12", "20"),
+                    parse=int,
+                    example="12",
+                ),
+                StudyOption(
+                    "--runs",
+                    "Runs a side, with a single look at the end.",
+                    "or N a side, one look",
+                    field="fixed",
+                    parse=_number(2, 100, int),
+                    example="none",
+                ),
+            ),
+        ),
     )
 }
 """By kind, in the order of the options and of the dialog."""

@@ -109,12 +109,25 @@ class Study(ABC, Generic[G]):
     def extent(self, plans: Sequence[Plan]) -> Extent:
         """How much that is; ``plans`` are those of ``drafts``."""
 
+    def extent_left(self, plans: Sequence[Plan], runs: Sequence[Run]) -> Extent:
+        """How much is left after these runs; ``plans`` are those of ``drafts_left``."""
+        whole = self.extent(plans)
+        good = sum(run.outcome == "ok" for run in runs)
+        least, most = max(1, whole.least_runs - good), max(1, whole.most_runs - good)
+        least_seconds = whole.least_seconds * least / whole.least_runs
+        return Extent(least, most, least_seconds, whole.most_seconds * most / whole.most_runs)
+
     def pending(self, runs: Sequence[Run]) -> list[Request]:
         """The requests of which something may be measured after these runs."""
         return list(self.requests)
 
     needs_its_end: ClassVar[bool] = False
     """Whether its runs say nothing where the user has stopped it."""
+
+    @property
+    def needs_commands(self) -> tuple[str, ...]:
+        """The fields of the commands that have to be given again where it is resumed: sessions don't have them."""
+        return ()
 
     @property
     def is_one_run(self) -> bool:

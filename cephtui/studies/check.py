@@ -56,6 +56,8 @@ class Check(Study[CheckGoal]):
 
     @classmethod
     def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
+        if "undo" in values and "change" not in values:
+            raise ValueError("a command that takes the change back needs one that makes it")
         fixed, required = values.get("fixed"), values.get("require_percent", Criteria().require_percent)
         usual = {
             "before": tuple(cell.batch for cell in saved.cells),
@@ -67,12 +69,18 @@ class Check(Study[CheckGoal]):
             "confidence": Criteria().confidence,
         }
         commands = {"takes_turns": "undo" in values, "is_commanded": "change" in values}
-        goal = CheckGoal.model_validate({**usual, **commands, **values})
+        single_look = {"most": None} if fixed else {}
+        goal = CheckGoal.model_validate({**usual, **commands, **values, **single_look})
         return super().ordered(saved, goal.model_dump(mode="json"))
 
     @property
     def batches(self) -> frozenset[str]:
         return frozenset(self.goal.after if self.elsewhere else (*self.goal.before, *self.goal.after))
+
+    @property
+    def needs_commands(self) -> tuple[str, ...]:
+        change = ("change",) if self.goal.is_commanded else ()
+        return (*change, "undo") if self.goal.takes_turns else change
 
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         every = [*self.elsewhere, *runs]
@@ -138,6 +146,8 @@ class Check(Study[CheckGoal]):
         return counts[1] if is_look(self.goal, *counts) else 0
 
     def drafts(self) -> list[Request]:
+        if len(self.requests) > 1:
+            raise ValueError("a check is of one target, from one set of nodes")
         for request in self.requests:
             for preset in request.presets:
                 check_one_value(preset, request.overrides)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cephtui.models import NodeResult, Outcome, Plan, Run
+from cephtui.models.study import CheckGoal
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.printable import one_line
@@ -108,8 +109,20 @@ class Conducting:
         self.why_held = "stopped"
         self.place: Place | None = None
         """Of what is measured now."""
-        self.undo_text = ""
-        """That the change is being taken back; empty where it is not."""
+        self.command_text = ""
+        """The command of the user that runs now, and its limit of time; empty where none does."""
+
+    @property
+    def why_refused(self) -> str:
+        """Why it is not begun: a change in the session would be lost sight of; empty where it is."""
+        from cephtui.sessions.changes import left_text, not_undone
+
+        directory, entry = self._runner.directory, self.entry
+        if directory is None or not isinstance(entry.study.goal, CheckGoal):
+            return ""
+        left = not_undone(directory)
+        is_own = entry.runs and entry.commands and left == entry.commands.undo
+        return "" if left is None or is_own else left_text(directory.name, left)
 
     async def conduct(self) -> Ended:
         """Measure until the study has come to its end, is stopped, or given up; raises StoreError."""
@@ -130,7 +143,7 @@ class Conducting:
         return self.is_stopped
 
     async def measure(self, study: Study[Any], step: Measure, runs: Sequence[Run]) -> Sequence[Run] | None:
-        self.is_skipped, self.place = False, place_of(step.request)
+        self.is_skipped, self.place, self.command_text = False, place_of(step.request), ""
         self._display.announce("checking the nodes and the target ...")
 
         def plan_of(request: Request) -> Plan:
@@ -179,9 +192,8 @@ class Conducting:
         from cephtui.running.command import time_limit
 
         text = f"{kind}, {time_limit()}: {command}"
+        self.command_text = text
         self._display.announce(text)
-        if kind == "undo":
-            self.undo_text = text
         return lambda: kind == "change" and self.is_stopped
 
     @contextlib.contextmanager
@@ -189,7 +201,7 @@ class Conducting:
         try:
             yield
         finally:
-            self.undo_text = ""
+            self.command_text = ""
 
     async def make_change(self, is_unseen: Callable[[], Awaitable[bool]]) -> bool:
         """The user says on a screen of its own that it is made, which is marked; then the entry goes on."""

@@ -23,6 +23,7 @@ from cephtui.sessions.store import StoreError, cannot_write
 from cephtui.sessions.studies import kept
 from cephtui.studies.base import Measure, Study
 from cephtui.targets.base import TargetFault
+from cephtui.tools.base import OptionError
 
 _POLL_SECONDS = 0.25
 
@@ -288,7 +289,10 @@ class Conductor:
 
     async def _is_unseen(self, step: Measure) -> bool:
         """Whether all that is known is as it was before the change; not where that can't be found out."""
-        plan = self._study.plan(step, self._runner.prefilled())
+        try:
+            plan = self._study.plan(step, self._runner.prefilled())
+        except OptionError:  # said as it is measured
+            return False
         asked = asyncio.wrap_future(self._runner.nodes.conditions(plan, step.request.target))
         while not (await asyncio.wait([asked], timeout=_POLL_SECONDS))[0]:
             if self._front.is_ending:

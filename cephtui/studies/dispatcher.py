@@ -155,18 +155,25 @@ class Dispatcher:
             self._changed()
 
     async def _conduct(self, current: Conducting) -> None:
+        if refused := current.why_refused:
+            self._queue = self._queue.put_back(current.entry, refused)
+            self._display.report_error(refused, "not run")
+            return
         try:
             ended = await current.conduct()
         except StoreError as error:
             self._queue = self._queue.hold(str(error))
             self._display.report_error(str(error), "not run")
             return
+        if current.left_changed:
+            self._display.report_error(current.left_changed)
         entry = replace(current.entry, runs=(*current.entry.runs, *ended.runs))
+        note = "stopped" if current.is_stopped else current.why_held
         is_left = ended.is_judged and entry.study.next(entry.runs, ended.without) is not None
         if is_left:
             with contextlib.suppress(OptionError):  # reported when its turn comes
                 entry = entry.planned(self._front.plans)
-            self._queue = self._queue.put_back(entry, current.why_held)
+            self._queue = self._queue.put_back(entry, note)
         elif ended.is_judged:
             await self._conclude(entry)
         if self._queue.is_held and (is_left or current.is_stopped) and not (self._closed or current.wants_change):

@@ -27,13 +27,14 @@ def new_study(
     suite: Suite | None = None,
     order: Order | None = None,
     drop_caches: bool = False,
+    all_are_optional: bool = False,
 ) -> tuple[Study[Any], list[str]]:
     """Steps as a study of this kind, and what is left out of them, with the reason.
 
-    ``values`` are those of the options of the kind. Raises OptionError where a step has no target, and ValueError for
-    values that do not go together.
+    ``values`` are those of the options of the kind; ``all_are_optional`` leaves out every step that has no target.
+    Raises OptionError where a step has no target, and ValueError for values that do not go together.
     """
-    placed, left_out = place(steps, groups)
+    placed, left_out = place(steps, groups, all_are_optional=all_are_optional)
     saved = SavedStudy(
         at=datetime.now(UTC),
         suite=suite.name if suite else "",

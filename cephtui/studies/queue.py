@@ -48,7 +48,7 @@ class Entry:
     def planned(self, plan: Callable[[Sequence[Request]], Sequence[Plan]]) -> Entry:
         """The same with the runs that are left counted and estimated anew; raises the errors of ``plan``."""
         plans = plan(self.study.drafts_left(self.runs))
-        extent = self.study.extent(plans)
+        extent = self.study.extent_left(plans, self.runs)
         return replace(
             self,
             least_runs=extent.least_runs,

@@ -121,6 +121,9 @@ class Runs(Study[NoGoal]):
         batches = {each.batches for each in self.left(runs)}
         return [request for request in self.requests if request.batches in batches]
 
+    def extent_left(self, plans: Sequence[Plan], runs: Sequence[Run]) -> Extent:
+        return self.extent(plans)
+
     def extent(self, plans: Sequence[Plan]) -> Extent:
         runs, seconds = sum(len(plan.steps) for plan in plans), sum(plan.duration_seconds for plan in plans)
         return Extent(runs, runs, seconds, seconds)

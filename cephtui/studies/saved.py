@@ -33,6 +33,11 @@ class StudyState:
     """All of it."""
 
     @property
+    def batches(self) -> frozenset[str]:
+        """Of its runs."""
+        return self.study.batches if self.study else frozenset(cell.batch for cell in self.saved.cells)
+
+    @property
     def good(self) -> list[Run]:
         """Those that need not be made again."""
         return [run for run in self.runs if run.outcome == "ok"]
@@ -41,6 +46,12 @@ class StudyState:
     def is_finished(self) -> bool:
         """Whether nothing of it is missing."""
         return self.study is not None and self.study.next(self.good) is None
+
+
+def unfinished_in(directory: Path, catalogue: Catalogue) -> list[StudyState]:
+    """The studies of a session of which something is missing that can be resumed; raises StoreError."""
+    states = study_states(directory, catalogue)
+    return [state for state in states if not state.is_finished and not (state.study and state.study.is_one_run)]
 
 
 def study_states(directory: Path, catalogue: Catalogue) -> list[StudyState]:

@@ -10,7 +10,7 @@ from cephtui.analysis.conclusion import why_invalid
 from cephtui.models import Model, Plan, Run
 from cephtui.models.rows import ConcludedRow
 from cephtui.models.study import CHECK
-from cephtui.reports.blocks import Text, View, document
+from cephtui.reports.blocks import Text, View, document, plain_text
 from cephtui.reports.sheets import sheet_of
 from cephtui.studies import KINDS
 from cephtui.studies.base import Conclusion, Extent, Measure, Study
@@ -50,8 +50,9 @@ class StudyView(Generic[S, C]):
         return []
 
     def sentences(self, study: S, conclusion: C) -> list[str]:
-        """The same in a line or two, where it is more than the last run has brought."""
-        return []
+        """The same in words, a line each, without its tables."""
+        blocks = [block for view in self.concluded(study, conclusion) for block in view.document().lead]
+        return [plain_text(block.text) for block in blocks if isinstance(block, Text)]
 
 
 def concluded_view(rows: Sequence[ConcludedRow], name: Callable[[ConcludedRow], str]) -> View:

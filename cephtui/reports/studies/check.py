@@ -14,7 +14,7 @@ from cephtui.printable import either
 from cephtui.reports.blocks import View
 from cephtui.reports.studies.base import StudyView
 from cephtui.reports.views.judgement import judgement_view
-from cephtui.reports.words.verdict import headline, seen_text, verdict_text
+from cephtui.reports.words.verdict import answer_text, headline, seen_text, verdict_text
 from cephtui.studies.base import Measure
 from cephtui.studies.check import Check, Checked
 
@@ -73,6 +73,10 @@ class CheckView(StudyView[Check, Checked]):
 
     def concluded(self, study: Check, conclusion: Checked) -> list[View]:
         return [judgement_view(conclusion.judgement)] if conclusion.judgement else []
+
+    def sentences(self, study: Check, conclusion: Checked) -> list[str]:
+        judgement = conclusion.judgement
+        return [answer_text(judgement, code=False)] if judgement else []
 
 
 VIEW = CheckView()

@@ -54,6 +54,16 @@ def missing_text(row: StudyRow) -> str:
     return f"{row.missing} of {row.runs + row.missing}"
 
 
+def standing_text(row: StudyRow) -> str:
+    """``4 of 6 runs, until stable``: how far a study is, and how it is measured; or why it can't be resumed here."""
+    if row.problem:
+        return f"can't be resumed here: {row.problem}"
+    made = f"{row.runs} run{'s' if row.runs != 1 else ''}, more to be measured"
+    if row.missing is not None:
+        made = f"{row.runs} of {row.runs + row.missing} runs"
+    return ", ".join(filter(None, (made, kind_text(row))))
+
+
 def resume_text(row: StudyRow) -> str:
     """The command that resumes a study."""
     verb = "check --continue" if row.kind == CHECK else "run --resume"

@@ -13,6 +13,7 @@ from cephtui.reports.studies.base import StudyView
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.expectation import expected_lines
 from cephtui.reports.words.text import joined
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.studies import ordered_in
@@ -50,6 +51,11 @@ class RunsView(StudyView[Runs, RunsMeasured]):
         if conclusion.expected:
             views.append(expected_view(conclusion.expected, conclusion.runs, ordered_in([study.saved])))
         return views
+
+    def sentences(self, study: Runs, conclusion: RunsMeasured) -> list[str]:
+        if not conclusion.expected:
+            return super().sentences(study, conclusion)
+        return [text for text, _ in expected_lines(conclusion.expected)]
 
 
 def _time(steps: Sequence[Step]) -> str:

@@ -91,11 +91,25 @@ class ConsoleApp(CephtuiApp):
         self._notifies = not self._notifies
 
     def action_queue(self) -> None:
-        """Reorder what waits."""
+        """Reorder what waits, resume what is unfinished."""
+        from cephtui.studies.saved import StudyState, unfinished_in
         from cephtui.tui.console.queue import QueueScreen
 
-        queue_screen = QueueScreen(lambda: self._dispatcher.queue, self._dispatcher.reorder)
-        self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
+        dispatcher, runner = self._dispatcher, self._runner
+
+        def unfinished() -> list[StudyState]:
+            states = unfinished_in(runner.directory, self._catalogue) if runner.directory else []
+            here = [dispatcher.batches, *(entry.study.batches for entry in dispatcher.queue.entries)]
+            return [state for state in states if not any(state.batches & batches for batches in here)]
+
+        def closed(chosen: bool | StudyState | None) -> None:
+            if isinstance(chosen, StudyState):
+                self._console_screen.resume(chosen)
+            elif chosen:
+                dispatcher.release()
+
+        screen = QueueScreen(lambda: dispatcher.queue, dispatcher.reorder, lambda: runner.directory, unfinished)
+        self.push_screen(screen, closed)
 
     def action_matrix(self) -> None:
         """The session as one table, which fills while it is measured."""
@@ -171,8 +185,8 @@ class ConsoleApp(CephtuiApp):
 
     def _awaited(self) -> str:
         current = self._dispatcher.current
-        undoing = current.undo_text if current else ""
-        return undoing or self._runner.cleanup.progress or "stopping the run and cleaning up ..."
+        command = current.command_text if current else ""
+        return command or self._runner.cleanup.progress or "stopping the run and cleaning up ..."
 
     async def _end(self, tidied: threading.Event) -> None:
         while self._left_changed or not tidied.is_set():  # noqa: ASYNC110 - the runner's thread sets it

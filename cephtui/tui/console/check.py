@@ -267,9 +267,11 @@ class CheckScreen(InLarge):
 
     def _next(self, stands: Standing) -> str:
         """What comes next and how long it takes; what change could be seen."""
-        goal, one = self._study.goal, self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
-        live = self._desk.live()
-        if live and self._is_measured:
+        one = self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
+        live, current = self._desk.live(), self._desk.dispatcher.current if self._is_measured else None
+        if current and current.command_text:
+            return current.command_text
+        if live and current:
             left = live.seconds_left()
             rest = max(0, stands.wanted - stands.counted[0 if stands.side == "before" else 1] - 1)
             now = "" if left is None else f", {units.duration(left + rest * one)} left of this step"
@@ -277,12 +279,12 @@ class CheckScreen(InLarge):
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
         if self._is_ready:
-            return "" if self._is_measured else "waits in the queue behind what runs"
+            return "" if current else "waits in the queue behind what runs"
         if self._is_to_be_changed(stands):
-            return f"{_seen(goal, stands)}\nmake the change, then press enter"
+            return f"{_seen(self._study, stands)}\nmake the change, then press enter"
         if stands.before:
             return stands.failed or "paused: enter continues, also another time"
-        return f"{extent_text(self._study.extent([self._plan]))}. {_seen(goal, stands)}\nenter begins"
+        return f"{extent_text(self._study.extent([self._plan]))}. {_seen(self._study, stands)}\nenter begins"
 
 
 def judged_text(judged: Judgement) -> str:
@@ -295,28 +297,31 @@ def judged_text(judged: Judgement) -> str:
 
 def _how(goal: CheckGoal) -> str:
     """The steps, as long as there is no verdict to show."""
-    *some, last = looks_of(goal).at
-    return (
-        f"1  {goal.before_runs} runs before\n"
-        "2  you make the change, and say what it is\n"
-        f"3  up to {last} runs after, looked at after {', '.join(map(str, some))} and {last}\n"
-        f"4  the verdict as soon as it is clear; required: {required_percent(goal.require_percent)}"
-    )
+    *some, last = map(str, looks_of(goal).at)
+    looks = f"looked at after {', '.join(some)} and {last}" if some else "with a single look"
+    verdict = f"the verdict as soon as it is clear; required: {required_percent(goal.require_percent)}"
+    if goal.takes_turns:
+        steps = [f"up to {last} runs before and {last} after, in the order A B B A, {looks}",
+                 "commands make the change and take it back", verdict]  # fmt: skip
+    else:
+        who = "a command makes the change" if goal.is_commanded else "you make the change, and say what it is"
+        steps = [f"{goal.before_runs} runs before", who, f"up to {last} runs after, {looks}", verdict]
+    return "\n".join(f"{number}  {step}" for number, step in enumerate(steps, 1))
 
 
-def _seen(goal: CheckGoal, stands: Standing) -> str:
+def _seen(study: Check, stands: Standing) -> str:
     """The least change to the worse that would be seen, with the spread of the runs before where that is known."""
-    runs = looks_of(goal).at
+    goal, runs = study.goal, looks_of(study.goal).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
-    first, last = (
-        seen_text([seen_at_look(goal, variation, goal.before_runs, number)], {stands.metric.better})
-        for number in (runs[0], runs[-1])
-    )
-    known = (
-        f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
-    )
-    return f"{known} {first} would be seen after {runs[0]} runs, {last} after {runs[-1]} (80 %)"
+
+    def seen(number: int) -> str:
+        before = number if goal.takes_turns else goal.before_runs or len(study.elsewhere)
+        return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
+
+    known = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
+    first = f"With {known} {seen(runs[0])} would be seen after {runs[0]} runs"
+    return f"{first}, {seen(runs[-1])} after {runs[-1]} (80 %)" if len(runs) > 1 else f"{first} (80 %)"
 
 
 def _over(stands: Standing) -> str:

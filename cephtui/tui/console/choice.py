@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cephtui.models import Node, Plan
 from cephtui.models.study import RUNS
 from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
-from cephtui.presets import Catalogue, Preset, usable_presets
+from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
@@ -149,6 +149,36 @@ class Choice:
         ]
         order = edits.order_of(presets[0]) if len(presets) == 1 else edits.order
         return study_of_presets(steps, self.site, order=order, kind=kind, values=values)
+
+    def ordered(
+        self, catalogue: Catalogue, names: str, kind: str, values: Mapping[str, Any]
+    ) -> tuple[Entry, list[Plan]]:
+        """Presets by their names, with commas between them, as a study of a kind; and its plans.
+
+        Raises ValueError, OptionError and PresetError among them.
+        """
+        from cephtui.studies import KINDS, PROMISED
+        from cephtui.tui.console.how_often import commands_of
+        from cephtui.volumes import PRESET
+
+        presets = choose(catalogue, [name.strip() for name in names.split(",") if name.strip()])
+        if not presets:
+            raise PresetError("name a preset, or several with commas between them")
+        if PROMISED in values:
+            (preset,) = choose(catalogue, [PRESET])
+            study = self._volume(preset, values)
+        else:
+            study = self.study(presets, kind, values)
+        plans = self.plans(study.drafts())
+        return Entry(study, commands_of(KINDS[kind], values)).planned(self.plans), plans
+
+    def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
+        """The target as a volume of which something is promised."""
+        from cephtui.studies import PROMISED
+        from cephtui.tui.console.ordered import study_of_volume
+
+        options = preset.tool.canonical(self.edits.overrides(preset))
+        return study_of_volume(preset, options, self.site, values[PROMISED], values.get("repeats", self.edits.repeats))
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
         """One for each preset; raises OptionError."""

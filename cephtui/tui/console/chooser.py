@@ -34,8 +34,11 @@ from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
+    from cephtui.studies.saved import StudyState
     from cephtui.suites import Suite
 
 
@@ -80,8 +83,8 @@ class Chooser:
         dispatcher.push([entry])
         self._screen.notify(queued_text(entry, left_out, dispatcher.queue.summary), timeout=15, markup=False)
 
-    async def choose_options(self) -> None:
-        """Open the form of the preset."""
+    async def choose_options(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Open the form of the preset, and from there how often it is measured."""
         choice = self._choice
 
         def plan(edits: Edits) -> Plan:
@@ -89,10 +92,41 @@ class Chooser:
 
         from cephtui.tui.console.form import FormScreen
 
-        edits = await self._show(FormScreen(choice.preset, choice.edits, plan))
+        form = FormScreen(choice.preset, choice.edits, plan)
+        edits = await self._show(form)
         if edits is not None:
             choice.edits = edits
             self._changed()
+            if form.is_left_for_how_often:
+                await self.choose_how_often(catalogue, dispatcher)
+
+    async def choose_how_often(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Open the dialog of all kinds of studies, and queue what is chosen there."""
+        from cephtui.tui.console.how_often import HowOftenScreen
+
+        choice = self._choice
+        initial = {"repeats": str(choice.edits.repeats), "order": choice.edits.order or ""}
+        where = f"{choice.target.spec} from {', '.join(node.name for node in choice.nodes.hosts)}"
+        dialog = HowOftenScreen(choice.preset.name, where, initial, partial(choice.ordered, catalogue))
+        entry: Entry | None = await self._show(dialog)
+        if entry is not None:
+            queued = dispatcher.busy
+            dispatcher.push([entry])
+            if queued:
+                text = f"queued: {entry.name}, {entry.text} ({dispatcher.queue.summary})"
+                self._screen.notify(text, markup=False)
+
+    async def resume(self, directory: Path, state: StudyState, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Queue what is missing of a study, on its own presets, targets and nodes."""
+        from cephtui.tui.console.resuming import resumed_entry
+
+        try:
+            entry = await resumed_entry(directory, state, catalogue, self._choice, self._show)
+        except ValueError as error:
+            self._screen.notify(f"{state.saved.id}: {error}", severity="error", markup=False)
+            return
+        dispatcher.push([entry])
+        self._screen.notify(f"resumed: {state.saved.id}, {entry.name}: {entry.text}", markup=False)
 
     async def choose_runtime(self) -> None:
         """Ask for the runtime of all presets."""
@@ -223,12 +257,13 @@ class Chooser:
         return replace(request, nodes=nodes, versions=book.versions)
 
     async def is_made(self, question: str) -> bool | None:
-        """As a dialog; what is not answered with yes is taken as not made."""
+        """As two dialogs: neither answer is what escape gives."""
         from cephtui.tui.dialogs import Confirm
 
-        question = f"{question[0].upper()}{question[1:]}. Is the change in place now?"
-        made: bool | None = await self._show(Confirm(question, "it is made", "it is not made"))
-        return made
+        if await self._show(Confirm(f"{question}\n\nIs the change in place now?", "in place", "no")):
+            return True
+        again = "Is it sure that the change is not in place, so that it can be made again?"
+        return False if await self._show(Confirm(again, "make it again", "leave the check")) else None
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:
         """Each question is asked once."""

@@ -80,6 +80,8 @@ class ConsoleDisplay:
         self._tell(["now make the change, then press C: it asks what you have changed, and measures after it"])
 
     def say(self, text: str) -> None:
+        """In the line of the study too, where it stays."""
+        self._tell([text])
         self._notify(text, "warning")
 
     def report_error(self, text: str, title: str = "") -> None:

@@ -57,6 +57,7 @@ class FormScreen(Dialog[Edits | None]):
     BINDINGS = [
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
         key("escape", "cancel", "cancels", "leave it as it was", shown=True),
+        key("f2", "how_often", "how often", "keep it, and choose how often it is measured", priority=True),
         key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
         key("slash", "filter", "filter", "find one of the other options", shown=True, priority=True),
         # before the box around the fields scrolls with them
@@ -89,6 +90,8 @@ class FormScreen(Dialog[Edits | None]):
         """``plan`` gives what would run; or raises OptionError or ValueError."""
         super().__init__()
         self._preset, self._edits, self._plan = preset, edits, plan
+        self.is_left_for_how_often = False
+        """Whether it is chosen next how often it is measured."""
         self._fields = fields_of(preset, edits)
         main = next(number for number, field in enumerate(self._fields, 1) if field.option is DROP_CACHES)
         self._main: list[Input] = [*self._fields[:main]]
@@ -195,9 +198,15 @@ class FormScreen(Dialog[Edits | None]):
         if edits is not None:
             self.dismiss(edits)
             return
+        self.is_left_for_how_often = False
         for wrong in self.query("Field.wrong"):
             wrong.display = True
             self.set_focus(wrong)
+
+    def action_how_often(self) -> None:
+        """Keep what was typed, if it can be run, and go to the dialog of that."""
+        self.is_left_for_how_often = True
+        self.action_keep()
 
     def action_reset(self) -> None:
         """All fields as in the preset."""

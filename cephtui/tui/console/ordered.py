@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.study import RUNS, Cell, SavedStudy
-from cephtui.ordering import Placed, cells, fitting, once, place, requests_of
+from cephtui.ordering import Groups, fitting, once, requests_of, volume_cell
 from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, choose
+from cephtui.presets import Catalogue, Choice, Preset, choose
 from cephtui.studies import kind_of
-from cephtui.studies.making import study_of
+from cephtui.studies.making import new_study, study_of
 from cephtui.suites import Suite, SuiteStep
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
+from cephtui.volumes import Volume, steps_of
 
 if TYPE_CHECKING:
     from cephtui.studies.base import Study
@@ -53,6 +55,10 @@ class Site:
         """A request as it is measured there."""
         return replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
 
+    def at(self, study: Study[Any]) -> Study[Any]:
+        """A study as it is measured there."""
+        return type(study)(study.saved, map(self.of, study.requests), study.elsewhere)
+
 
 def study_of_presets(
     steps: Sequence[SuiteStep],
@@ -63,10 +69,10 @@ def study_of_presets(
     values: Mapping[str, Any] | None = None,
 ) -> Study[Any]:
     """A study of this kind; ``values`` are those of its options. Raises OptionError and ValueError."""
-    placed, _ = place(steps, [site.targets])
-    saved = SavedStudy(at=datetime.now(UTC), order=order, drop_caches=site.drop_caches, cells=_cells(placed, site))
-    made = kind_of(kind)
-    return _with_requests(made, made.ordered(saved, values or {}), placed, site)
+    study, _ = new_study(
+        steps, [site.targets], site.nodes, kind=kind, values=values, order=order, drop_caches=site.drop_caches
+    )
+    return site.at(study)
 
 
 def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...]]:
@@ -76,22 +82,35 @@ def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...
     no step can use it.
     """
     steps = suite.steps if len(site.nodes) > 1 else tuple(once(suite.steps))
-    willing = [replace(step, optional=True) for step in steps]
     chosen = site.targets
-    needed = [] if len(chosen) > 1 else _needed(willing, [chosen[0], *_beside(chosen[0], site.owner_id)])
-    placed, _ = place(willing, [[target] for target in needed] or [chosen])
-    placed = [Placed(steps[willing.index(part.step)], part.targets) for part in placed]
+    needed = [] if len(chosen) > 1 else _needed(steps, [chosen[0], *_beside(chosen[0], site.owner_id)])
+    groups: Groups = [[target] for target in needed] or [chosen]
+    study, _ = new_study(steps, groups, site.nodes, suite=suite, drop_caches=site.drop_caches, all_are_optional=True)
+    used = {cell.step for cell in study.saved.cells}
+    return site.at(study), tuple(dict.fromkeys(step.title for step in steps if step.title not in used))
+
+
+def study_of_volume(
+    preset: Preset, options: Mapping[str, Choice], site: Site, promised_iops: float, repeats: int
+) -> Study[Any]:
+    """Whether the target reaches what is promised of it: its reads, its writes and both.
+
+    ``options`` of the preset are set in all of them. Raises OptionError.
+    """
+    if len(site.nodes) > 1:
+        raise OptionError("node", "a volume is measured from one node: press n and choose one")
+    (node,), target = site.nodes, site.targets[0]
+    volume = Volume(target.spec, Limits(iops=promised_iops))
+    steps = steps_of(volume, preset, 1, repeats, options)
     saved = SavedStudy(
         at=datetime.now(UTC),
-        suite=suite.name,
-        title=suite.file.title,
-        order=suite.file.order,
+        suite=preset.name,
+        title=preset.file.title,
         drop_caches=site.drop_caches,
-        cells=_cells(placed, site),
+        cells=tuple(volume_cell(step, target, node.name) for step in steps),
     )
-    used = [part.step for part in placed]
-    left_out = dict.fromkeys(step.title for step in steps if step not in used)
-    return _with_requests(kind_of(RUNS), saved, placed, site), tuple(left_out)
+    requests = requests_of(saved, {preset.name: preset}, {target.spec: target}, {node.name: node})
+    return kind_of(RUNS)(saved, map(site.of, requests))
 
 
 def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site: Site) -> Study[Any]:
@@ -115,17 +134,6 @@ def _target_of(cell: Cell, nodes: Mapping[str, Node], site: Site) -> Target:
         return site.target
     target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
     return target.expand(tuple(nodes.values()), site.find)[0]
-
-
-def _cells(placed: Sequence[Placed], site: Site) -> tuple[Cell, ...]:
-    return cells(placed, [node.name for node in site.nodes])
-
-
-def _with_requests(kind: type[Study[Any]], saved: SavedStudy, placed: Sequence[Placed], site: Site) -> Study[Any]:
-    presets = {part.step.preset.name: part.step.preset for part in placed}
-    targets = {target.spec: target for part in placed for target in part.targets}
-    requests = requests_of(saved, presets, targets, {node.name: node for node in site.nodes})
-    return kind(saved, [site.of(request) for request in requests])
 
 
 def _beside(target: Target, owner_id: str) -> list[Target]:

@@ -1,17 +1,23 @@
-"""The dialog that orders the queue."""
+"""The dialog that orders the queue, and resumes what is unfinished in the session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from rich.text import Text
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import DataTable, Static
 
 from cephtui import units
+from cephtui.reports.studies.listing import standing_text, what_text
 from cephtui.reports.words.text import short_target
+from cephtui.sessions.store import StoreError
 from cephtui.studies.queue import Entry, Queue
+from cephtui.studies.saved import StudyState, row_of
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 from cephtui.tui.widgets.fitted import show_rows
@@ -27,15 +33,21 @@ def _cells(number: int, entry: Entry) -> list[Text]:
     return [Text(str(number)), Text(entry.name), takes, *map(Text, (entry.text, ", ".join(entry.nodes), targets))]
 
 
-class QueueScreen(Dialog[bool]):
-    """Reorders and removes entries; gives True where the queue is to be released."""
+def _unfinished_cells(session: str, state: StudyState) -> list[Text]:
+    row = row_of(session, state)
+    texts = (row.study, what_text(row), "", standing_text(row), ", ".join(row.nodes))
+    return [*map(Text, texts), Text(", ".join(map(short_target, row.targets)))]
+
+
+class QueueScreen(Dialog[bool | StudyState]):
+    """Reorders and removes entries; gives True where the queue is to be released, or a study that is to be resumed."""
 
     BINDINGS = [
         key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
         key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
         key("i", "turns", "in turns", "its runs and those of the next in the order A B B A, against drift", shown=True),
         key("x,delete", "remove", "remove", "remove it from the queue", shown=True),
-        key("g", "go", "run", "run the queue", shown=True),
+        key("g", "go", "run", "run the queue, or resume the study under the cursor, as enter does", shown=True),
         key("escape,u", "back", "back", "back to the console", shown=True),
         key("down,j", "cursor(1)", "down", "the next", priority=True),
         key("up,k", "cursor(-1)", "up", "the one before", priority=True),
@@ -45,11 +57,22 @@ class QueueScreen(Dialog[bool]):
     QueueScreen #queue-note { height: auto; color: $foreground 70%; }
     """
 
-    def __init__(self, read: Callable[[], Queue], write: Callable[[Queue], None]) -> None:
-        """The queue changes while this is open: an entry begins."""
+    def __init__(
+        self,
+        read: Callable[[], Queue],
+        write: Callable[[Queue], None],
+        session: Callable[[], Path | None] = lambda: None,
+        unfinished: Callable[[], Sequence[StudyState]] = tuple,
+    ) -> None:
+        """The queue changes while this is open: an entry begins.
+
+        ``unfinished`` are the studies of the session of which something is missing and none of it waits or is measured;
+        it is called in a thread, and raises StoreError.
+        """
         super().__init__()
-        self._read, self._write = read, write
+        self._read, self._write, self._session, self._unfinished = read, write, session, unfinished
         self._shown: tuple[Entry, ...] | None = None
+        self._states: Sequence[StudyState] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -69,15 +92,32 @@ class QueueScreen(Dialog[bool]):
     def _refresh(self) -> None:
         queue = self._read()
         entries = queue.entries
-        if entries == self._shown:
-            return
-        row, before = self._row_in(entries), self._table.cursor_row
-        self._shown = entries
-        show_rows(self._table, _TITLES, {str(number): _cells(number, entry) for number, entry in enumerate(entries, 1)})
-        self._table.move_cursor(row=before if row is None else row)
+        if entries != self._shown:
+            row, before = self._row_in(entries), self._table.cursor_row
+            self._shown = entries
+            self._show(before if row is None else row)
+            self._read_unfinished()
+
+    def _show(self, cursor: int) -> None:
+        queue, session = self._read(), self._session()
+        rows = {str(number): _cells(number, entry) for number, entry in enumerate(self._shown or (), 1)}
+        if session:
+            rows |= {state.saved.id: _unfinished_cells(session.name, state) for state in self._states}
+        show_rows(self._table, _TITLES, rows)
+        self._table.move_cursor(row=cursor)
         empty = "Queue is empty. During a run, enter or a add to it."
         held = f"{queue.note}; {queue.held}: g resumes" if queue.is_held else ""
-        self.query_one("#queue-note", Static).update(Text(held or queue.summary or empty))
+        names = ", ".join(state.saved.id for state in self._states)
+        left = f"\nunfinished in this session: {names}: enter resumes the one under the cursor" if names else ""
+        self.query_one("#queue-note", Static).update(Text(f"{held or queue.summary or empty}{left}"))
+
+    @work(exclusive=True)
+    async def _read_unfinished(self) -> None:
+        try:
+            self._states = await asyncio.to_thread(self._unfinished)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+        self._show(self._table.cursor_row)
 
     def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
         """Where the entry under the cursor is now; None where it has begun or was removed meanwhile."""
@@ -109,8 +149,20 @@ class QueueScreen(Dialog[bool]):
             self._write(self._read().without(row))
         self._refresh()
 
+    @property
+    def _chosen(self) -> StudyState | None:
+        """The unfinished study under the cursor."""
+        row = self._table.cursor_row - len(self._shown or ())
+        return self._states[row] if 0 <= row < len(self._states) else None
+
+    @on(DataTable.RowSelected)
+    def _resume(self) -> None:
+        if self._chosen:
+            self.dismiss(self._chosen)
+
     def action_go(self) -> None:
-        self.dismiss(True)
+        """On an unfinished study: resume it."""
+        self.dismiss(self._chosen or True)
 
     def action_back(self) -> None:
         self.dismiss(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on, work
@@ -33,6 +34,9 @@ from cephtui.tui.screens.run import CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
+
+if TYPE_CHECKING:
+    from cephtui.studies.saved import StudyState
 
 
 def _preset_key(number: int) -> Binding:
@@ -75,6 +79,14 @@ class ConsoleScreen(RunScreen):
             "choose('options')",
             "edit",
             "edit block size, depth, runtime and every other option",
+            "run",
+            shown=True,
+        ),
+        key(
+            "H",
+            "choose('how_often')",
+            "how often",
+            "once, n times, until stable, to the knee, within a latency, before and after a change",
             "run",
             shown=True,
         ),
@@ -127,7 +139,9 @@ class ConsoleScreen(RunScreen):
         yield Preview()
         yield self._live_view
         yield StudyLine()
-        yield KeyBar("copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check")
+        yield KeyBar(
+            "copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check", "choose('how_often')"
+        )
 
     def on_mount(self) -> None:
         """Show the first preset, and connect to the nodes."""
@@ -186,10 +200,11 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_choose(self, part: str) -> None:
         """Open the dialog for a part of the choice."""
-        chooser = self._chooser
+        chooser, queueing = self._chooser, (self._catalogue, self.dispatcher)
         choose: dict[str, Callable[[], Awaitable[None]]] = {
-            "preset": partial(chooser.choose_preset, self._catalogue, self.dispatcher),
-            "options": chooser.choose_options,
+            "preset": partial(chooser.choose_preset, *queueing),
+            "options": partial(chooser.choose_options, *queueing),
+            "how_often": partial(chooser.choose_how_often, *queueing),
             "runtime": chooser.choose_runtime,
             "target": chooser.choose_target,
             "nodes": partial(chooser.choose_nodes, self._catalogue),
@@ -237,6 +252,12 @@ class ConsoleScreen(RunScreen):
         if queued:
             names = ", ".join(entry.name for entry in entries)
             self.notify(f"queued: {names} ({self.dispatcher.queue.summary})", timeout=3, markup=False)
+
+    @work
+    async def resume(self, state: StudyState) -> None:
+        """Queue what is missing of a study of the session."""
+        if self._runner.directory:
+            await self._chooser.resume(self._runner.directory, state, self._catalogue, self.dispatcher)
 
     # ------------------------------------------------------------------ the runs
 
