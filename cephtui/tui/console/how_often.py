@@ -185,7 +185,9 @@ def _lines(entry: Entry, plans: Iterable[Plan]) -> list[Text]:
     plans = list(plans)
     given = {"change": entry.commands.change, "undo": entry.commands.undo} if entry.commands else {}
     own = [f"{name}, {time_limit()}: {command}" for name, command in given.items() if command]
-    planned = [Text(line) for line in view_of(entry.study).planned(entry.study, plans)]
+    view = view_of(entry.study)
+    detail = view.detail(entry.study)
+    planned = [Text(line) for line in ([detail] if detail else view.planned(entry.study, plans))]
     shown = {text.plain: text for text in map(commands, plans)}
     more = len(shown) - _COMMANDS_SHOWN
     rest = [Text(f"and {more} more commands")] if more > 0 else []
