@@ -140,6 +140,7 @@ async def test_before_the_change_after_and_the_verdict(
     (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
     assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
     assert [mark.text for mark in store.read_marks(directory)] == ["scheduler"]
+    assert NOT_SEEN not in said(app), "it was asked about"
 
 
 async def test_the_change_has_the_time_at_which_it_was_said_to_be_made(tmp_path: Path, golden: Golden) -> None:

@@ -185,6 +185,10 @@ class Conducting:
         self._display.brought(study, runs)
 
     def say(self, text: str) -> None:
+        from cephtui.analysis.noted import NOT_SEEN
+
+        if text == NOT_SEEN and not (self.entry.commands and self.entry.commands.change):
+            return  # it was asked about when the user said that the change is made
         self.why_held = text
         self._display.say(text)
 
