@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from cephtui.models import Node, Plan, Run
@@ -15,12 +16,13 @@ from cephtui.ordering import plans_of
 from cephtui.planning import Request
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
+from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.store import StoreError
 from cephtui.studies.base import Conclusion, Measure, Study
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry, Queue
 from cephtui.targets import Target
-from tests.conducting import Figure, figures, study
+from tests.conducting import BEGUN, Figure, figures, study
 from tests.desks import check
 from tests.golden import Golden
 from tests.test_launch import EXISTS, FULL, FakeRunner, Script, done
@@ -29,10 +31,9 @@ from tests.test_launch import EXISTS, FULL, FakeRunner, Script, done
 class StudyRunner(FakeRunner):
     """Gives runs of these figures, and keeps what ended its runs; there is no session."""
 
-    directory = None
-
     def __init__(self, *values: Figure) -> None:
         super().__init__()
+        self.directory: Path | None = None
         self.ended: list[str] = []
         self.batches: list[str] = []
         self.begins: Callable[[], object] = lambda: None
@@ -288,6 +289,19 @@ async def test_a_check_is_held_where_the_user_is_to_make_the_change() -> None:
     assert len(held.runs) == 6
     assert console.shown.count("make the change") == 1
     assert not any(text.startswith("held") for text in console.shown)
+
+
+async def test_a_check_is_not_begun_while_a_change_was_not_undone(tmp_path: Path, golden: Golden) -> None:
+    """It would be lost sight of; what is no check is measured all the same."""
+    console, runner = Console(), StudyRunner(1.0)
+    runner.directory = tmp_path / "tuning"
+    runner.directory.mkdir()
+    made = Ran(at=BEGUN, kind="change", command="x", undo="y", status=0)
+    (runner.directory / CHANGES_FILE).write_text(f"{made.model_dump_json()}\n")
+    dispatcher = await dispatched(console, runner, Entry(check("write-iops")), entry("read-iops"))
+    assert len(runner.batches) == 1
+    assert [waiting.study.kind for waiting in dispatcher.queue.entries] == ["check"]
+    golden.same(dispatcher.queue.note)
 
 
 async def test_nothing_begins_after_the_end() -> None:
