@@ -74,7 +74,7 @@ class Client:
         self._connection = connection(url)
 
     def send(self, method: str, path: str, body: str = "", query: dict[str, str] | None = None) -> str:
-        request = signing.Request(method, self._url, path, query or {}, body)
+        request = signing.S3Request(method, self._url, path, query or {}, body)
         headers = signing.signed_headers(request, self._keys, datetime.now(UTC))
         self._connection.request(method, request.url.removeprefix(self._url), body, headers)
         answer = self._connection.getresponse()
