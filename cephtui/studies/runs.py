@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.analysis.expectation import answer_to
-from cephtui.analysis.failures import given_up
+from cephtui.analysis.failures import failure_of, given_up
 from cephtui.analysis.links import Link, links_of
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Mark, Plan, Run, Step
@@ -65,16 +65,23 @@ class Runs(Study[NoGoal]):
     def left(self, runs: Sequence[Run], without: Collection[str] = ()) -> list[Request]:
         """What is not measured yet, in its order."""
         left_out = {*without, *self.given_up(runs)}
+        over = {
+            batches: {number for number, batch in enumerate(steps, 1) if batch in left_out}
+            for batches, steps in self._steps.items()
+        }
+        whole = {batch: batches for batches in over for batch in batches}
+        for run in runs:
+            if run.step and run.batch in whole:
+                over[whole[run.batch]].add(run.step)
         slices = []
         for each in self._slices:
-            batches = self._steps[each.batches]
-            over = {run.step for run in runs if run.batch in each.batches and run.step}
-            over |= {number for number, batch in enumerate(batches, 1) if batch in left_out}
-            slices += without_steps(each, over, len(batches))
+            slices += without_steps(each, over[each.batches], len(self._steps[each.batches]))
         return slices
 
     def given_up(self, runs: Sequence[Run]) -> dict[str, str]:
         """The batches that are left out after failures of these runs, with the reason."""
+        if not any(map(failure_of, runs)):
+            return {}
         optional = {cell.batch for cell in self.saved.cells if cell.optional}
         by_batch = {request.batches[0]: needs(request) for request in singly(self.requests)}
         reasons = {need: given_up(need, runs, optional=optional) for need in dict.fromkeys(by_batch.values())}
