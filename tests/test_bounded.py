@@ -15,7 +15,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.models import Run, Step, Summary, Total
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
-from cephtui.studies.bounded import Bounded, bound_of, runs_most
+from cephtui.studies.bounded import Bounded, bound_of
 from tests.conducting import BEGUN, Bed, Figure, code_of, conduct, lines_of, run_of, study, text_of
 from tests.golden import Golden
 from tests.test_stable import home
@@ -146,7 +146,7 @@ def test_resumed_anywhere_it_measures_the_same(limit: int, cut: int, chance: obj
     second = on(latency, first=len(first.steps) + 1)
     conduct(bounded, second, first.runs)
     assert depths(first) + depths(second) == depths(whole)
-    assert len(whole.steps) <= runs_most(256)
+    assert len(whole.steps) <= bounded.runs_most(256)
 
 
 def test_how_long_it_may_take_is_said(golden: Golden) -> None:

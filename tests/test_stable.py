@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from cephtui.analysis.stable import FEWEST, MOST, Goal, half_width
+from cephtui.analysis.stable import FEWEST, MOST, StableGoal, half_width
 from cephtui.analysis.t_distribution import quantile
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
@@ -32,7 +32,7 @@ Rule = Callable[[Sequence[float]], tuple[bool, float]]
 
 
 def until_stable(values: Sequence[float]) -> tuple[bool, float]:
-    return Goal().is_reached({"write": values}), half_width(values) or 0.0
+    return StableGoal().is_reached({"write": values}), half_width(values) or 0.0
 
 
 def by_deviation(values: Sequence[float]) -> tuple[bool, float]:
@@ -82,14 +82,14 @@ def test_the_half_width_is_that_of_scipy() -> None:
 @pytest.mark.parametrize("values", [(), (1000.0,), (1000.0, 0.0, 1000.0, 1000.0, 1000.0)])
 def test_there_is_none_of_one_run_or_of_one_that_completed_nothing(values: Sequence[float]) -> None:
     assert half_width(values) is None
-    assert not Goal(100).is_reached({"write": values})
+    assert not StableGoal(percent=100).is_reached({"write": values})
 
 
 def test_both_directions_have_to_be_stable() -> None:
-    assert Goal().is_reached({"read": VALUES, "write": VALUES})
-    assert not Goal().is_reached({"read": VALUES, "write": (10000, 12000, 9000, 11000, 14000)})
-    assert not Goal().is_reached({})
-    assert not Goal().is_reached({"write": VALUES[:4]}), "alike by chance"
+    assert StableGoal().is_reached({"read": VALUES, "write": VALUES})
+    assert not StableGoal().is_reached({"read": VALUES, "write": (10000, 12000, 9000, 11000, 14000)})
+    assert not StableGoal().is_reached({})
+    assert not StableGoal().is_reached({"write": VALUES[:4]}), "alike by chance"
 
 
 # ------------------------------------------------------------------ in words
@@ -97,11 +97,12 @@ def test_both_directions_have_to_be_stable() -> None:
 
 def test_a_line_after_each_run_says_how_well_the_mean_is_known(golden: Golden) -> None:
     iops, latency = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
-    assert stable_line(5, iops, {"write": VALUES}, Goal()) == "run 5: write IOPS 10.1k +-3.6 % (goal 5 %), stable"
-    golden.same(stable_line(3, iops, {"write": VALUES[:3]}, Goal(2.5)))
-    assert stable_line(5, iops, {"write": VALUES}, Goal(1, 6)).endswith("(goal 1 %), at most 1 more run")
-    assert stable_line(5, iops, {"write": VALUES}, Goal(1, 5)).endswith("(goal 1 %)")
-    two = stable_line(2, latency, {"read": (0.001, 0.001), "write": (0.002, 0.0)}, Goal())
+    assert stable_line(5, iops, {"write": VALUES}, StableGoal()) == "run 5: write IOPS 10.1k +-3.6 % (goal 5 %), stable"
+    golden.same(stable_line(3, iops, {"write": VALUES[:3]}, StableGoal(percent=2.5)))
+    line = stable_line(5, iops, {"write": VALUES}, StableGoal(percent=1, most=6))
+    assert line.endswith("(goal 1 %), at most 1 more run")
+    assert stable_line(5, iops, {"write": VALUES}, StableGoal(percent=1, most=5)).endswith("(goal 1 %)")
+    two = stable_line(2, latency, {"read": (0.001, 0.001), "write": (0.002, 0.0)}, StableGoal())
     assert two.startswith("run 2: read latency mean 1.00 ms +-0.0 %, write latency mean 0 ns +-- (goal")
 
 

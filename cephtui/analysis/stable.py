@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from cephtui.analysis.batches import measured
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.ratio import mean_of
-from cephtui.frozen import dataclass
-from cephtui.models import Run
+from cephtui.models import Model, Run
 from cephtui.models.metrics import Metric
 
 FEWEST = 5
@@ -18,12 +17,11 @@ _INSIDE = 0.97
 """Of the interval after each run: as it is looked at again and again, it holds the true mean in 95 % (simulated)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class StableGoal(Model):
     """When a mean is known well enough."""
 
     percent: float = 5.0
-    """The most that the ends of the 95 % interval may be away from the mean, in per cent of it."""
+    """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
     most: int = MOST
     """Runs after which it is given up."""
 

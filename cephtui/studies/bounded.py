@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
 from cephtui.analysis.conclusion import why_invalid
@@ -14,12 +13,12 @@ from cephtui.analysis.knee import together
 from cephtui.analysis.ratio import LogMean, mean_of
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
-from cephtui.models import Line, Mark, Model, Plan, Run
+from cephtui.models import Line, Mark, Model, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Extent, Measure, Study, one_more, singly
-from cephtui.studies.depth import at_depth, check_depth, depth_most, depth_of
+from cephtui.studies.base import Conclusion, Measure, one_more, singly
+from cephtui.studies.depth import DepthStudy, at_depth, depth_of
 
 CONFIRMING = 3
 """Runs at a depth that confirm it: beside those that have led there, which chance has chosen too."""
@@ -120,11 +119,12 @@ class BoundedMeasured(Conclusion):
         self.exit_code = ANSWER_CODES[max((search.answer for search in searches), key=_WORST.index)]
 
 
-class Bounded(Study[BoundedGoal]):
-    """The depth of each preset on each target, one after the other."""
+class Bounded(DepthStudy[BoundedGoal]):
+    """Searches, one after the other."""
 
     kind = "bounded"
     Goal = BoundedGoal
+    least_runs = 1 + CONFIRMING
 
     @property
     def bound(self) -> Expectation:
@@ -153,31 +153,10 @@ class Bounded(Study[BoundedGoal]):
     def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> BoundedMeasured:
         return BoundedMeasured([self.search(request, runs) for request in singly(self.requests)])
 
-    @cached_property
-    def most(self) -> dict[str, int]:
-        """The greatest depth of each preset on each target, by its batch."""
-        return {request.batches[0]: depth_most(request) for request in singly(self.requests)}
-
-    def drafts(self) -> list[Request]:
-        requests = singly(self.requests)
-        for request, cell in zip(requests, self.saved.cells, strict=True):
-            check_depth(request, cell)
-        return [at_depth(request, 1) for request in requests]
-
-    def extent(self, plans: Sequence[Plan]) -> Extent:
-        most = [runs_most(self.most[request.batches[0]]) for request in singly(self.requests)]
-        steps = [step for plan in plans for step in plan.steps]
-        one = [step.likely_seconds - step.prepare_seconds for step in steps]
-        prepared = sum(step.prepare_seconds for step in steps)
-        least = 1 + CONFIRMING
-        longest = sum(number * seconds for number, seconds in zip(most, one, strict=True))
-        return Extent(least * len(steps), sum(most), prepared + least * sum(one), prepared + longest)
-
-
-def runs_most(depth: int) -> int:
-    """How many runs a search takes at most, where no depth of those within the bound is confirmed before depth 1."""
-    doublings = depth.bit_length()
-    return (2 * doublings - 2) + CONFIRMING * (2 * doublings - 2) if doublings > 1 else 1 + CONFIRMING
+    def runs_most(self, depth: int) -> int:
+        """Where no depth of those within the bound is confirmed before depth 1."""
+        doublings = depth.bit_length()
+        return (2 * doublings - 2) + CONFIRMING * (2 * doublings - 2) if doublings > 1 else 1 + CONFIRMING
 
 
 def search_of(request: Request, points: Sequence[Point], bound: float, most: int) -> Search:

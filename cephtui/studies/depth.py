@@ -1,15 +1,51 @@
-"""The depth of a job as what a study varies: how it is set, how far it goes, and what it was in a run."""
+"""Studies that vary the depth of a job: how it is set, how far it goes, and what it was in a run."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar
 
 from cephtui.analysis.sweep import DEPTH_MOST
-from cephtui.models import Run
+from cephtui.models import Plan, Run
 from cephtui.models.study import Cell
 from cephtui.ordering import plan_of, points_of
 from cephtui.planning import Request
+from cephtui.studies.base import Extent, G, Study, singly
 from cephtui.tools.base import OptionError
+
+
+class DepthStudy(Study[G]):
+    """The depth of each preset on each target, one after the other."""
+
+    least_runs: ClassVar[int] = 1
+    """Of a preset on a target."""
+
+    @abstractmethod
+    def runs_most(self, depth: int) -> int:
+        """How many runs a preset takes at most, up to this depth."""
+
+    @cached_property
+    def most(self) -> dict[str, int]:
+        """The greatest depth of each preset on each target, by its batch."""
+        return {request.batches[0]: depth_most(request) for request in singly(self.requests)}
+
+    def drafts(self) -> list[Request]:
+        requests = singly(self.requests)
+        for request, cell in zip(requests, self.saved.cells, strict=True):
+            check_depth(request, cell)
+        return [at_depth(request, 1) for request in requests]
+
+    def extent(self, plans: Sequence[Plan]) -> Extent:
+        most = [self.runs_most(depth) for depth in self.most.values()]
+        steps = [step for plan in plans for step in plan.steps]
+        one = [step.likely_seconds - step.prepare_seconds for step in steps]
+        prepared = sum(step.prepare_seconds for step in steps)
+        longest = sum(number * seconds for number, seconds in zip(most, one, strict=True))
+        least = self.least_runs
+        return Extent(least * len(steps), sum(most), prepared + least * sum(one), prepared + longest)
 
 
 def at_depth(request: Request, depth: int) -> Request:

@@ -7,23 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.stable import FEWEST, MOST, Goal, counted, figures_of
+from cephtui.analysis.stable import FEWEST, StableGoal, counted, figures_of
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Model, Plan, Run
+from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
 from cephtui.ordering import points_of
 from cephtui.planning import Request
 from cephtui.studies.base import Conclusion, Extent, Measure, Study, metric_of, one_more, singly
-
-
-class StableGoal(Model):
-    """When a mean is known well enough."""
-
-    percent: float = 5.0
-    """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
-    most: int = MOST
-    """Runs after which it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +54,7 @@ class Stable(Study[StableGoal]):
         good = counted(own)
         metric = metric_of(request, good[-1]) if good else None
         figures = figures_of(good, metric) if metric else {}
-        goal = Goal(self.goal.percent, self.goal.most)
-        return Mean(request, own, len(good), metric, figures, goal.is_reached(figures))
+        return Mean(request, own, len(good), metric, figures, self.goal.is_reached(figures))
 
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         for request in singly(self.requests):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
 from cephtui.analysis.conclusion import why_invalid
@@ -15,11 +14,11 @@ from cephtui.analysis.knee import OF_PEAK, Knee, knee_of
 from cephtui.analysis.sweep import Measured, measured_of, next_depth, points_of, runs_most
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Model, Plan, Run
+from cephtui.models import Mark, Model, Run
 from cephtui.ordering import plan_of
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Extent, Measure, Study, one_more, singly
-from cephtui.studies.depth import at_depth, check_depth, depth_most, depth_of
+from cephtui.studies.base import Conclusion, Measure, one_more, singly
+from cephtui.studies.depth import DepthStudy, at_depth, depth_of
 
 _MIXED = ("rw", "readwrite", "randrw")
 
@@ -66,8 +65,8 @@ class SweepMeasured(Conclusion):
         self.exit_code = EXIT_NO_VERDICT if lacking else 0
 
 
-class Sweep(Study[SweepGoal]):
-    """The depth of each preset on each target, one after the other."""
+class Sweep(DepthStudy[SweepGoal]):
+    """Sweeps, one after the other."""
 
     kind = "sweep"
     Goal = SweepGoal
@@ -118,25 +117,15 @@ class Sweep(Study[SweepGoal]):
         sweeps = [self.swept(request, runs) for request in singly(self.requests)]
         return SweepMeasured(sweeps, confirm=self.goal.confirm)
 
-    @cached_property
-    def most(self) -> dict[str, int]:
-        """The greatest depth of each preset on each target, by its batch."""
-        return {request.batches[0]: depth_most(request) for request in singly(self.requests)}
-
     def drafts(self) -> list[Request]:
-        for request, cell in zip(singly(self.requests), self.saved.cells, strict=True):
-            check_depth(request, cell)
-            if self.goal.confirm:
+        drafts = super().drafts()
+        if self.goal.confirm:
+            for request in singly(self.requests):
                 _check_confirmed(request)
-        return [at_depth(request, 1) for request in singly(self.requests)]
+        return drafts
 
-    def extent(self, plans: Sequence[Plan]) -> Extent:
-        most = [runs_most(self.most[request.batches[0]]) + self.goal.confirm for request in singly(self.requests)]
-        steps = [step for plan in plans for step in plan.steps]
-        one = [step.likely_seconds - step.prepare_seconds for step in steps]
-        prepared = sum(step.prepare_seconds for step in steps)
-        longest = prepared + sum(number * seconds for number, seconds in zip(most, one, strict=True))
-        return Extent(len(steps), sum(most), prepared + sum(one), longest)
+    def runs_most(self, depth: int) -> int:
+        return runs_most(depth) + self.goal.confirm
 
 
 def _confirming(batch: str) -> str:

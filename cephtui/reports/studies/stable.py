@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cephtui import units
 from cephtui.analysis.ratio import geometric_mean
-from cephtui.analysis.stable import FEWEST, Goal, half_width
+from cephtui.analysis.stable import FEWEST, StableGoal, half_width
 from cephtui.analysis.verdict import NOT_JUDGED
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
@@ -38,7 +38,7 @@ class StableView(StudyView[Stable, StableMeasured]):
         mean = next(study.mean(each, runs) for each in singly(study.requests) if each.batches == (newest.batch,))
         name, lines = name_of(study, newest.batch), []
         if mean.counted > 1 and mean.metric:
-            lines.append(f"{name}{stable_line(mean.counted, mean.metric, mean.figures, _goal(study))}")
+            lines.append(f"{name}{stable_line(mean.counted, mean.metric, mean.figures, study.goal)}")
         if mean.counted >= study.goal.most and not mean.is_stable:
             lines.append(f"{name}{unstable_line(study.goal.most, mean.figures)}")
         return lines
@@ -58,7 +58,7 @@ def _row(study: Stable, mean: Mean) -> ConcludedRow:
     if mean.metric:
         figures = {f"{name}_{mean.metric.name}": geometric_mean(values) for name, values in mean.figures.items()}
         if mean.is_stable:
-            text = stable_line(mean.counted, mean.metric, mean.figures, _goal(study))
+            text = stable_line(mean.counted, mean.metric, mean.figures, study.goal)
     return ConcludedRow(
         session=mean.runs[0].session,
         kind=study.kind,
@@ -70,7 +70,7 @@ def _row(study: Stable, mean: Mean) -> ConcludedRow:
     )
 
 
-def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: Goal) -> str:
+def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: StableGoal) -> str:
     """``run 5: write IOPS 10.1k +-3.2 % (goal 5 %), stable``; else with how many runs may follow."""
     known = ", ".join(
         f"{direction} {metric.full_title} {metric.as_text(geometric_mean(values))} {_width(half_width(values))}"
@@ -101,10 +101,6 @@ def _width(value: float | None) -> str:
     if value is None:
         return f"+-{units.DASH}"
     return f"+-{100 * value:.{0 if 100 * value >= 9.95 else 1}f} %"
-
-
-def _goal(study: Stable) -> Goal:
-    return Goal(study.goal.percent, study.goal.most)
 
 
 VIEW = StableView()
