@@ -26,7 +26,7 @@ from cephtui.models import Node, Run, Step
 from cephtui.models.refusal import Refusal
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
-from cephtui.ordering import by_kind, once, plan_of, plans_of, requests_of
+from cephtui.ordering import by_kind, once, plan_of, plans_of
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, choose, parse_overrides
 from cephtui.reports.drawn.plan import draw_plan, draw_plans
@@ -39,7 +39,7 @@ from cephtui.sessions.studies import find_study
 from cephtui.sessions.undo import pending
 from cephtui.studies import KINDS
 from cephtui.studies.base import Study
-from cephtui.studies.making import new_study, study_of
+from cephtui.studies.making import new_study, presets_of, study_of
 from cephtui.studies.saved import study_states
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target, usual_target
@@ -183,11 +183,13 @@ def resumed(
         raise Refused(f"session {directory.name} is being measured by another cephtui: stop that first, or wait for it")
     saved = _chosen_study(directory, name, kind)
     check_caches(saved.drop_caches, options.drop_caches)
-    presets = {preset.name: preset for preset in choose(find_catalogue(), [cell.preset for cell in saved.cells])}
-    nodes = _nodes(saved, options.where)
-    by_spec = {cell.target: cell for cell in saved.cells}
-    targets = {spec: _target(cell, target, nodes, options.where, stack) for spec, cell in by_spec.items()}
-    study = study_of(directory, saved, requests_of(saved, presets, targets, nodes))
+    catalogue, nodes = find_catalogue(), _nodes(saved, options.where)
+    presets = presets_of(saved, catalogue)
+
+    def target_of(cell: Cell) -> Target:
+        return _target(cell, target, nodes, options.where, stack)
+
+    study = study_of(directory, saved, catalogue, nodes, target_of)
     runs = [run for run in study.own(store.read_runs(directory)[0]) if run.outcome == "ok"]
     return Resumed(directory.name, study, tuple(runs), (*_changed(saved, presets), *_left_behind(directory)))
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cephtui.models import Node
-from cephtui.models.study import CHECK, RUNS, SavedStudy
-from cephtui.ordering import Groups, cells, place, requests_of
-from cephtui.planning import Order, Request
+from cephtui.models.study import CHECK, RUNS, Cell, SavedStudy
+from cephtui.ordering import Groups, cells, place, requests_of, volume_cell
+from cephtui.planning import Order
+from cephtui.presets import Catalogue, Preset, choose
 from cephtui.sessions.studies import check_goal, runs_before
 from cephtui.studies import kind_of
 from cephtui.studies.base import Study
 from cephtui.suites import Suite, SuiteStep
+from cephtui.targets.base import Target
+from cephtui.volumes import VolumeStep
 
 
 def new_study(
@@ -50,7 +53,39 @@ def new_study(
     return kind_of(kind)(saved, requests), left_out
 
 
-def study_of(directory: Path, saved: SavedStudy, requests: Sequence[Request]) -> Study[Any]:
-    """A saved study with its requests; raises StoreError, and ValueError for one that this cephtui does not know."""
+def study_of(
+    directory: Path,
+    saved: SavedStudy,
+    catalogue: Catalogue,
+    nodes: Mapping[str, Node],
+    target_of: Callable[[Cell], Target],
+) -> Study[Any]:
+    """A study of a session with its presets, on these nodes and the target of each of its cells.
+
+    Raises PresetError, StoreError, the errors of ``target_of``, and ValueError for one that this cephtui does not know.
+    """
+    targets = {spec: target_of(cell) for spec, cell in {cell.target: cell for cell in saved.cells}.items()}
+    requests = requests_of(saved, presets_of(saved, catalogue), targets, nodes)
     goal = check_goal(saved) if saved.kind == CHECK else None
     return kind_of(saved.kind)(saved, requests, runs_before(directory, goal) if goal else ())
+
+
+def presets_of(saved: SavedStudy, catalogue: Catalogue) -> dict[str, Preset]:
+    """The presets of a study by their names; raises PresetError."""
+    return {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
+
+
+def study_of_volumes(
+    preset: Preset, steps: Sequence[tuple[VolumeStep, Target, Node]], *, drop_caches: bool
+) -> Study[Any]:
+    """Measurements of volumes, each from one node; raises OptionError."""
+    saved = SavedStudy(
+        at=datetime.now(UTC),
+        suite=preset.name,
+        title=preset.file.title,
+        drop_caches=drop_caches,
+        cells=tuple(volume_cell(step, target, node.name) for step, target, node in steps),
+    )
+    targets = {target.spec: target for _, target, _ in steps}
+    nodes = {node.name: node for _, _, node in steps}
+    return kind_of(RUNS)(saved, requests_of(saved, {preset.name: preset}, targets, nodes))

@@ -9,14 +9,13 @@ from typing import Any
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run
 from cephtui.models.rows import StudyRow
-from cephtui.models.study import SavedStudy
-from cephtui.ordering import requests_of
-from cephtui.presets import Catalogue, PresetError, choose
+from cephtui.models.study import Cell, SavedStudy
+from cephtui.presets import Catalogue, PresetError
 from cephtui.sessions import store
 from cephtui.sessions.studies import read_studies
 from cephtui.studies.base import Study
 from cephtui.studies.making import study_of
-from cephtui.targets import TargetError, parse_target
+from cephtui.targets import Target, TargetError, parse_target
 from cephtui.tools.base import OptionError
 
 
@@ -35,7 +34,7 @@ class StudyState:
     @property
     def batches(self) -> frozenset[str]:
         """Of its runs."""
-        return self.study.batches if self.study else frozenset(cell.batch for cell in self.saved.cells)
+        return self.study.batches if self.study else frozenset(self.saved.titles)
 
     @property
     def good(self) -> list[Run]:
@@ -62,16 +61,17 @@ def study_states(directory: Path, catalogue: Catalogue) -> list[StudyState]:
 
 def _state(directory: Path, saved: SavedStudy, catalogue: Catalogue, runs: Sequence[Run]) -> StudyState:
     try:
-        presets = {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
-        pools = {cell.target: cell.data_pool for cell in saved.cells}
-        targets = {spec: parse_target(spec, owner_id="", data_pool=pool) for spec, pool in pools.items()}
         nodes = {name: Node(name=name) for cell in saved.cells for name in cell.nodes}
-        study = study_of(directory, saved, requests_of(saved, presets, targets, nodes))
+        study = study_of(directory, saved, catalogue, nodes, _target_of)
         study.next(())
     except (PresetError, OptionError, TargetError, ValueError, LookupError) as error:
         own = [run for run in runs if run.batch in {cell.batch for cell in saved.cells}]
         return StudyState(saved, None, str(error), tuple(own))
     return StudyState(saved, study, "", tuple(study.own(runs)))
+
+
+def _target_of(cell: Cell) -> Target:
+    return parse_target(cell.target, owner_id="", data_pool=cell.data_pool)
 
 
 def row_of(session: str, state: StudyState) -> StudyRow:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -18,16 +17,15 @@ from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect
 from cephtui.cli.work import check_all, show_plans, surveyed
 from cephtui.frozen import dataclass
-from cephtui.models import MeasuredVolume, Node
-from cephtui.models.study import Cell, SavedStudy
+from cephtui.models import Node
 from cephtui.nodes.transport import TransportError
-from cephtui.ordering import Placed, cells, plan_of, requests_of
+from cephtui.ordering import plan_of
 from cephtui.planning import new_batch
 from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.studies.runs import Runs
+from cephtui.studies.making import study_of_volumes
 from cephtui.targets import TargetError, parse_target, with_data_pool
 from cephtui.targets.base import Target, TargetFault
 from cephtui.tools.base import OptionError
@@ -61,7 +59,11 @@ def measure_volumes(
                 Runner(paths.sessions_dir(), options.session, stall_seconds=options.stall_timeout)
             )
             places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
-            study = _study(places, preset, (1, *jobs), repeat or 1, given, drop_caches=options.drop_caches)
+            study = study_of_volumes(
+                preset, _steps(places, preset, (1, *jobs), repeat or 1, given), drop_caches=options.drop_caches
+            )
+            for request in study.requests:
+                plan_of(request)
             ready = surveyed(runner, study, (), options)
             if options.dry_run:
                 return show_plans(runner, ready, (), as_json=options.as_json)
@@ -133,37 +135,13 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
     return replace(place, volume=volume)
 
 
-def _study(
-    places: Sequence[_Place],
-    preset: Preset,
-    jobs: Sequence[int],
-    repeats: int,
-    options: Mapping[str, Choice],
-    *,
-    drop_caches: bool,
-) -> Runs:
-    """The steps of all volumes; raises OptionError."""
-    steps = [
-        (place, step)
+def _steps(
+    places: Sequence[_Place], preset: Preset, jobs: Sequence[int], repeats: int, options: Mapping[str, Choice]
+) -> list[tuple[VolumeStep, Target, Node]]:
+    """Those of all volumes."""
+    return [
+        (step, place.target, place.node)
         for place in places
         for number in dict.fromkeys(jobs)
         for step in steps_of(place.volume, preset, number, repeats, options)
     ]
-    saved = SavedStudy(
-        at=datetime.now(UTC),
-        suite=PRESET,
-        title=preset.file.title,
-        drop_caches=drop_caches,
-        cells=tuple(_cell(place, step) for place, step in steps),
-    )
-    targets, nodes = {p.target.spec: p.target for p in places}, {p.node.name: p.node for p in places}
-    requests = requests_of(saved, {preset.name: preset}, targets, nodes)
-    for request in requests:
-        plan_of(request)
-    return Runs(saved, requests)
-
-
-def _cell(place: _Place, step: VolumeStep) -> Cell:
-    (cell,) = cells([Placed(step.step, (place.target,))], [place.node.name])
-    volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
-    return cell.model_copy(update={"volume": volume})

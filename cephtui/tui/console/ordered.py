@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,10 @@ from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.study import RUNS, Cell, SavedStudy
-from cephtui.ordering import Groups, fitting, once, requests_of, volume_cell
-from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, Choice, Preset, choose
-from cephtui.studies import kind_of
-from cephtui.studies.making import new_study, study_of
+from cephtui.ordering import Groups, fitting, once
+from cephtui.planning import Order
+from cephtui.presets import Catalogue, Choice, Preset
+from cephtui.studies.making import new_study, study_of, study_of_volumes
 from cephtui.suites import Suite, SuiteStep
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.targets.scratch import is_scratch
@@ -51,13 +49,13 @@ class Site:
         except TargetError as error:
             raise OptionError("target", str(error)) from None
 
-    def of(self, request: Request) -> Request:
-        """A request as it is measured there."""
-        return replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
-
     def at(self, study: Study[Any]) -> Study[Any]:
         """A study as it is measured there."""
-        return type(study)(study.saved, map(self.of, study.requests), study.elsewhere)
+        requests = [
+            replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
+            for request in study.requests
+        ]
+        return type(study)(study.saved, requests, study.elsewhere)
 
 
 def study_of_presets(
@@ -101,16 +99,8 @@ def study_of_volume(
         raise OptionError("node", "a volume is measured from one node: press n and choose one")
     (node,), target = site.nodes, site.targets[0]
     volume = Volume(target.spec, Limits(iops=promised_iops))
-    steps = steps_of(volume, preset, 1, repeats, options)
-    saved = SavedStudy(
-        at=datetime.now(UTC),
-        suite=preset.name,
-        title=preset.file.title,
-        drop_caches=site.drop_caches,
-        cells=tuple(volume_cell(step, target, node.name) for step in steps),
-    )
-    requests = requests_of(saved, {preset.name: preset}, {target.spec: target}, {node.name: node})
-    return kind_of(RUNS)(saved, map(site.of, requests))
+    steps = [(step, target, node) for step in steps_of(volume, preset, 1, repeats, options)]
+    return site.at(study_of_volumes(preset, steps, drop_caches=site.drop_caches))
 
 
 def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site: Site) -> Study[Any]:
@@ -118,22 +108,18 @@ def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site
 
     Raises PresetError, OptionError, StoreError, and ValueError for a node or a target that is not there any more.
     """
-    presets = {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
     hosts = {node.name: node for node in site.nodes}
     names = dict.fromkeys(name for cell in saved.cells for name in cell.nodes)
     nodes = {name: hosts[name] if name in hosts else site.find(name)[0] for name in names}
-    targets = {cell.target: _target_of(cell, nodes, site) for cell in saved.cells}
+
+    def target_of(cell: Cell) -> Target:
+        if is_scratch(cell.target) and is_scratch(site.target.spec):  # one scratch file is like another
+            return site.target
+        target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
+        return target.expand(tuple(nodes.values()), site.find)[0]
+
     there = replace(site, drop_caches=saved.drop_caches)
-    requests = requests_of(saved, presets, targets, nodes)
-    return study_of(directory, saved, [there.of(request) for request in requests])
-
-
-def _target_of(cell: Cell, nodes: Mapping[str, Node], site: Site) -> Target:
-    """One scratch file is like another."""
-    if is_scratch(cell.target) and is_scratch(site.target.spec):
-        return site.target
-    target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
-    return target.expand(tuple(nodes.values()), site.find)[0]
+    return there.at(study_of(directory, saved, catalogue, nodes, target_of))
 
 
 def _beside(target: Target, owner_id: str) -> list[Target]:
