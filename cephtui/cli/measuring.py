@@ -100,9 +100,8 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal)
 
 
 def _say_what_is_missing(study: Study[Any], runs: Sequence[Run], name: str, session: str) -> None:
-    own = study.own(runs)
-    if own and (missing := missing_text(study, own)):
-        say(f"{missing}: {resume_command(study, session, name)}")
+    if study.own(runs) and (missing := missing_text(study, runs)):
+        say(f"{missing}: {resume_command(study.kind, session, name)}")
 
 
 class _Terminal(FrontEnd):

@@ -47,6 +47,9 @@ from cephtui.targets.base import TargetFault
 from cephtui.targets.scratch import is_scratch
 from cephtui.terminal import say
 
+_SURVEYED = ("nodes", "target", "room_bytes", "pool_use", "versions")
+"""What requests of one place have in common after it was surveyed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -190,8 +193,8 @@ def resumed(
         return _target(cell, target, nodes, options.where, stack)
 
     study = study_of(directory, saved, catalogue, nodes, target_of)
-    runs = [run for run in study.own(store.read_runs(directory)[0]) if run.outcome == "ok"]
-    return Resumed(directory.name, study, tuple(runs), (*_changed(saved, presets), *_left_behind(directory)))
+    runs = study.good(store.read_runs(directory)[0])
+    return Resumed(directory.name, study, runs, (*_changed(saved, presets), *_left_behind(directory)))
 
 
 def _chosen_study(directory: Path, name: str | None, kind: str) -> SavedStudy:
@@ -286,17 +289,12 @@ def surveyed(runner: Runner, study: Study[Any], runs: Sequence[Run], options: Me
             steps = [step for draft in drafts if draft.place == request.place for step in plan_of(draft).steps]
             by_place[request.place] = _surveyed(runner, replace(request, **options.consents), steps)
     requests = [
-        replace(request, **options.consents, **_surveyed_fields(by_place[request.place]))
+        replace(request, **options.consents, **{name: getattr(by_place[request.place], name) for name in _SURVEYED})
         if request.place in by_place
         else request
         for request in study.requests
     ]
     return type(study)(study.saved, requests, study.elsewhere)
-
-
-def _surveyed_fields(request: Request) -> Mapping[str, Any]:
-    names = ("nodes", "target", "room_bytes", "pool_use", "versions")
-    return {name: getattr(request, name) for name in names}
 
 
 def _surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request:

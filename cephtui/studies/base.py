@@ -112,7 +112,7 @@ class Study(ABC, Generic[G]):
     def extent_left(self, plans: Sequence[Plan], runs: Sequence[Run]) -> Extent:
         """How much is left after these runs; ``plans`` are those of ``drafts_left``."""
         whole = self.extent(plans)
-        good = sum(run.outcome == "ok" for run in runs)
+        good = len(self.good(runs))
         least, most = max(1, whole.least_runs - good), max(1, whole.most_runs - good)
         least_seconds = whole.least_seconds * least / whole.least_runs
         return Extent(least, most, least_seconds, whole.most_seconds * most / whole.most_runs)
@@ -151,6 +151,10 @@ class Study(ABC, Generic[G]):
     def own(self, runs: Iterable[Run]) -> list[Run]:
         """Those of a session that belong to it."""
         return [run for run in runs if run.batch in self.batches]
+
+    def good(self, runs: Iterable[Run]) -> tuple[Run, ...]:
+        """Those of them that need not be made again."""
+        return tuple(run for run in self.own(runs) if run.outcome == "ok")
 
     def plan(self, step: Measure, prefilled: Prefilled | None = None) -> Plan:
         """The plan of what is measured next; raises OptionError."""

@@ -65,7 +65,7 @@ class Check(Study[CheckGoal]):
             "before_runs": fixed or BEFORE_RUNS,
             "most": None if fixed else MOST,
             "require_percent": required,
-            "same_percent": -required if required < 0 else Criteria().same_percent,
+            "same_percent": _same(required),
             "confidence": Criteria().confidence,
         }
         commands = {"takes_turns": "undo" in values, "is_commanded": "change" in values}
@@ -162,10 +162,14 @@ class Check(Study[CheckGoal]):
 
 
 def with_required(study: Check, percent: float) -> Check:
-    """What a change must at least bring; a margin for the worse is also what counts as the same."""
-    same = -percent if percent < 0 else Criteria().same_percent
-    goal = {**study.saved.goal, "require_percent": percent, "same_percent": same}
+    """The same with what a change must at least bring."""
+    goal = {**study.saved.goal, "require_percent": percent, "same_percent": _same(percent)}
     return Check(study.saved.model_copy(update={"goal": goal}), study.requests, study.elsewhere)
+
+
+def _same(required_percent: float) -> float:
+    """A margin for the worse is also what counts as the same."""
+    return -required_percent if required_percent < 0 else Criteria().same_percent
 
 
 def wrong_percent(text: str) -> str | None:

@@ -17,11 +17,11 @@ from cephtui.printable import one_line
 from cephtui.running.launch import FAULTS, Ask, Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.studies.queue import Entry, Place, place_of
+from cephtui.studies.queue import Entry, Place, Queue, place_of
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
-    from cephtui.studies.base import Measure, Study
+    from cephtui.studies.base import Conclusion, Measure, Study
     from cephtui.studies.conductor import Conductor, Ended
 
 
@@ -37,11 +37,15 @@ class Connecting(Protocol):
         ...
 
 
-class Showing(Protocol):
-    """Shows what becomes of a study."""
+class Display(Protocol):
+    """Shows what becomes of the entries of a queue."""
 
     def announce(self, text: str) -> None:
         """What is being done before a run begins, or why none has begun."""
+        ...
+
+    def announce_end(self, word: str) -> None:
+        """The current run is being ended: ``stopping`` or ``skipping``."""
         ...
 
     def begins(self, study: Study[Any], step: Measure, plan: Plan, runs: Sequence[Run]) -> None:
@@ -52,12 +56,20 @@ class Showing(Protocol):
         """What is known of a study after the newest of these runs."""
         ...
 
+    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+        """A study has come to its end."""
+        ...
+
     def say(self, text: str) -> None:
         """A line that the user has to see."""
         ...
 
     def report_error(self, text: str, title: str = "") -> None:
         """An error that the user has to see."""
+        ...
+
+    def report_hold(self, queue: Queue) -> None:
+        """Some of the queue is held, for the reason in its note."""
         ...
 
     def want_change(self, study: Study[Any]) -> None:
@@ -98,7 +110,7 @@ class Conducting:
     """The front end of the conductor of an entry."""
 
     def __init__(
-        self, entry: Entry, runner: Runner, front: Connecting, display: Showing, ask: Ask, attempts: Attempts
+        self, entry: Entry, runner: Runner, front: Connecting, display: Display, ask: Ask, attempts: Attempts
     ) -> None:
         self.entry = entry
         self._runner, self._front, self._display = runner, front, display

@@ -172,11 +172,12 @@ class Conductor:
 
     def _say_given_up(self) -> None:
         given_up = self._study.given_up(self.runs)
-        is_over = self._study.next(self.runs) is None
-        for cell in self._study.saved.cells:
-            if cell.batch in given_up and cell.batch not in self._given_up:
-                where = "" if is_over else f"{cell.step} on {cell.target} is left out: "
-                self._front.say(f"{where}{'stopped after ' * is_over}two failures in a row: {given_up[cell.batch]}")
+        batches = given_up.keys() - self._given_up.keys()
+        cells = [cell for cell in self._study.saved.cells if cell.batch in batches]
+        is_over = bool(cells) and self._study.next(self.runs) is None
+        for cell in cells:
+            where = "stopped after " if is_over else f"{cell.step} on {cell.target} is left out: "
+            self._front.say(f"{where}two failures in a row: {given_up[cell.batch]}")
         self._given_up = given_up
 
     # ------------------------------------------------------------------ the change

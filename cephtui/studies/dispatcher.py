@@ -14,7 +14,7 @@ from cephtui.running.launch import Ask
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.studies.conducting import Attempts, Conducting, Connecting, Showing
+from cephtui.studies.conducting import Attempts, Conducting, Connecting, Display
 from cephtui.studies.queue import Entry, Queue
 from cephtui.tools.base import OptionError
 
@@ -37,22 +37,6 @@ class Front(Connecting, Protocol):
 
     def start(self, work: Coroutine[None, None, None]) -> None:
         """Run this beside everything else."""
-        ...
-
-
-class Display(Showing, Protocol):
-    """Shows what becomes of the entries."""
-
-    def announce_end(self, word: str) -> None:
-        """The current run is being ended: ``stopping`` or ``skipping``."""
-        ...
-
-    def report_hold(self, queue: Queue) -> None:
-        """Some of the queue is held, for the reason in its note."""
-        ...
-
-    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
-        """A study has come to its end."""
         ...
 
 

@@ -23,7 +23,6 @@ class Standing:
     """What a check has measured, and what is next."""
 
     before: tuple[Run, ...]
-    after: tuple[Run, ...]
     counted: tuple[int, int]
     """Runs of each preset that count, before and after."""
     side: SideName | None
@@ -63,7 +62,6 @@ def standing(
     known = [[value for value in side if value is not None] for side in values]
     return Standing(
         tuple(before),
-        tuple(after),
         numbers,
         wanted[0] if wanted else None,
         wanted[1] if wanted else 0,

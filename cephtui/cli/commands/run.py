@@ -15,9 +15,10 @@ from cephtui.cli.expecting import check_expected
 from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, given_options
 from cephtui.cli.work import Asked, Resumed, check_all, new_work, resumed, show_plans, surveyed
-from cephtui.models.study import CHECK, RUNS
+from cephtui.models.study import RUNS
 from cephtui.ordering import plan_of
 from cephtui.presets import PresetError
+from cephtui.reports.studies.base import resume_command
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
@@ -125,6 +126,6 @@ def _check_resume(asked: Asked, chosen: Mapping[str, object], resume: str | None
 def _check_resumable(work: Resumed) -> None:
     """Raises UsageError for a check whose change a command makes: sessions name none."""
     study = work.study
-    if study.kind == CHECK and (study.goal.takes_turns or study.goal.is_commanded):
-        command = f"cephtui check --continue {work.session} {study.saved.id}"
+    if study.needs_commands:
+        command = resume_command(study.kind, work.session, study.saved.id)
         raise click.UsageError(f"{study.saved.id} is a check whose change a command makes: {command} --change ...")

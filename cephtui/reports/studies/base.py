@@ -89,7 +89,7 @@ def uncounted_line(study: Study[Any], run: Run) -> str:
 
 def missing_text(study: Study[Any], runs: Sequence[Run]) -> str:
     """``8 runs are missing``: what is to be measured of a study after all its runs; empty where nothing is."""
-    good = [run for run in runs if run.outcome == "ok"]
+    good = study.good(runs)
     if study.is_one_run or study.next(good) is None:
         return ""
     number = study.missing(good)
@@ -98,10 +98,10 @@ def missing_text(study: Study[Any], runs: Sequence[Run]) -> str:
     return f"{number} run{'s are' if number > 1 else ' is'} missing"
 
 
-def resume_command(study: Study[Any], session: str, name: str) -> str:
-    """What measures it."""
-    verb = "check --continue" if study.kind == CHECK else "run --resume"
-    return f"cephtui {verb} {session} {name}"
+def resume_command(kind: str, session: str, study: str) -> str:
+    """What measures the rest of a study of this kind."""
+    verb = "check --continue" if kind == CHECK else "run --resume"
+    return f"cephtui {verb} {session} {study}"
 
 
 def extent_text(extent: Extent) -> str:

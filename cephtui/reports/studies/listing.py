@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui.models.rows import StudyRow
-from cephtui.models.study import CHECK
 from cephtui.reports.render.tables import add_row, make_table
+from cephtui.reports.studies.base import resume_command
 from cephtui.reports.words.text import joined, short_target
 from cephtui.studies import KINDS
 
@@ -24,8 +24,11 @@ def draw_studies(rows: Sequence[StudyRow], session: str) -> RenderableType:
         add_row(table, *_cells(row))
     unfinished = [row for row in rows if not row.finished and not row.problem]
     problems = [Text(f"{row.study} can't be resumed here: {row.problem}", "yellow") for row in rows if row.problem]
-    lines = [Text(f"to resume {unfinished[-1].study}: {resume_text(unfinished[-1])}", "dim")] if unfinished else []
-    return Group(table, *problems, *lines)
+    return Group(table, *problems, *map(_resume_line, unfinished[-1:]))
+
+
+def _resume_line(row: StudyRow) -> Text:
+    return Text(f"to resume {row.study}: {resume_command(row.kind, row.session, row.study)}", "dim")
 
 
 def _cells(row: StudyRow) -> list[str]:
@@ -62,9 +65,3 @@ def standing_text(row: StudyRow) -> str:
     if row.missing is not None:
         made = f"{row.runs} of {row.runs + row.missing} runs"
     return ", ".join(filter(None, (made, kind_text(row))))
-
-
-def resume_text(row: StudyRow) -> str:
-    """The command that resumes a study."""
-    verb = "check --continue" if row.kind == CHECK else "run --resume"
-    return f"cephtui {verb} {row.session} {row.study}"

@@ -33,9 +33,9 @@ class RunsView(StudyView[Runs, RunsMeasured]):
 
     def begins(self, study: Runs, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
         """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
-        number, left = study.turn(step), study.steps_left(runs)
-        if len(study.plans) < 2:
+        if len(study.drafts()) < 2:
             return ""
+        number, left = study.turn(step), study.steps_left(runs)
         titles = study.saved.titles
         names = ", ".join(dict.fromkeys(titles[each.batch] for each in plan.steps))
         nodes = joined(plan.steps[0].names, "nodes")

@@ -186,8 +186,7 @@ class CheckScreen(InLarge):
         if waiting:
             dispatcher.release(waiting)
         else:
-            good = tuple(run for run in self._study.own(self._runs) if run.outcome == "ok")
-            dispatcher.push([Entry(self._study, runs=good).planned(self._desk.plans)])
+            dispatcher.push([Entry(self._study, runs=self._study.good(self._runs)).planned(self._desk.plans)])
         self._follow()
 
     @work

@@ -88,7 +88,9 @@ class HowOftenScreen(Dialog[Entry | None]):
                 yield Input(self._presets, id="presets", compact=True, select_on_focus=False)
             for kind, inputs in self._inputs.items():
                 with Grid(id=f"fields-{kind}"):
-                    yield from _labelled(inputs)
+                    for field in inputs:
+                        yield Label(field.option.title)
+                        yield field
             yield Static(id="hint")
             yield Static(id="cost")
             with VerticalScroll(can_focus=False):
@@ -167,12 +169,6 @@ class HowOftenScreen(Dialog[Entry | None]):
 
     def action_cancel(self) -> None:
         self.dismiss(None)
-
-
-def _labelled(inputs: Iterable[OptionInput]) -> ComposeResult:
-    for field in inputs:
-        yield Label(field.option.title)
-        yield field
 
 
 def commands_of(row: StudyKind, values: Mapping[str, Any]) -> Commands:

@@ -34,7 +34,7 @@ async def resumed_entry(directory: Path, state: StudyState, catalogue: Catalogue
         if option.field in study.needs_commands:
             text = await show(EnterText(f"{option.title}, as before", check=partial(_problem, option)))
             if text is None:
-                command = resume_command(study, directory.name, state.saved.id)
+                command = resume_command(study.kind, directory.name, state.saved.id)
                 raise ValueError(f"it needs its commands again: also {command} {option.name} ...")
             typed[option.field] = text
     return replace(entry, commands=Commands(**typed)) if typed else entry
