@@ -278,7 +278,21 @@ async def test_a_session_that_can_not_be_written_holds_all() -> None:
     runner.begins = begins
     dispatcher = await dispatched(console, runner, entry(), entry())
     assert "error: no space left" in console.shown
-    assert (len(dispatcher.queue.entries), dispatcher.queue.note) == (1, "no space left")
+    assert (len(dispatcher.queue.entries), dispatcher.queue.ready) == (2, 0), "also the one that was to begin"
+    assert dispatcher.queue.note == "no space left"
+
+
+async def test_a_study_that_its_session_can_not_take_any_more_is_held_with_its_runs() -> None:
+    console, runner = Console(), StudyRunner(1.0, 1.0)
+
+    def begins() -> None:
+        if runner.batches:
+            raise StoreError("no space left")
+
+    runner.begins = begins
+    dispatcher = await dispatched(console, runner, entry(paths=["/a", "/b"]))
+    (held,) = dispatcher.queue.entries
+    assert (dispatcher.queue.note, len(held.runs)) == ("no space left", 1)
 
 
 async def test_a_check_is_held_where_the_user_is_to_make_the_change() -> None:

@@ -33,10 +33,12 @@ from cephtui.running.outcomes import unsaved, worst
 from cephtui.running.recorder import CUT_SHORT
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
 from cephtui.sessions.studies import kept
 from cephtui.studies.base import Measure, Study
 from cephtui.studies.conductor import Commands, Conductor, Ended, FrontEnd
 from cephtui.terminal import Ending, Interrupted, say, silence
+from cephtui.tools.base import OptionError
 
 _DRAIN_SECONDS = 0.25
 """How often events are printed and the display is drawn."""
@@ -65,9 +67,16 @@ def carry_out(
             ended = asyncio.run(conductor.conduct())
         except Interrupted as error:
             raise Interrupted(*error.args, *filter(None, [conductor.left_changed])) from None
+        except (StoreError, OptionError):
+            if conductor.left_changed:
+                say(conductor.left_changed)
+            raise
         code = max(ended.code, front.code, key=WORST.index)
         try:
             code = max(code, _conclude(runner, study, ended, front), key=WORST.index)
+        except StoreError as error:  # what was measured is in the session
+            say(str(error))
+            code = max(code, EXIT_INCOMPLETE, key=WORST.index)
         except OSError:  # the terminal is closed: what was created is removed nevertheless
             silence(sys.stdout)
         if conductor.left_changed:

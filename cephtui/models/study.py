@@ -65,11 +65,6 @@ class SavedStudy(Model):
         return {cell.batch: cell.step for cell in self.cells}
 
     @property
-    def ordered_cells(self) -> tuple[Cell, ...]:
-        """The cells, where the number of their runs is known beforehand; else none."""
-        return self.cells if self.kind == RUNS else ()
-
-    @property
     def promises(self) -> dict[str, Promise]:
         """What is expected of the cells, by their batches; those of which nothing is are left out."""
         presets = [cell.preset for cell in self.cells]

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime
 
 from cephtui.analysis.marks import made_during
 from cephtui.models import Line, Model, Name, OptionValue, Promise, Run
-from cephtui.models.study import CHECK, Cell, CheckGoal, Ordered, SavedStudy
+from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, Ordered, SavedStudy
 from cephtui.reading import DOCUMENT_MOST_BYTES
 from cephtui.sessions.store import load_model, read_marks, read_runs, readable_lines
 
@@ -95,9 +95,9 @@ def runs_before(directory: Path, check: CheckGoal) -> list[Run]:
 
 
 def ordered_in(studies: Sequence[SavedStudy]) -> Ordered:
-    """The cells of all studies, those of the first study first."""
+    """The cells of all studies whose runs are known beforehand, those of the first study first."""
     titles = [study.title or study.suite for study in studies if study.title or study.suite]
-    cells = tuple(cell for study in studies for cell in study.ordered_cells)
+    cells = tuple(cell for study in studies if study.kind == RUNS for cell in study.cells)
     return Ordered(title=titles[-1] if titles else "", cells=cells)
 
 

@@ -125,7 +125,10 @@ class Conductor:
         """The batches that can't be measured."""
 
     async def conduct(self) -> Ended:
-        """Measure until the study has come to its end, is stopped, or given up."""
+        """Measure until the study has come to its end, is stopped, or given up.
+
+        Raises StoreError where nothing could be run.
+        """
         code, is_judged = 0, True
         try:
             while not self._front.is_ending and (step := self._study.next(self.runs, self._without)):
@@ -141,6 +144,11 @@ class Conductor:
             code, is_judged = over.code, not over.spoiled
             if str(over):
                 self._front.say(str(over))
+        except StoreError as error:
+            if not self._now:
+                raise
+            code = EXIT_INCOMPLETE
+            self._front.say(str(error))
         finally:
             await self._undo()
         return Ended(code, tuple(self._now), is_judged, frozenset(self._without))
@@ -153,12 +161,7 @@ class Conductor:
     # ------------------------------------------------------------------ measuring
 
     async def _measure(self, step: Measure) -> None:
-        try:
-            measured = await self._front.measure(self._study, step, self.runs)
-        except StoreError as error:
-            if not self._now:
-                raise
-            raise _Over(EXIT_INCOMPLETE, str(error)) from None
+        measured = await self._front.measure(self._study, step, self.runs)
         if measured is None:
             self._without.update(step.request.batches)
             return
@@ -277,7 +280,9 @@ class Conductor:
         """Run it, noted before and after; why it failed, or empty. An undo goes on where the user asks for the end."""
         is_stopped = self._front.begin_command(kind, command)
         begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
-        study = kept(self._directory, self._study.saved).id
+        study = self._study.saved.id
+        with contextlib.suppress(StoreError):  # a change is taken back nevertheless
+            study = kept(self._directory, self._study.saved).id
         problem = await run_noted(self._directory, kind, command, self._commands.undo, is_stopped, study)
         with contextlib.suppress(OSError, StoreError):
             await asyncio.wrap_future(begun.keep(f"{CHANGED if kind == 'change' else UNDONE}{command}"))

@@ -146,11 +146,12 @@ class Dispatcher:
         try:
             ended = await current.conduct()
         except StoreError as error:
-            self._queue = self._queue.hold(str(error))
+            self._queue = self._queue.hold("").put_back(current.entry, str(error))
             self._display.report_error(str(error), "not run")
             return
-        if current.left_changed:
-            self._display.report_error(current.left_changed)
+        finally:
+            if current.left_changed:
+                self._display.report_error(current.left_changed)
         entry = replace(current.entry, runs=(*current.entry.runs, *ended.runs))
         note = "stopped" if current.is_stopped else current.why_held
         is_left = ended.is_judged and entry.study.next(entry.runs, ended.without) is not None
