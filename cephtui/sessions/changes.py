@@ -53,6 +53,12 @@ def not_undone(directory: Path) -> str | None:
     return _undo_of(newest_command(directory))
 
 
+def why_refused(directory: Path, undo: str | None) -> str:
+    """Why no check begins in a session: its change would be lost sight of; empty where ``undo`` takes that back."""
+    left = not_undone(directory)
+    return "" if left is None or left == undo else left_text(directory.name, left)
+
+
 def newest_command(directory: Path) -> Ran | None:
     """The last change, whether it has ended or not, or the last undo that has ended well, whichever was later."""
     return _newest(_commands(directory))

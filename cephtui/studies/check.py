@@ -91,20 +91,17 @@ class Check(Study[CheckGoal]):
         if is_look(self.goal, *counts) and self.is_decided(every):
             return None
         is_changed = None if self.elsewhere else turn.side == "after"
+        return Measure(self.request_of(turn, runs), is_changed=is_changed)
+
+    def request_of(self, turn: Turn, runs: Sequence[Run]) -> Request:
+        """The next runs of a side, after these."""
+        (request,) = self.requests
         batches = self.goal.before if turn.side == "before" else self.goal.after
         begun = max((run.step or 0 for run in runs if run.batch in batches), default=0)
-        return Measure(self.request_of(turn, begun), is_changed=is_changed)
-
-    def request_of(self, turn: Turn, begun_steps: int) -> Request:
-        """The next runs of a side, of which so many steps were run."""
-        (request,) = self.requests
         presets = len(request.presets)
-        until = begun_steps + turn.runs * presets
+        until = begun + turn.runs * presets
         order: Order | None = "abab" if presets > 1 else None
-        batches = self.goal.before if turn.side == "before" else self.goal.after
-        return replace(
-            request, repeats=-(-until // presets), begun=begun_steps, until=until, order=order, batches=batches
-        )
+        return replace(request, repeats=-(-until // presets), begun=begun, until=until, order=order, batches=batches)
 
     def wanted(self, runs: Sequence[Run]) -> tuple[SideName, int] | None:
         """The side that is measured next, and how many runs of it there are to be; None where it is over."""
@@ -151,7 +148,7 @@ class Check(Study[CheckGoal]):
         for request in self.requests:
             for preset in request.presets:
                 check_one_value(preset, request.overrides)
-        return [self.request_of(Turn("after", looks_of(self.goal).at[-1]), 0)]
+        return [self.request_of(Turn("after", looks_of(self.goal).at[-1]), ())]
 
     def extent(self, plans: Sequence[Plan]) -> Extent:
         looks = looks_of(self.goal).at

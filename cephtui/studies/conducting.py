@@ -127,14 +127,12 @@ class Conducting:
     @property
     def why_refused(self) -> str:
         """Why it is not begun: a change in the session would be lost sight of; empty where it is."""
-        from cephtui.sessions.changes import left_text, not_undone
+        from cephtui.sessions.changes import why_refused
 
         directory, entry = self._runner.directory, self.entry
         if directory is None or not isinstance(entry.study.goal, CheckGoal):
             return ""
-        left = not_undone(directory)
-        is_own = entry.runs and entry.commands and left == entry.commands.undo
-        return "" if left is None or is_own else left_text(directory.name, left)
+        return why_refused(directory, entry.commands.undo if entry.runs and entry.commands else None)
 
     async def conduct(self) -> Ended:
         """Measure until the study has come to its end, is stopped, or given up; raises StoreError."""

@@ -44,7 +44,7 @@ from cephtui.reports.studies import view_of
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import left_text, not_undone
+from cephtui.sessions.changes import why_refused
 from cephtui.sessions.names import check_writable
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
@@ -90,7 +90,9 @@ def measure_and_judge(asked: Asked, options: Measuring) -> int:
                 study, runs = _resumed(asked, asked.resume, options, stack)
             else:
                 study = _new_check(asked, options, stack)
-            _check_undone(runner.session, asked.undo if asked.resume is not None else None)
+            undo = asked.undo if asked.resume is not None else None
+            if runner.session and (why := why_refused(paths.sessions_dir() / runner.session, undo)):
+                raise Refused(why)
             return _measure(asked, study, runs, runner, options)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
@@ -199,13 +201,6 @@ def _check_options(asked: Asked, options: Measuring) -> None:
             "there is no terminal to ask for the change: give --change, or measure before with "
             "cephtui run PRESET --repeat 6, make the change, then cephtui check --against SESSION/RUN"
         )
-
-
-def _check_undone(session: str | None, undo: str | None) -> None:
-    """Raises Refused where a change in the session would be lost sight of; ``undo`` takes it back when continued."""
-    left = not_undone(paths.sessions_dir() / session) if session else None
-    if session and left is not None and left != undo:
-        raise Refused(left_text(session, left))
 
 
 def _of_before(asked: Asked, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
