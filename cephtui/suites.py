@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from cephtui.frozen import dataclass
 from cephtui.models import Line
 from cephtui.models.plan import OVERHEAD_SECONDS
+from cephtui.models.study import REPEATS_MOST
 from cephtui.presets import (
     Catalogue,
     Choice,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 STEPS_MOST = 100
 """More than this many steps in one suite are taken for a mistake."""
-REPEATS_MOST = 1000
 
 
 def _known_scheme(name: str) -> str:

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.promise import MeasuredVolume, Promise
 
+REPEATS_MOST = 1000
 RUNS, CHECK = "runs", "check"
 """The kinds of studies that are known below ``cephtui.studies``: those whose runs are known beforehand, and checks."""
 SideName: TypeAlias = Literal["before", "after"]
@@ -28,7 +29,7 @@ class Cell(Model):
     data_pool: Annotated[str | None, NamesOf("pool")] = None
     nodes: Annotated[tuple[Name, ...], NamesOf("node")]
     """As they were named; all of them run at once."""
-    repeats: int = Field(default=1, ge=1)
+    repeats: int = Field(default=1, ge=1, le=REPEATS_MOST)
     """How many runs of each point are ordered, where the kind of the study does not decide it."""
     batch: Name
     expect: tuple[Line, ...] = ()

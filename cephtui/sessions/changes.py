@@ -16,7 +16,9 @@ from cephtui.sessions.store import is_locked, readable_lines
 
 CHANGES_FILE = "changes.jsonl"
 State: TypeAlias = Literal["made", "not made", "unknown"]
-"""Of a change: ``unknown`` is one whose command was begun, and of whose end nothing is noted."""
+"""Of a change: ``unknown`` is one whose command was begun, and of whose end nothing is noted, or that was cut short."""
+_TIMED_OUT, _BY_SIGNAL = 124, 128
+"""Exit statuses of a command that was cut short: of timeout(1), and from 128 on that of a signal."""
 
 
 class Ran(Model):
@@ -77,14 +79,20 @@ def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], comma
     measured before it.
     """
     if commands:
-        last = commands[-1]
-        if last.status is None:
-            return "unknown" if last.kind == "change" else "made"
-        return "made" if (last.kind == "change") == (last.status == 0) else "not made"
+        return _left_by(commands[-1])
     if any(run.batch in check.after for run in runs):
         return "made"
     begun = [run.started_at for run in runs if run.batch in check.before]
     return "made" if begun and any(mark.at > max(begun) for mark in marks) and not check.is_commanded else "not made"
+
+
+def _left_by(last: Ran) -> State:
+    """What the newest command of a check has left; what an undo can take back counts as made until it has done so."""
+    if last.kind == "undo":
+        return "not made" if last.status == 0 else "made"
+    if last.status is None or last.status == _TIMED_OUT or last.status > _BY_SIGNAL:
+        return "unknown"
+    return "made" if last.status == 0 or last.undo else "not made"
 
 
 def left_changed(root: Path) -> list[tuple[Path, str]]:

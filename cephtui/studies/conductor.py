@@ -119,6 +119,8 @@ class Conductor:
         self._commands = commands or Commands()
         self._before, self._now = list(runs), list[Run]()
         self._state = self._state_now()
+        self._is_half_way = self._state == "made" and any(ran.status != 0 for ran in self._noted()[-1:])
+        """Whether an earlier change, or its undo, has not come to a good end."""
         self._given_up: dict[str, str] = {}
         self._why_not_undone = ""
         self._without = set[str]()
@@ -222,6 +224,9 @@ class Conductor:
 
     async def _learn_state(self) -> None:
         """Where the end of a change is not known, the user is asked: it is never made again unasked."""
+        if self._is_half_way:
+            self._is_half_way = False
+            await self._undo(for_now=True)
         if self._state != "unknown":
             return
         begun = self._noted()[-1]

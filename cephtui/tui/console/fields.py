@@ -9,13 +9,13 @@ from rich.text import Text
 from textual.widgets import Input, Label
 
 from cephtui.models import Plan
+from cephtui.models.study import REPEATS_MOST
 from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text, combinations
 from cephtui.tools.base import OptionError, OptionField
 from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.keys import key
 
-REPEATS_MOST = 1000
 REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
 ORDERS: Mapping[str, Order | None] = {"": None, "abab": "abab", "abba": "abba"}
 ORDER = OptionField(
