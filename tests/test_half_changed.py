@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.models import Mark, Run
 from cephtui.models.study import CHECK, CheckGoal
 from cephtui.running.runner import Runner
@@ -84,3 +85,24 @@ def test_what_has_not_come_to_a_good_end_is_taken_back_before_the_change_is_made
     assert after
     assert after.is_changed
     assert commands_on(tmp_path, [ran("change", 0), last], runs, check)[:2] == ["undo", "change"]
+
+
+def test_a_change_is_taken_back_also_where_its_session_was_removed(tmp_path: Path) -> None:
+    check = study("write-iops", kind=CHECK, goal=GOAL.model_dump(mode="json"), batches=("b0",))
+    step = check.next([])
+    assert step
+    before = run_of(check.plan(step).steps[0], 1, 1000.0)
+    first = check.next([before])
+    assert first
+    runs = [before, run_of(check.plan(first).steps[0], 2, 1000.0)]
+    undone, runner = tmp_path / "undone", _OnASession(tmp_path)
+
+    def last(step: Any, number: int) -> Run:
+        runner.directory = None
+        return run_of(step, number, 1000.0)
+
+    bed = Bed(last, first=3, ends_after=1)
+    commands = Commands("true", f"touch {undone}")
+    ended = asyncio.run(Conductor(check, cast("Runner", runner), bed, commands, runs).conduct())
+    assert ended.code == EXIT_INCOMPLETE
+    assert undone.exists()

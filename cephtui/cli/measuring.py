@@ -45,6 +45,8 @@ _DRAIN_SECONDS = 0.25
 _ANNOUNCED_AFTER_SECONDS = 1.0
 _MAKE_IT = "Make the change, say here what you changed, then press Enter: "
 _AS_IT_IS = "Press Enter to measure as it is; or make the change, say it here, press Enter: "
+_IS_IN_PLACE = "Is the change in place now? [y/n]: "
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False}
 log = logging.getLogger(__name__)
 
 
@@ -227,7 +229,11 @@ class _Terminal(FrontEnd):
         if not _is_terminal():
             return None
         say(question)
-        return click.confirm("Is the change in place now?", default=None, err=True)
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        while typed := await self._typed(_IS_IN_PLACE):
+            if typed[0].lower() in _ANSWERS:
+                return _ANSWERS[typed[0].lower()]
+        return None
 
     async def _typed(self, question: str) -> tuple[str, BegunMark] | None:
         """A line of the user's, and a mark of the moment at which it was there; None where the user wants the end."""

@@ -118,6 +118,7 @@ class Conductor:
         self._study, self._runner, self._front = study, runner, front
         self._commands = commands or Commands()
         self._before, self._now = list(runs), list[Run]()
+        self._last_directory = runner.directory
         self._state = self._state_now()
         self._is_half_way = self._state == "made" and any(ran.status != 0 for ran in self._noted()[-1:])
         """Whether an earlier change, or its undo, has not come to a good end."""
@@ -189,8 +190,10 @@ class Conductor:
 
     @property
     def _directory(self) -> Path:
-        assert self._runner.directory
-        return self._runner.directory
+        """Of the session, also where it has been removed: what a change has made is taken back nevertheless."""
+        self._last_directory = self._runner.directory or self._last_directory
+        assert self._last_directory
+        return self._last_directory
 
     def _state_now(self) -> State:
         """Of the change, by what the session has; raises StoreError."""
@@ -234,7 +237,8 @@ class Conductor:
         made = await self._front.is_made(what)
         if made is None:
             undo = f": {remedy_of(self._directory.name)} takes it back" if begun.undo else ""
-            raise _Over(EXIT_REFUSED, f"{what}: resume it at a terminal, which asks whether it is made{undo}")
+            code = EXIT_INCOMPLETE if self._front.is_ending else EXIT_REFUSED
+            raise _Over(code, f"{what}: resume it at a terminal, which asks whether it is made{undo}")
         self._state = "made" if made else "not made"
 
     def _look_at_the_change(self) -> None:
