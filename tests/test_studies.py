@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.analysis.failures import Needs, given_up
+from cephtui.cli.verbs import cli
 from cephtui.models import NodeResult, Run, Step, Summary, Total
 from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, SavedStudy
 from cephtui.ordering import plan_of
@@ -270,3 +272,53 @@ def test_a_kind_has_a_module_and_words_and_no_two_options_are_the_same() -> None
         fields = {option.field for option in row.options if option.field}
         assert fields <= kind_of(kind).Goal.model_fields.keys()
         assert row.decides or not row.excludes
+
+
+HOSTILE: Sequence[Mapping[str, Any]] = (
+    {"kind": "future"},
+    {"cells": []},
+    {"kind": "stable", "goal": {"most": -5}},
+    {"kind": "stable", "goal": {"percent": "nan"}},
+    {"kind": "sweep", "goal": {"confirm": "maybe"}},
+    {"kind": "bounded", "goal": {"within": "p99=-1"}},
+    {"kind": "bounded"},
+    {"kind": CHECK},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "before": [], "after": []}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "after": ["a0", "a1"]}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "before": ["b0", "b1"], "after": ["a0", "a1"]}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "most": None}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "most": 3}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "confidence": 5}},
+    {"kind": CHECK, "goal": {**GOALS[CHECK], "before_session": "removed"}},
+)
+
+
+@pytest.mark.parametrize("changes", HOSTILE)
+def test_a_study_that_makes_no_sense_is_listed_with_its_problem_and_refused(
+    changes: Mapping[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = SessionWriter.open(tmp_path / "sessions", "tuning")
+    kept = {**saved().model_dump(mode="json"), "id": "s1", **changes}
+    (writer.directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    presets = find_presets(packaged_presets_dir(), Path("/nonexistent"))
+    (state,) = study_states(writer.directory, presets)
+    assert state.study is None
+    assert "validation error" not in state.problem
+    name = writer.directory.name
+    writer.close()
+    for command in (["run", "--resume", name], ["run", "--resume", name, "s1"]):
+        result = CliRunner().invoke(cli, command)
+        assert isinstance(result.exception, SystemExit), command
+        assert result.exit_code == 2, command
+        assert state.problem in result.output
+    assert isinstance(CliRunner().invoke(cli, ["check", name]).exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("id", "--help"), ("id", "s1; true"), ("id", "s" + "9" * 5000), ("id", "")]
+)
+def test_a_study_of_an_odd_name_is_none(field: str, value: str, writer: SessionWriter) -> None:
+    kept = {**saved().model_dump(mode="json"), "id": "s1", field: value}
+    (writer.directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
+    assert read_studies(writer.directory) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pydantic import Field
+
 from cephtui.analysis.batches import measured
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.ratio import mean_of
@@ -20,9 +22,9 @@ _INSIDE = 0.97
 class StableGoal(Model):
     """When a mean is known well enough."""
 
-    percent: float = 5.0
+    percent: float = Field(default=5.0, gt=0)
     """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
-    most: int = MOST
+    most: int = Field(default=MOST, ge=1, le=100)
     """Runs after which it is given up."""
 
     def is_reached(self, figures: Mapping[str, Sequence[float]]) -> bool:

@@ -35,12 +35,11 @@ from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.names import check_writable
-from cephtui.sessions.studies import find_study
 from cephtui.sessions.undo import pending
 from cephtui.studies import KINDS
 from cephtui.studies.base import Study
 from cephtui.studies.making import new_study, presets_of, study_of
-from cephtui.studies.saved import study_states
+from cephtui.studies.saved import StudyState, study_states
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target, usual_target
 from cephtui.targets.base import TargetFault
@@ -184,7 +183,10 @@ def resumed(
     check_writable(directory)
     if not is_held and store.is_locked(directory):
         raise Refused(f"session {directory.name} is being measured by another cephtui: stop that first, or wait for it")
-    saved = _chosen_study(directory, name, kind)
+    state = _chosen_study(directory, name, kind)
+    if state.study is None:
+        raise click.UsageError(state.problem)
+    saved = state.saved
     check_caches(saved.drop_caches, options.drop_caches)
     catalogue, nodes = find_catalogue(), _nodes(saved, options.where)
     presets = presets_of(saved, catalogue)
@@ -197,7 +199,7 @@ def resumed(
     return Resumed(directory.name, study, runs, (*_changed(saved, presets), *_left_behind(directory)))
 
 
-def _chosen_study(directory: Path, name: str | None, kind: str) -> SavedStudy:
+def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
     """Raises UsageError."""
     session = directory.name
     states = [state for state in study_states(directory, find_catalogue()) if kind in ("", state.saved.kind)]
@@ -205,16 +207,16 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> SavedStudy:
         hint = f"nothing to resume: cephtui run PRESET --session {session} adds to it"
         raise click.UsageError(f"session {session} has {'no check to continue' if kind else hint}")
     if name is not None:
-        chosen = find_study([state.saved for state in states], name)
-        if chosen is None:
+        chosen = [state for state in states if state.saved.id == name]
+        if not chosen:
             names = ", ".join(state.saved.id for state in states)
             raise click.UsageError(f"session {session} has no study {name!r}, only {names}: cephtui studies {session}")
-        return chosen
-    unfinished = [state.saved for state in states if not state.is_finished]
+        return chosen[0]
+    unfinished = [state for state in states if not state.is_finished]
     if len(unfinished) > 1:
-        others = ", ".join(study.id for study in unfinished[:-1])
-        say(f"resuming {unfinished[-1].id}; also unfinished: {others} (cephtui studies {session})")
-    return unfinished[-1] if unfinished else states[-1].saved
+        others = ", ".join(state.saved.id for state in unfinished[:-1])
+        say(f"resuming {unfinished[-1].saved.id}; also unfinished: {others} (cephtui studies {session})")
+    return unfinished[-1] if unfinished else states[-1]
 
 
 def check_caches(before: bool, now: bool) -> None:

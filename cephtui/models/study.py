@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.promise import MeasuredVolume, Promise
@@ -27,7 +27,7 @@ class Cell(Model):
     """All options of the preset as it was: they count if its file has changed before the cell is done."""
     target: Annotated[str, NamesOf("target")]
     data_pool: Annotated[str | None, NamesOf("pool")] = None
-    nodes: Annotated[tuple[Name, ...], NamesOf("node")]
+    nodes: Annotated[tuple[Name, ...], NamesOf("node")] = Field(min_length=1)
     """As they were named; all of them run at once."""
     repeats: int = Field(default=1, ge=1, le=REPEATS_MOST)
     """How many runs of each point are ordered, where the kind of the study does not decide it."""
@@ -44,7 +44,7 @@ class SavedStudy(Model):
     """A line of the session's ``studies.jsonl``. It names no command: what a session holds can't run anything."""
 
     schema_version: int = SCHEMA_VERSION
-    id: Name = ""
+    id: Annotated[Name, Field(pattern="^(s[1-9][0-9]{0,8})?$")] = ""
     """``s1``: its name in the session; empty before it is kept there."""
     at: AwareDatetime
     kind: Name = RUNS
@@ -92,7 +92,7 @@ class Ordered(Model):
 class CheckGoal(Model):
     """What a check measures before and after a change, and what it asks of that: the goal of its study."""
 
-    before: tuple[Name, ...]
+    before: tuple[Name, ...] = Field(min_length=1)
     """The batch of each preset before the change."""
     after: tuple[Name, ...]
     before_session: Name = ""
@@ -103,15 +103,23 @@ class CheckGoal(Model):
     """Whether a command makes the change, and not the user."""
     before_runs: int
     """Of each preset, where the sides do not take turns."""
-    most: int | None = None
+    most: int | None = Field(default=None, ge=4)
     """Runs a side after which it is given up; null for a single look."""
-    fixed: int | None = None
+    fixed: int | None = Field(default=None, ge=1, le=REPEATS_MOST)
     """Runs a side, of a single look."""
     require_percent: float
     same_percent: float
-    confidence: float
+    confidence: float = Field(gt=0, lt=1)
     """Two-sided, between 0 and 1."""
     metrics: tuple[Line, ...] = ()
     directions: tuple[Line, ...] = ()
     without: tuple[Line, ...] = ()
     """Runs that are left out: ``tuning/3``."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> CheckGoal:
+        if len(self.before) != len(self.after):
+            raise ValueError("each preset has one batch before the change and one after it")
+        if self.most is None and self.fixed is None:
+            raise ValueError("it is looked at once or several times")
+        return self

@@ -139,11 +139,17 @@ def load_model(path: Path, model: type[M]) -> M:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise StoreError(f"{path}: {where}: {first['msg']}") from None
+        raise StoreError(f"{path}: {first_problem(error)}") from None
     except (ValueError, AttributeError) as error:
         raise StoreError(f"{path}: not readable: {error}") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong with a model, and where: ``goal.most: Input should be ...``."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    problem = first["msg"].removeprefix("Value error, ")
+    return f"{where}: {problem}" if where else problem
 
 
 def run_directories(directory: Path) -> list[tuple[int, Path]]:

@@ -50,7 +50,8 @@ def read_studies(directory: Path) -> list[SavedStudy]:
     """
     first = sorted(_of_0_1(directory), key=lambda study: study.at)
     numbered = [study.model_copy(update={"id": f"s{number}"}) for number, study in enumerate(first, 1)]
-    return [*numbered, *readable_lines(directory / STUDIES_FILE, SavedStudy, line_most_bytes=DOCUMENT_MOST_BYTES)]
+    later = readable_lines(directory / STUDIES_FILE, SavedStudy, line_most_bytes=DOCUMENT_MOST_BYTES)
+    return [*numbered, *(study for study in later if study.id)]
 
 
 def find_study(studies: Sequence[SavedStudy], name: str) -> SavedStudy | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -72,6 +72,11 @@ class Check(Study[CheckGoal]):
         single_look = {"most": None} if fixed else {}
         goal = CheckGoal.model_validate({**usual, **commands, **values, **single_look})
         return super().ordered(saved, goal.model_dump(mode="json"))
+
+    def __init__(self, saved: SavedStudy, requests: Iterable[Request], elsewhere: Iterable[Run] = ()) -> None:
+        super().__init__(saved, requests, elsewhere)
+        if len(self.goal.before) != len(saved.cells):
+            raise ValueError("its goal is not of its presets")
 
     @property
     def batches(self) -> frozenset[str]:

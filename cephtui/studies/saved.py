@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run
 from cephtui.models.rows import StudyRow
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.presets import Catalogue, PresetError
 from cephtui.sessions import store
+from cephtui.sessions.store import StoreError, first_problem
 from cephtui.sessions.studies import read_studies
 from cephtui.studies.base import Study
 from cephtui.studies.making import study_of
@@ -61,12 +64,15 @@ def study_states(directory: Path, catalogue: Catalogue) -> list[StudyState]:
 
 def _state(directory: Path, saved: SavedStudy, catalogue: Catalogue, runs: Sequence[Run]) -> StudyState:
     try:
+        if not saved.cells:
+            raise ValueError("it has no steps")
         nodes = {name: Node(name=name) for cell in saved.cells for name in cell.nodes}
         study = study_of(directory, saved, catalogue, nodes, _target_of)
         study.next(())
-    except (PresetError, OptionError, TargetError, ValueError, LookupError) as error:
+    except (PresetError, OptionError, TargetError, StoreError, ValueError, LookupError) as error:
         own = [run for run in runs if run.batch in {cell.batch for cell in saved.cells}]
-        return StudyState(saved, None, str(error), tuple(own))
+        problem = f"its goal: {first_problem(error)}" if isinstance(error, ValidationError) else str(error)
+        return StudyState(saved, None, problem, tuple(own))
     return StudyState(saved, study, "", tuple(study.own(runs)))
 
 
