@@ -322,3 +322,14 @@ def test_a_study_of_an_odd_name_is_none(field: str, value: str, writer: SessionW
     kept = {**saved().model_dump(mode="json"), "id": "s1", field: value}
     (writer.directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
     assert read_studies(writer.directory) == []
+
+
+def test_what_can_be_resumed_goes_before_what_can_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SessionWriter.open(tmp_path / "sessions", "tuning")
+    writer.keep_study(saved())
+    writer.keep_study(saved(kind="future", batch="b2"))
+    writer.close()
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    result = CliRunner().invoke(cli, ["run", "--resume", "tuning", "--dry-run"])
+    assert result.exit_code == 0
+    assert "file:/x" in result.output

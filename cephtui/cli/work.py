@@ -213,6 +213,7 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
             raise click.UsageError(f"session {session} has no study {name!r}, only {names}: cephtui studies {session}")
         return chosen[0]
     unfinished = [state for state in states if not state.is_finished]
+    unfinished = [state for state in unfinished if state.study] or unfinished
     if len(unfinished) > 1:
         others = ", ".join(state.saved.id for state in unfinished[:-1])
         say(f"resuming {unfinished[-1].saved.id}; also unfinished: {others} (cephtui studies {session})")
