@@ -54,13 +54,18 @@ def public_models() -> list[type[Model]]:
     return [each for each in public if each is not Model]
 
 
+_BOUNDED: Mapping[str, Any] = {"SavedStudy.id": "s1", "CheckGoal.most": 8, "CheckGoal.confidence": 0.95}
+"""Values of fields that take no others than some."""
+
+
 def filled(model: type[Model], text: Callable[[str], str] = lambda where: CANARY, **given: Any) -> dict[str, Any]:
     """What a file of a model may hold: the canary wherever there is text, or what ``text`` has for that place.
 
     A place is ``Run.target``, of a mapping ``Run.options key`` and ``Run.options value``.
     """
     fields = {
-        name: _value(field.annotation, f"{model.__name__}.{name}", text) for name, field in model.model_fields.items()
+        name: _BOUNDED.get(where := f"{model.__name__}.{name}", _value(field.annotation, where, text))
+        for name, field in model.model_fields.items()
     }
     return {**fields, "schema_version": 1, **given} if "schema_version" in fields else {**fields, **given}
 

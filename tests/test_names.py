@@ -341,12 +341,7 @@ def test_options_that_no_preset_can_have_keep_their_names_and_lose_those_in_thei
 
 @pytest.mark.parametrize("model", ROOTS)
 def test_what_a_model_names_is_known_before_any_of_it_is_shown(model: type[Model]) -> None:
-    bounded: dict[type[Model], dict[str, Any]] = {
-        Run: {"session": "tuning", "target": f"rbd:{KNOWN}"},
-        SavedStudy: {"id": "s1"},
-        CheckGoal: {"most": 8, "confidence": 0.95},
-    }
-    given = bounded.get(model, {})
+    given: dict[str, Any] = {"session": "tuning", "target": f"rbd:{KNOWN}"} if model is Run else {}
     found = model.model_validate(filled(model, canary("v"), **given))
     mask = Mask({KNOWN: "pool", **names_in([found])})
     assert leaks(as_json(found))

@@ -101,7 +101,7 @@ def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> No
         )
     ]
     target = {"rbd:x": parse_target("rbd:x", owner_id="o")}
-    ordered = SavedStudy(at=STARTED, cells=tuple(cells))
+    ordered = SavedStudy(id="s1", at=STARTED, cells=tuple(cells))
     (request,) = requests_of(ordered, chosen, target, {"a": Node(name="a")})
     steps = plan_of(request).steps
     assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
@@ -169,7 +169,7 @@ def test_what_a_newer_cephtui_expects_is_left_out(root: Path) -> None:
 
 def test_of_an_earlier_session_it_is_read_from_the_order(root: Path) -> None:
     cell = Cell(step="x", preset="write-iops", target="rbd:bench", nodes=("pve1",), batch="b", expect=("iops>=8k",))
-    save(root, [wrote(1, 8006, batch="b")], SavedStudy(at=STARTED, cells=(cell,)))
+    save(root, [wrote(1, 8006, batch="b")], SavedStudy(id="s1", at=STARTED, cells=(cell,)))
     assert "PASS write-iops: 8,006 IOPS" in call("show", SESSION)
 
 
@@ -203,7 +203,7 @@ def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Pa
         )
         for batch, name, part in (("a", "disk1", "read"), ("b", "disk1", "write"), ("c", "disk2", "read"))
     ]  # fmt: skip
-    save(root, runs, SavedStudy(at=STARTED, cells=tuple(cells)))
+    save(root, runs, SavedStudy(id="s1", at=STARTED, cells=tuple(cells)))
     *lines, last = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
     assert lines == [
         "disk1 NVME 64 8,000 PASS 8,006 - - 100 %",
