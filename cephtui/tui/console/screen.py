@@ -140,7 +140,7 @@ class ConsoleScreen(RunScreen):
         yield self._live_view
         yield StudyLine()
         yield KeyBar(
-            "copy", "choose('preset')", "compare", "app.mark", "choose('nodes')", "app.check", "choose('how_often')"
+            "copy", "app.check", "choose('preset')", "compare", "app.mark", "choose('nodes')", "choose('how_often')"
         )
 
     def on_mount(self) -> None:
