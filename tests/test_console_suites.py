@@ -63,7 +63,7 @@ def test_all_runs_are_one_study(suites: Suites, golden: Golden) -> None:
     study, _ = on(suites, "quick", "rbd:bench")
     assert (study.saved.suite, study.saved.order, len(study.saved.cells)) == ("quick", "abab", 3)
     entry = Entry(study).planned(plans_of)
-    assert (entry.least_runs, entry.most_runs) == (12, 12)  # latency reads, then writes
+    assert (entry.extent.least_runs, entry.extent.most_runs) == (12, 12)  # latency reads, then writes
     golden.same([entry.name, entry.text])
 
 

@@ -188,7 +188,7 @@ async def test_what_is_left_after_a_stop_is_held_without_the_run_that_was_stoppe
     dispatcher.push([entry(repeats=4), entry("read-iops")])
     await worked_off(console)
     held, other = dispatcher.queue.entries
-    assert (held.most_runs, [run.step for run in held.runs]) == (2, [1, 2])
+    assert (held.extent.most_runs, [run.step for run in held.runs]) == (2, [1, 2])
     assert (held.text, other.name) == ("4 times, 2 of 4 runs left", "read-iops")
     assert console.shown[-1] == "held: stopped"
     runner.begins, runner.ended = lambda: None, []
@@ -255,7 +255,7 @@ async def test_a_cell_that_can_not_be_measured_leaves_the_others_to_go_on() -> N
     both = study("write-iops", paths=["/x", "/y"])
     requests = [replace(both.requests[0], nodes=(Node(name="pve1", host="pve1"),)), both.requests[1]]
     console.unusable = ("pve1",)
-    dispatcher = await dispatched(console, runner, Entry(type(both)(both.saved, requests)))
+    dispatcher = await dispatched(console, runner, Entry(both.with_requests(requests)))
     assert runner.batches == [both.saved.cells[1].batch]
     assert dispatcher.queue == Queue()
 

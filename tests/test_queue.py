@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from cephtui.models import Node, Plan, Run
+from cephtui.models.plan import Bound
 from cephtui.nodes.transport import Connection, Question, TransportError
 from cephtui.ordering import plans_of
 from cephtui.planning import Order, Request
@@ -83,7 +84,12 @@ def measured(entry: Entry, *steps: int) -> Entry:
 
 
 def taking(entry: Entry, seconds: float) -> Entry:
-    return replace(entry, least_seconds=seconds, most_seconds=seconds)
+    return replace(entry, extent=replace(entry.extent, least_seconds=seconds, most_seconds=seconds))
+
+
+def bounded(entry: Entry, bound: Bound) -> Entry:
+    """The same with another word before its time."""
+    return replace(entry, extent=replace(entry.extent, bound=bound))
 
 
 def entries(*seconds: float) -> tuple[Entry, ...]:
@@ -135,7 +141,7 @@ def test_moving_changes_places_with_one_neighbour_and_loses_nothing(number: int,
 
 def test_taking_out_takes_one() -> None:
     before = entries(1, 2, 3)
-    assert [entry.most_seconds for entry in Queue(before).without(1).entries] == [1, 3]
+    assert [entry.extent.most_seconds for entry in Queue(before).without(1).entries] == [1, 3]
     assert Queue().without(0) == Queue()
     assert Queue(before, ready=2).without(0).ready == 1, "what is held stays so"
     assert Queue(before, ready=1).without(2).ready == 1
@@ -146,8 +152,8 @@ def test_the_summary_says_how_many_and_how_long() -> None:
     assert Queue(entries(23, 24)).summary == "2 runs waiting, about 47 s"
     assert Queue(entries(60, 65)).summary == "2 runs waiting, about 2:05 min"
     first, second = entries(60, 65)
-    assert Queue((first, replace(second, bound="at most"))).summary == "2 runs waiting, at most 2:05 min"
-    assert Queue((first, replace(second, bound="more than"))).held.endswith("(more than 2:05 min)")
+    assert Queue((first, bounded(second, "at most"))).summary == "2 runs waiting, at most 2:05 min"
+    assert Queue((first, bounded(second, "more than"))).held.endswith("(more than 2:05 min)")
 
 
 def test_what_waits_and_what_is_held_are_counted_in_runs() -> None:
@@ -171,7 +177,7 @@ def test_of_a_study_that_decides_itself_it_says_how_many_runs_there_may_be() -> 
     stable = measured(Entry(study("write-iops", kind="stable")), 1, 2)
     assert Queue((stable,)).summary.startswith("3 to 18 runs waiting, ")
     assert stable.text == "until stable, 2 runs made"
-    assert stable.least_seconds < stable.most_seconds
+    assert stable.extent.least_seconds < stable.extent.most_seconds
 
 
 # ------------------------------------------------------------------ keys during a run
@@ -827,7 +833,8 @@ def test_two_that_wait_are_one_study_in_the_order_abba(path: str, golden: Golden
     assert queue.ready == 2
     both = queue.entries[1]
     assert both.study.batches == first.study.batches | second.study.batches
-    assert (both.most_runs, both.most_seconds) == (7, first.most_seconds + second.most_seconds)
+    seconds = first.extent.most_seconds + second.extent.most_seconds
+    assert (both.extent.most_runs, both.extent.most_seconds) == (7, seconds)
     golden.same([both.name, both.text])
 
 

@@ -14,7 +14,7 @@ import click
 from cephtui.cli.complete import complete_options
 from cephtui.cli.neighbours import complete_nodes
 from cephtui.studies import KINDS as STUDY_KINDS
-from cephtui.studies import StudyOption
+from cephtui.studies import REQUIRED_PERCENT, StudyOption
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -228,7 +228,7 @@ _judging_options = (
         "--require",
         "require_percent",
         type=float,
-        callback=within(-99, 10_000),
+        callback=within(*REQUIRED_PERCENT),
         default=Question.require_percent,
         show_default=True,
         metavar="PERCENT",

@@ -35,8 +35,7 @@ from cephtui.cli.options import (
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 from cephtui.printable import suggestion
-
-_REPEATS_MOST = 1000
+from cephtui.studies import LOOKS_MOST, ONE_LOOK_RUNS, REPEATS_MOST
 
 
 class _Verbs(click.Group):
@@ -143,7 +142,7 @@ Exit codes:
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
 @targets_option
 @measuring_options
-@click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
+@click.option("--repeat", type=int, callback=within(1, REPEATS_MOST), metavar="N", help="Run each preset N times.")
 @order_option
 @study_options
 @click.option(
@@ -219,10 +218,10 @@ Exit codes:
 )
 @click.option("--continue", "resume", metavar="SESSION [STUDY]", help="Continue a check that was left.")
 @judging_options
-@click.option("--runs", type=int, callback=within(2, 100), metavar="N", help="Measure N a side and look once.")
+@click.option("--runs", type=int, callback=within(*ONE_LOOK_RUNS), metavar="N", help="Measure N a side and look once.")
 @click.option(
     "--most",
-    type=click.Choice(["8", "12", "20"]),
+    type=click.Choice(LOOKS_MOST),
     default="12",
     show_default=True,
     metavar="N",

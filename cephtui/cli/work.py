@@ -230,7 +230,7 @@ def check_caches(before: bool, now: bool) -> None:
 
 def _nodes(saved: SavedStudy, where: Where) -> dict[str, Node]:
     """The nodes by their names, with the access that the options give."""
-    names = dict.fromkeys([*where.names, *(name for cell in saved.cells for name in cell.nodes)])
+    names = dict.fromkeys([*where.names, *saved.nodes])
     return {node.name: node for node in chosen_nodes(replace(where, names=tuple(names)))}
 
 
@@ -297,7 +297,7 @@ def surveyed(runner: Runner, study: Study[Any], runs: Sequence[Run], options: Me
         else request
         for request in study.requests
     ]
-    return type(study)(study.saved, requests, study.elsewhere)
+    return study.with_requests(requests)
 
 
 def _surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request:

@@ -61,6 +61,21 @@ class SavedStudy(Model):
     """What is asked for, in the words of its kind; left out where its cells say all."""
 
     @property
+    def presets(self) -> tuple[str, ...]:
+        """Their names, each once."""
+        return tuple(dict.fromkeys(cell.preset for cell in self.cells))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Each once."""
+        return tuple(dict.fromkeys(cell.target for cell in self.cells))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Their names, each once."""
+        return tuple(dict.fromkeys(name for cell in self.cells for name in cell.nodes))
+
+    @property
     def titles(self) -> dict[str, str]:
         """What the steps are called, by their batches."""
         return {cell.batch: cell.step for cell in self.cells}

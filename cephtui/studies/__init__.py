@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from cephtui.analysis.looks import MOST
 from cephtui.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ def _iops(text: str) -> float:
         raise ValueError(f"expected a number of IOPS, such as 8000 or 8k, got {text!r}") from None
 
 
-def _command(text: str) -> str:
+def command_of(text: str) -> str:
+    """A command of the user's, which is noted in the session; raises ValueError."""
     from cephtui.printable import printable
 
     if printable(text) != text:
@@ -153,6 +155,13 @@ def _command(text: str) -> str:
     return text
 
 
+REPEATS_MOST = 1000
+REQUIRED_PERCENT = (-99, 10_000)
+"""What a change can be required to bring, at least and at most."""
+ONE_LOOK_RUNS = (2, 100)
+"""Runs a side of a single look."""
+LOOKS_MOST = tuple(map(str, MOST))
+"""Runs a side after which a check is given up."""
 PROMISED = "promised"
 """The field with which a volume is measured instead of presets."""
 KINDS = {
@@ -167,7 +176,7 @@ KINDS = {
                     "Runs of each value of its options; three or more are needed for an interval.",
                     "how many times",
                     field="repeats",
-                    parse=_number(1, 1000, int),
+                    parse=_number(1, REPEATS_MOST, int),
                     example="1",
                 ),
                 StudyOption(
@@ -276,7 +285,7 @@ KINDS = {
                     "A command that makes the change, on this machine, in 10 minutes at most. Empty: you are asked to.",
                     "change by command",
                     field="change",
-                    parse=_command,
+                    parse=command_of,
                     example="you make it",
                     is_command=True,
                 ),
@@ -285,7 +294,7 @@ KINDS = {
                     "A command that takes it back: the order is A B B A then, and nothing stays changed.",
                     "undo by command",
                     field="undo",
-                    parse=_command,
+                    parse=command_of,
                     example="it stays",
                     is_command=True,
                 ),
@@ -294,7 +303,7 @@ KINDS = {
                     "What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
                     "required %",
                     field="require_percent",
-                    parse=_number(-99, 10_000),
+                    parse=_number(*REQUIRED_PERCENT),
                     example="-10",
                 ),
                 StudyOption(
@@ -302,7 +311,7 @@ KINDS = {
                     "Runs a side after which it is given up. It is looked at after 4, 6, 8, 12 and 20.",
                     "at most N a side",
                     field="most",
-                    choices=("8", "12", "20"),
+                    choices=LOOKS_MOST,
                     parse=int,
                     example="12",
                 ),
@@ -311,7 +320,7 @@ KINDS = {
                     "Runs a side, with a single look at the end.",
                     "or N a side, one look",
                     field="fixed",
-                    parse=_number(2, 100, int),
+                    parse=_number(*ONE_LOOK_RUNS, int),
                     example="none",
                 ),
             ),
@@ -330,9 +339,9 @@ def kind_of(kind: str) -> type[Study[Any]]:
     if kind not in KINDS:
         raise ValueError(f"a study of a newer cephtui: {kind}")
     module = import_module(f"{__name__}.{kind}")
-    (found,) = [
-        each
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Study) and each.__module__ == module.__name__
+    (study,) = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Study) and value.__module__ == module.__name__
     ]
-    return found
+    return study

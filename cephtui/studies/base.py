@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.failures import Needs, given_up
@@ -20,6 +20,7 @@ from cephtui.models.metrics import Metric
 from cephtui.models.study import SavedStudy
 from cephtui.planning import Prefilled, Request, make_plan
 from cephtui.presets import headline_metric
+from cephtui.studies.extent import Extent
 
 G = TypeVar("G", bound=Model)
 
@@ -33,16 +34,6 @@ class Measure:
     """The number of the run among those alike; None where the request says it."""
     is_changed: bool | None = None
     """Whether the change has to be in place, or must not be; None where there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much there is to be measured of a study from its begin."""
-
-    least_runs: int
-    most_runs: int
-    least_seconds: float
-    most_seconds: float
 
 
 class Conclusion:
@@ -79,6 +70,15 @@ class Study(ABC, Generic[G]):
         """
         cells = tuple(cell.model_copy(update={"repeats": 1}) for cell in saved.cells)
         return saved.model_copy(update={"kind": cls.kind, "order": None, "cells": cells, "goal": dict(values)})
+
+    def with_requests(self, requests: Iterable[Request]) -> Self:
+        """The same with other nodes, targets or conditions."""
+        return type(self)(self.saved, requests, self.elsewhere)
+
+    def with_goal(self, changes: Mapping[str, Any]) -> Self:
+        """The same with some fields of its goal as they are saved; raises ValueError."""
+        saved = self.saved.model_copy(update={"goal": {**self.saved.goal, **changes}})
+        return type(self)(saved, self.requests, self.elsewhere)
 
     @property
     def batches(self) -> frozenset[str]:
@@ -154,7 +154,7 @@ class Study(ABC, Generic[G]):
 
     def good(self, runs: Iterable[Run]) -> tuple[Run, ...]:
         """Those of them that need not be made again."""
-        return tuple(run for run in self.own(runs) if run.outcome == "ok")
+        return good(self.own(runs))
 
     def plan(self, step: Measure, prefilled: Prefilled | None = None) -> Plan:
         """The plan of what is measured next; raises OptionError."""
@@ -164,6 +164,11 @@ class Study(ABC, Generic[G]):
         return plan.model_copy(
             update={"steps": tuple(s.model_copy(update={"repeat": step.repeat}) for s in plan.steps)}
         )
+
+
+def good(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Those of a study that need not be made again."""
+    return tuple(run for run in runs if run.outcome == "ok")
 
 
 def singly(requests: Sequence[Request]) -> list[Request]:

@@ -29,7 +29,9 @@ from cephtui.models.study import CHECK, CheckGoal, SavedStudy, SideName
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, check_one_value, headline_metric
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
-from cephtui.studies.base import Conclusion, Extent, Measure, Study
+from cephtui.studies import REQUIRED_PERCENT
+from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.extent import Extent
 
 MOST = 12
 """Runs a side, where several looks are taken and nothing else is asked for."""
@@ -165,8 +167,7 @@ class Check(Study[CheckGoal]):
 
 def with_required(study: Check, percent: float) -> Check:
     """The same with what a change must at least bring."""
-    goal = {**study.saved.goal, "require_percent": percent, "same_percent": _same(percent)}
-    return Check(study.saved.model_copy(update={"goal": goal}), study.requests, study.elsewhere)
+    return study.with_goal({"require_percent": percent, "same_percent": _same(percent)})
 
 
 def _same(required_percent: float) -> float:
@@ -176,7 +177,8 @@ def _same(required_percent: float) -> float:
 
 def wrong_percent(text: str) -> str | None:
     """Why a text is not what a change can be required to bring; None where it is."""
+    low, high = REQUIRED_PERCENT
     try:
-        return None if -99 <= float(text) <= 10_000 else "expected -99 to 10000"
+        return None if low <= float(text) <= high else f"expected {low} to {high}"
     except ValueError:
         return "expected a number, such as -10 or 20"

@@ -13,7 +13,8 @@ from cephtui.models import Plan, Run
 from cephtui.models.study import Cell
 from cephtui.ordering import plan_of, points_of
 from cephtui.planning import Request
-from cephtui.studies.base import Extent, G, Study, singly
+from cephtui.studies.base import G, Study, singly
+from cephtui.studies.extent import Extent
 from cephtui.tools.base import OptionError
 
 

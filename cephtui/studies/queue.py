@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
-from cephtui.models.plan import Bound, bound_of_all
+from cephtui.models.plan import bound_of_all
 from cephtui.models.study import RUNS
 from cephtui.planning import Request
 from cephtui.studies import KINDS
+from cephtui.studies.extent import Extent, together
 
 if TYPE_CHECKING:
     from cephtui.studies.base import Study
@@ -36,27 +37,14 @@ class Entry:
     """What makes its change and takes it back; None where the user does, or where there is none."""
     runs: tuple[Run, ...] = ()
     """Those of it that were made, or begun and stopped: they are not made again."""
-    least_runs: int = 1
-    """How many are left at least."""
-    most_runs: int = 1
-    least_seconds: float = 0.0
-    """Estimate."""
-    most_seconds: float = 0.0
-    bound: Bound = "about"
-    """What the seconds are to the time."""
+    extent: Extent = Extent(1, 1, 0.0, 0.0)
+    """How much is left."""
 
     def planned(self, plan: Callable[[Sequence[Request]], Sequence[Plan]]) -> Entry:
         """The same with the runs that are left counted and estimated anew; raises the errors of ``plan``."""
         plans = plan(self.study.drafts_left(self.runs))
-        extent = self.study.extent_left(plans, self.runs)
-        return replace(
-            self,
-            least_runs=extent.least_runs,
-            most_runs=extent.most_runs,
-            least_seconds=extent.least_seconds,
-            most_seconds=extent.most_seconds,
-            bound=bound_of_all(planned.bound for planned in plans),
-        )
+        bound = bound_of_all(planned.bound for planned in plans)
+        return replace(self, extent=replace(self.study.extent_left(plans, self.runs), bound=bound))
 
     @property
     def is_turn_taking(self) -> bool:
@@ -67,7 +55,7 @@ class Entry:
     def name(self) -> str:
         """Of its suite, or of its presets."""
         saved = self.study.saved
-        return saved.suite or ", ".join(dict.fromkeys(cell.preset for cell in saved.cells))
+        return saved.suite or ", ".join(saved.presets)
 
     @property
     def places(self) -> frozenset[Place]:
@@ -99,24 +87,29 @@ class Entry:
     def _rest(self) -> list[str]:
         if not self.runs:
             return []
-        if self.least_runs < self.most_runs:
+        left = self.extent.most_runs
+        if self.extent.least_runs < left:
             return [f"{len(self.runs)} runs made"]
-        return [f"{self.most_runs} of {len(self.runs) + self.most_runs} runs left"]
+        return [f"{left} of {len(self.runs) + left} runs left"]
 
 
-def _runs(entries: Sequence[Entry], more: str = "") -> str:
-    """``3 runs``, ``1 more run``, ``5 to 20 runs``: of all together."""
-    least, most = sum(entry.least_runs for entry in entries), sum(entry.most_runs for entry in entries)
+def _extent(entries: Sequence[Entry]) -> Extent:
+    return together([entry.extent for entry in entries])
+
+
+def _runs(extent: Extent, more: str = "") -> str:
+    """``3 runs``, ``1 more run``, ``5 to 20 runs``."""
+    least, most = extent.least_runs, extent.most_runs
     number = f"{most}" if least == most else f"{least} to {most}"
     return f"{number} {more}run{'s' if most != 1 else ''}"
 
 
-def _time(entries: Sequence[Entry]) -> str:
-    """``about 47 s``, ``5:35 to 22:20 min``: of all together."""
-    least, most = sum(entry.least_seconds for entry in entries), sum(entry.most_seconds for entry in entries)
+def _time(extent: Extent) -> str:
+    """``about 47 s``, ``5:35 to 22:20 min``."""
+    least, most = extent.least_seconds, extent.most_seconds
     if least < most:
         return f"{units.duration(least)} to {units.duration(most)}"
-    return f"{bound_of_all(entry.bound for entry in entries)} {units.duration(most)}"
+    return f"{extent.bound} {units.duration(most)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,8 @@ class Queue:
     @property
     def summary(self) -> str:
         """How many runs wait, and their time; empty for none."""
-        return f"{_runs(self.entries)} waiting, {_time(self.entries)}" if self.entries else ""
+        extent = _extent(self.entries)
+        return f"{_runs(extent)} waiting, {_time(extent)}" if self.entries else ""
 
     @property
     def held(self) -> str:
@@ -145,8 +139,9 @@ class Queue:
         if not held:
             return ""
         rest = f" of {held[0].name}" if len(held) == 1 and held[0].runs else ""
-        is_one = sum(entry.most_runs for entry in held) == 1
-        return f"{_runs(held, 'more ')}{rest} {'is' if is_one else 'are'} held in the queue ({_time(held)})"
+        extent = _extent(held)
+        verb = "is" if extent.most_runs == 1 else "are"
+        return f"{_runs(extent, 'more ')}{rest} {verb} held in the queue ({_time(extent)})"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
         """With more entries, ready, before those that are held."""
@@ -211,14 +206,7 @@ class Queue:
         study = in_turns(first.study, second.study)
         if study is None:
             return self
-        both = Entry(
-            study,
-            least_runs=first.least_runs + second.least_runs,
-            most_runs=first.most_runs + second.most_runs,
-            least_seconds=first.least_seconds + second.least_seconds,
-            most_seconds=first.most_seconds + second.most_seconds,
-            bound=bound_of_all(entry.bound for entry in pair),
-        )
+        both = Entry(study, extent=_extent(pair))
         ready = self.ready - 1 if index < self.ready else self.ready
         return replace(self, entries=(*self.entries[:index], both, *self.entries[index + 2 :]), ready=ready)
 

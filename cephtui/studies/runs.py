@@ -19,7 +19,8 @@ from cephtui.models.study import RUNS, SavedStudy
 from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of, without_steps
 from cephtui.planning import Request
 from cephtui.sessions.expected import judge_promises, keep_given
-from cephtui.studies.base import Conclusion, Extent, Measure, NoGoal, Study, needs, singly
+from cephtui.studies.base import Conclusion, Measure, NoGoal, Study, needs, singly
+from cephtui.studies.extent import Extent
 
 
 class RunsMeasured(Conclusion):

@@ -16,7 +16,7 @@ from cephtui.presets import Catalogue, PresetError
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError, first_problem
 from cephtui.sessions.studies import read_studies
-from cephtui.studies.base import Study
+from cephtui.studies.base import Study, good
 from cephtui.studies.making import study_of
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.tools.base import OptionError
@@ -40,9 +40,9 @@ class StudyState:
         return self.study.batches if self.study else frozenset(self.saved.titles)
 
     @property
-    def good(self) -> list[Run]:
+    def good(self) -> tuple[Run, ...]:
         """Those that need not be made again."""
-        return [run for run in self.runs if run.outcome == "ok"]
+        return good(self.runs)
 
     @property
     def is_finished(self) -> bool:
@@ -66,7 +66,7 @@ def _state(directory: Path, saved: SavedStudy, catalogue: Catalogue, runs: Seque
     try:
         if not saved.cells:
             raise ValueError("it has no steps")
-        nodes = {name: Node(name=name) for cell in saved.cells for name in cell.nodes}
+        nodes = {name: Node(name=name) for name in saved.nodes}
         study = study_of(directory, saved, catalogue, nodes, _target_of)
         study.next(())
     except (PresetError, OptionError, TargetError, StoreError, ValueError, LookupError) as error:
@@ -90,9 +90,9 @@ def row_of(session: str, state: StudyState) -> StudyRow:
         at=saved.at,
         kind=saved.kind,
         suite=saved.suite,
-        presets=tuple(dict.fromkeys(cell.preset for cell in saved.cells)),
-        targets=tuple(dict.fromkeys(cell.target for cell in saved.cells)),
-        nodes=tuple(dict.fromkeys(name for cell in saved.cells for name in cell.nodes)),
+        presets=saved.presets,
+        targets=saved.targets,
+        nodes=saved.nodes,
         runs=len(state.good),
         missing=missing,
         finished=is_finished,

@@ -14,7 +14,8 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
 from cephtui.ordering import points_of
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Extent, Measure, Study, metric_of, one_more, singly
+from cephtui.studies.base import Conclusion, Measure, Study, metric_of, one_more, singly
+from cephtui.studies.extent import Extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,6 @@ from cephtui.models.study import CHECK
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.ordering import plan_of
 from cephtui.presets import Preset, PresetError, PresetFile, SeveralValuesError
-from cephtui.printable import printable
 from cephtui.reports.studies import view_of
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
@@ -48,6 +47,7 @@ from cephtui.sessions.changes import why_refused
 from cephtui.sessions.names import check_writable
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
+from cephtui.studies import command_of
 from cephtui.studies.base import Study
 from cephtui.studies.check import Check
 from cephtui.studies.conductor import Commands
@@ -136,10 +136,7 @@ def _resumed(asked: Asked, session: str, options: Measuring, stack: ExitStack) -
     if goal.is_commanded and not asked.change:
         raise click.UsageError("a command makes the change of this check: give its --change again")
     without = left_out_names(asked.question.without)
-    saved = work.study.saved.model_copy(
-        update={"goal": {**work.study.saved.goal, "without": [*goal.without, *without]}}
-    )
-    return Check(saved, work.study.requests, work.study.elsewhere), work.runs
+    return work.study.with_goal({"without": [*goal.without, *without]}), work.runs
 
 
 def _new_check(asked: Asked, options: Measuring, stack: ExitStack) -> Check:
@@ -187,8 +184,10 @@ def _check_options(asked: Asked, options: Measuring) -> None:
     if asked.undo and not asked.change:
         raise click.UsageError("--undo belongs to --change")
     for option, command in (("--change", asked.change), ("--undo", asked.undo)):
-        if command is not None and printable(command) != command:
-            raise click.UsageError(f"{option}: expected one line of what a terminal shows: name a script instead")
+        try:
+            command_of(command or "")
+        except ValueError as error:
+            raise click.UsageError(f"{option}: {error}") from None
     if asked.change and asked.against:
         raise click.UsageError("--change belongs to --preset: with --against the change is already made")
     confidence = asked.question.confidence

@@ -13,7 +13,8 @@ from cephtui.models.study import CHECK
 from cephtui.reports.blocks import Text, View, document, plain_text
 from cephtui.reports.sheets import sheet_of
 from cephtui.studies import KINDS
-from cephtui.studies.base import Conclusion, Extent, Measure, Study
+from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.extent import Extent
 
 S = TypeVar("S", bound=Study[Any])
 C = TypeVar("C", bound=Conclusion)

@@ -99,7 +99,7 @@ class CheckScreen(InLarge):
         super().__init__()
         self._study, self._desk = study, desk
         self._plan = desk.plans(study.drafts())[0]
-        self._entry = Entry(study).planned(desk.plans)
+        self._entry = Entry(study)
         self._standing: Standing | None = None
         self._read: object = None
         """How much of the session was read when it was read last."""

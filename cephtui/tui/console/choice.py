@@ -170,7 +170,7 @@ class Choice:
         else:
             study = self.study(presets, kind, values)
         plans = self.plans(study.drafts())
-        return Entry(study, commands_of(KINDS[kind], values)).planned(self.plans), plans
+        return Entry(study, commands_of(KINDS[kind], values)).planned(lambda _: plans), plans
 
     def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
         """The target as a volume of which something is promised."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def queued_text(entry: Entry, left_out: Sequence[str], summary: str) -> str:
     """``queued: quick, 12 runs (12 runs waiting, about 5 min); M shows its table; left out: rados-write``."""
     why = f"; left out, as the target is not for it: {', '.join(left_out)}" if left_out else ""
-    return f"queued: {entry.name}, {entry.most_runs} runs ({summary}); M shows its table{why}"
+    return f"queued: {entry.name}, {entry.extent.most_runs} runs ({summary}); M shows its table{why}"
 
 
 class Chooser:

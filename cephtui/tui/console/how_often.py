@@ -138,7 +138,7 @@ class HowOftenScreen(Dialog[Entry | None]):
             problem = f"{row.title}: {error}"
         for field in inputs:
             field.set_class(field.option is wrong, "wrong")
-        cost = problem or (extent_text(entry.study.extent(plans)) if entry else "")
+        cost = problem or (extent_text(entry.extent) if entry else "")
         self.query_one("#cost", Static).update(Text(cost))
         self.query_one("#cost").set_class(bool(problem), "problem")
         self.query_one("#plan", Static).update(Text("\n").join(_lines(entry, plans)) if entry else "")

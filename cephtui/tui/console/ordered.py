@@ -51,11 +51,10 @@ class Site:
 
     def at(self, study: Study[Any]) -> Study[Any]:
         """A study as it is measured there."""
-        requests = [
+        return study.with_requests(
             replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
             for request in study.requests
-        ]
-        return type(study)(study.saved, requests, study.elsewhere)
+        )
 
 
 def study_of_presets(
@@ -109,8 +108,7 @@ def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site
     Raises PresetError, OptionError, StoreError, and ValueError for a node or a target that is not there any more.
     """
     hosts = {node.name: node for node in site.nodes}
-    names = dict.fromkeys(name for cell in saved.cells for name in cell.nodes)
-    nodes = {name: hosts[name] if name in hosts else site.find(name)[0] for name in names}
+    nodes = {name: hosts[name] if name in hosts else site.find(name)[0] for name in saved.nodes}
 
     def target_of(cell: Cell) -> Target:
         if is_scratch(cell.target) and is_scratch(site.target.spec):  # one scratch file is like another

@@ -26,9 +26,10 @@ _TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("opti
 
 
 def _cells(number: int, entry: Entry) -> list[Text]:
-    bound = "" if entry.bound == "about" else f"{entry.bound} "
-    least = f"{units.duration(entry.least_seconds)} to " if entry.least_seconds < entry.most_seconds else ""
-    takes = Text(f"{bound}{least}{units.duration(entry.most_seconds)}", justify="right")
+    extent = entry.extent
+    bound = "" if extent.bound == "about" else f"{extent.bound} "
+    least = f"{units.duration(extent.least_seconds)} to " if extent.least_seconds < extent.most_seconds else ""
+    takes = Text(f"{bound}{least}{units.duration(extent.most_seconds)}", justify="right")
     targets = ", ".join(map(short_target, entry.targets))
     return [Text(str(number)), Text(entry.name), takes, *map(Text, (entry.text, ", ".join(entry.nodes), targets))]
 

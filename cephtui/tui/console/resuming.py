@@ -28,7 +28,7 @@ async def resumed_entry(directory: Path, state: StudyState, catalogue: Catalogue
         study = resumed_study(directory, state.saved, catalogue, choice.site)
     except StoreError as error:
         raise ValueError(str(error)) from None
-    entry = Entry(study, runs=tuple(state.good)).planned(choice.plans)
+    entry = Entry(study, runs=state.good).planned(choice.plans)
     typed: dict[str, str] = {}
     for option in KINDS[study.kind].fields:
         if option.field in study.needs_commands:
