@@ -36,6 +36,7 @@ exec 5<> <(:)
 filled=$(dd if=/dev/zero of=/dev/fd/5 bs=4096 oflag=nonblock 2>&1 | sed -n 's/ bytes.*//p')
 AWS_ACCESS_KEY_ID=$access_word AWS_SECRET_ACCESS_KEY=$secret_word "$@" 2>&5 5<&- &
 pid=$! done=
+trap '' TERM # a signal that ends a `wait` can cost the command's exit status; the command has begun with the default
 is_held() { grep -qs pipe_w "/proc/$pid"/task/*/wchan; }
 for _ in $(seq 600); do
     is_held && break
@@ -53,13 +54,9 @@ if [ "${#done}" -lt 2 ] && kill -KILL "$pid" 2>/dev/null; then
     exit 79
 fi
 
-{ trap '' TERM && head -c "$filled" >/dev/null && exec cat; } </dev/fd/5 >&2 5<&- &
+{ head -c "$filled" >/dev/null && exec cat; } </dev/fd/5 >&2 5<&- &
 exec 5<&-
 wait "$pid"
 status=$?
-while kill -0 "$pid" 2>/dev/null; do # a signal has ended the waiting
-    wait "$pid"
-    status=$?
-done
 wait
 exit "$status"
