@@ -169,7 +169,7 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
 def _check_expect(texts: Iterable[str]) -> None:
     """Raises ValueError."""
     for text in texts:
-        from cephtui.analysis.expectation import parse_expectation
+        from cephtui.analysis.verdicts.expectation import parse_expectation
 
         parse_expectation(text)
 

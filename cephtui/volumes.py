@@ -124,7 +124,7 @@ def load_volumes(path: Path) -> list[Volume]:
 
 def volume_of(text: str) -> Volume:
     """The volume in ``rbd:bench/disk=8000``, or ``rbd:bench/disk`` for the limits that it has; raises PresetError."""
-    from cephtui.analysis.expectation import parse_expectation
+    from cephtui.analysis.verdicts.expectation import parse_expectation
 
     target, equals, number = text.rpartition("=")
     if not equals:

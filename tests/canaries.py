@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cephtui import models
-from cephtui.analysis import history
+from cephtui.analysis.runs import history
 from cephtui.models import Model
 from cephtui.sessions.undo import Undo
 

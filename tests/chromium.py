@@ -18,7 +18,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from .waiting import FairClock
+from tests.waiting import FairClock
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from cephtui.analysis.knee import LoadPoint
-from cephtui.analysis.sweep import Measured
+from cephtui.analysis.verdicts.knee import LoadPoint
+from cephtui.analysis.verdicts.sweep import Measured
 
 System: TypeAlias = Callable[[int], float]
 """IOPS with so many I/Os in flight."""

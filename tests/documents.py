@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.reports.blocks import Document
 from cephtui.reports.views.report.content import document_of

@@ -7,14 +7,14 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from cephtui.analysis.ceiling import Ceiling
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.curve import Curve
-from cephtui.analysis.history import History
-from cephtui.analysis.links import Link
-from cephtui.analysis.matrix import Matrix
-from cephtui.analysis.sides import Side
-from cephtui.analysis.versus import Versus
+from cephtui.analysis.detectors.ceiling import Ceiling
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.runs.links import Link
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.versus import Versus
+from cephtui.analysis.views.curve import Curve
+from cephtui.analysis.views.matrix import Matrix
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric
 from cephtui.models.rows import NodeRow, SessionRow

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .outcomes import Failure
+from tests.outcomes import Failure
 
 FILE = Path("build") / "flaky.jsonl"
 RUNS = 3

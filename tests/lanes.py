@@ -27,11 +27,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from . import flaky, outcomes
-from .costs import Group, Meter, cpu_seconds_of
-from .lab import releases
-from .lab.releases import RELEASES
-from .outcomes import Outcome
+from tests import flaky, outcomes
+from tests.costs import Group, Meter, cpu_seconds_of
+from tests.lab import releases
+from tests.lab.releases import RELEASES
+from tests.outcomes import Outcome
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
 INSTALLING = ("tests/install",)

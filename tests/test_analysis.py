@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.batches import Estimate, group, is_run_of, summarize
-from cephtui.analysis.live import BatchProgress, Live
+from cephtui.analysis.runs.batches import Estimate, group, is_run_of, summarize
+from cephtui.analysis.views.live import BatchProgress, Live
 from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Run, Sample, Step, Summary
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch

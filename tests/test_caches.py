@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from cephtui.analysis.conditions import differences, drops_caches
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conditions import differences, drops_caches
 from cephtui.ceph import commands_on_node
 from cephtui.ceph.pool_guards import guard_osd_caches
 from cephtui.cli.work import check_caches

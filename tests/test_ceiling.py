@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.bounds import Layout, internal_bytes, network_rate, placed_rate
-from cephtui.analysis.ceiling import Ceiling, ceilings
+from cephtui.analysis.detectors.bounds import Layout, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.reports.words.ceiling import ceiling_lines

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.change import Change, around, beside, matched, why_none
-from cephtui.analysis.change import between as between_sides
-from cephtui.analysis.conclusion import Asked, conclude
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.change import Change, around, beside, matched, why_none
+from cephtui.analysis.runs.change import between as between_sides
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Asked, conclude
 from cephtui.models import Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions import demo, store

@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, conclude
-from cephtui.analysis.noted import NOT_SEEN, UNSEEN
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN
 from cephtui.models import Run, Summary
 from cephtui.models.study import CheckGoal
 from cephtui.reports.words.verdict import short_text

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.conclusion import judge_sides
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.figures import figures
-from cephtui.analysis.sides import Side, apart, findings_with_runs, side_of
+from cephtui.analysis.runs.sides import Side, apart, findings_with_runs, side_of
+from cephtui.analysis.verdicts.conclusion import judge_sides
+from cephtui.analysis.verdicts.conditions import differences
+from cephtui.analysis.verdicts.figures import figures
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS

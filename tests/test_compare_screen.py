@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
 from cephtui.models import Finding, Run, Summary
 from cephtui.reports.words.quality import outcome_word
 from cephtui.sessions import store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.conditions import seconds_of
+from cephtui.analysis.verdicts.conditions import seconds_of
 from cephtui.models import Node, NodeResult, Run, Seconds, Step, Summary, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried

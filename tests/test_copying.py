@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from cephtui import paths
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
 from cephtui.tui.console.screen import ConsoleScreen

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from cephtui.analysis.curve import Axis, Curve, Place, axes, axes_or_depth, curve_of, family
-from cephtui.analysis.knee import knee_of, load_points
+from cephtui.analysis.verdicts.knee import knee_of, load_points
+from cephtui.analysis.views.curve import Axis, Curve, Place, axes, axes_or_depth, curve_of, family
 from cephtui.models import Latency, Mark, NodeResult, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from tests.known import known

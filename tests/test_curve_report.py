@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from rich.console import Console
 from rich.markup import escape
 
-from cephtui.analysis.curve import Axis, Curve, axes, curve_of
-from cephtui.analysis.knee import LoadPoint, knee_of
+from cephtui.analysis.verdicts.knee import LoadPoint, knee_of
+from cephtui.analysis.views.curve import Axis, Curve, axes, curve_of
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult, Run, Summary
 from cephtui.models.metrics import BY_NAME

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from cephtui import units
-from cephtui.analysis.curve import Axis, curve_of
+from cephtui.analysis.views.curve import Axis, curve_of
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions import demo

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from cephtui.analysis import host
-from cephtui.analysis.host import ClusterFacts, Examined, Folder, Machine
+from cephtui.analysis.detectors import host
+from cephtui.analysis.detectors.host import ClusterFacts, Examined, Folder, Machine
 from cephtui.cli.verbs import cli
 from cephtui.cluster import facts
 from cephtui.models import Node, NodeEnvironment

@@ -23,8 +23,8 @@ import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
-from cephtui.analysis.conclusion import Asked, conclude
-from cephtui.analysis.versus import WholeSession, versus
+from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
 from cephtui.models.findings import KINDS

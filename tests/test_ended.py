@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.ended import ended_text, ended_word, finding_of, left_early
-from cephtui.analysis.incidents import Course
+from cephtui.analysis.detectors.ended import ended_text, ended_word, finding_of, left_early
+from cephtui.analysis.detectors.incidents import Course
 from cephtui.models import Interval, NodeEnded, Outcome, Sample
 from tests.golden import Golden
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.expectation import (
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.verdicts.expectation import (
     Expectation,
     answer_to,
     block_of,

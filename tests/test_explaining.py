@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.explaining import explanation, mark_of, shown, with_mark
-from cephtui.analysis.incidents import Course
+from cephtui.analysis.detectors.explaining import explanation, mark_of, shown, with_mark
+from cephtui.analysis.detectors.incidents import Course
 from cephtui.models import Finding, Interval, Mark, Sample
 from cephtui.models.findings.cluster import (
     FLAG,

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, conclude
-from cephtui.analysis.expectation import measured_of, parse_expectation
-from cephtui.analysis.figures import figures
-from cephtui.analysis.history import History
-from cephtui.analysis.matrix import matrix_of
-from cephtui.analysis.settling import PerSecond
-from cephtui.analysis.sides import Side
+from cephtui.analysis.detectors.settling import PerSecond
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.expectation import measured_of, parse_expectation
+from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.views.matrix import matrix_of
 from cephtui.models import Finding, Run, Sample, Summary, Total
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
 from cephtui.models.results import Latency

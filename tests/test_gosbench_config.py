@@ -15,8 +15,7 @@ from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from tests.golden import Golden
-
-from .importing import own_presets, run, written
+from tests.importing import own_presets, run, written
 
 CANARIES = ("CANARY-ACCESS-1", "CANARY-SECRET-1", "CANARY-ACCESS-2", "CANARY-SECRET-2", "CANARY-GRAFANA")
 SERVICE = """\

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.guided_check import (
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.verdicts.guided_check import (
     Turn,
     changes_of,
     counted,
@@ -22,8 +23,7 @@ from cephtui.analysis.guided_check import (
     next_turn,
     sides_of,
 )
-from cephtui.analysis.looks import Looks
-from cephtui.analysis.verdict import Figures
+from cephtui.analysis.verdicts.verdict import Figures
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
 from cephtui.models.study import CheckGoal, SideName

@@ -19,8 +19,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from cephtui.analysis.conclusion import judge_sides
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.cli import verbs
 from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME

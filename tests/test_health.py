@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.signals import signals
+from cephtui.analysis.detectors.signals import signals
 from cephtui.ceph import cluster, health
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.cluster.monitor import Observation

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cephtui.analysis.history import HeatColumn
+from cephtui.analysis.runs.history import HeatColumn
 from cephtui.stats import bucket_of
 from cephtui.tui.charts.heat_map import GUTTER, draw
 from cephtui.tui.charts.ink import Ink

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.analysis import history
-from cephtui.analysis.history import Curve, Heat, History, Overview, row_seconds, together
+from cephtui.analysis.runs import history
+from cephtui.analysis.runs.history import Curve, Heat, History, Overview, row_seconds, together
 from cephtui.models import Interval, Sample
 
 VALUES = st.lists(st.one_of(st.none(), st.floats(0, 1e9)), max_size=300)

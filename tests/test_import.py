@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import units
-from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conditions import differences, unlike
 from cephtui.cli.verbs import cli
 from cephtui.models import Run, Summary
 from cephtui.models.findings.measurement import ERRORS_COUNTED

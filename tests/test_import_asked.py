@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.analysis.batches import group
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.batches import group
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conditions import differences
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.reports.words.differing import what_differs

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.batches import group
+from cephtui.analysis.runs.batches import group
 from cephtui.models import Run
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui import units
-from cephtui.analysis.batches import in_time_order
-from cephtui.analysis.change import Change, around
-from cephtui.analysis.conclusion import Asked, conclude
-from cephtui.analysis.marks import among
-from cephtui.analysis.verdict import Figures
+from cephtui.analysis.runs.batches import in_time_order
+from cephtui.analysis.runs.change import Change, around
+from cephtui.analysis.runs.marks import among
+from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.verdict import Figures
 from cephtui.cli.verbs import cli
 from cephtui.models import Mark, Run
 from cephtui.presets import headline_metric

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui import units
-from cephtui.analysis.batches import group
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.curve import Axis, axes, axes_or_depth, curve_of, family
-from cephtui.analysis.sides import side_of
-from cephtui.analysis.versus import WholeSession, versus
+from cephtui.analysis.runs.batches import group
+from cephtui.analysis.runs.sides import side_of
+from cephtui.analysis.verdicts.conditions import differences
+from cephtui.analysis.verdicts.versus import WholeSession, versus
+from cephtui.analysis.views.curve import Axis, axes, axes_or_depth, curve_of, family
 from cephtui.cli.verbs import cli
 from cephtui.models import OptionValue, Run
 from cephtui.reports.views.curve import curves_of, runs_of, title_of_curve

@@ -25,8 +25,7 @@ from cephtui.tools.fio.given import Section, plain
 from cephtui.tools.logs import read_log
 from cephtui.units import parse_duration
 from tests.golden import Golden
-
-from .importing import own_presets, run, written
+from tests.importing import own_presets, run, written
 
 ENGINE = ("ioengine", "direct")
 """Of images these are the target's."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.batches import group
+from cephtui.analysis.runs.batches import group
 from cephtui.models import Run, Total
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tools.rados_bench.saved import find_runs

@@ -37,6 +37,8 @@ CORE = (
 FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",), ("__main__",))
 LAYERS = CORE + FRONT_ENDS
 """Packages and the modules beside them. Each imports from layers above its own only, and from itself."""
+ROOMS = {"analysis": ("statistics", "runs", "detectors", "views", "verdicts")}
+"""The rooms of a package. Each imports from the rooms before it only, and from itself."""
 SCREENS = {
     "textual": {"tui"},
     "plotext": {"tui.charts.rasterised"},
@@ -147,6 +149,23 @@ def test_every_package_has_a_layer() -> None:
 def test_imports_flow_one_way() -> None:
     wrong = [problem for module in MODULES for name in sorted(own_imports(module)) if (problem := check(module, name))]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_import_one_way(package: str) -> None:
+    height = {f"{package}.{room}": number for number, room in enumerate(ROOMS[package])}
+
+    def room_of(module: str) -> str:
+        return ".".join(module.split(".")[:2])
+
+    inside = [module for module in MODULES if is_in(module, package) and module != package]
+    assert {room_of(module) for module in inside} == height.keys()
+    assert not [
+        f"cephtui.{module} imports cephtui.{name}"
+        for module in inside
+        for name in own_imports(module)
+        if room_of(name) in height and height[room_of(name)] > height[room_of(module)]
+    ]
 
 
 TOOL_FOLDERS = [
@@ -262,7 +281,7 @@ def test_the_command_line_starts_light() -> None:
 
 
 LATER = (
-    "analysis.incidents",
+    "analysis.detectors.incidents",
     "ceph.cluster",
     "ceph.images",
     "ceph.pools",

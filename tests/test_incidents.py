@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis import stalls
-from cephtui.analysis.incidents import Course
+from cephtui.analysis.detectors import stalls
+from cephtui.analysis.detectors.incidents import Course
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
 from cephtui.sessions.demo import unpack

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.analysis.hardware import differing_mtus, misaligned, with_findings, with_hardware, with_osds
+from cephtui.analysis.detectors.hardware import differing_mtus, misaligned, with_findings, with_hardware, with_osds
 from cephtui.ceph.osd_devices import osds_by_disk, parse_osd_metadata
 from cephtui.models import Node, NodeEnvironment
 from cephtui.models.inventory import Disk, Inventory, Nic, Partition

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.analysis.figures import figures
-from cephtui.analysis.sides import side_of
+from cephtui.analysis.runs.sides import side_of
+from cephtui.analysis.verdicts.figures import figures
 from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell

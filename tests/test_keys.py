@@ -20,7 +20,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from cephtui import tui
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
 from cephtui.config import Config
 from cephtui.models import Node
 from cephtui.paths import packaged_presets_dir

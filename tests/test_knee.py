@@ -9,8 +9,8 @@ from statistics import fmean, median, stdev
 
 import pytest
 
-from cephtui.analysis import ratio
-from cephtui.analysis.knee import Knee, LoadPoint, hysteresis, knee_of
+from cephtui.analysis.statistics import ratio
+from cephtui.analysis.verdicts.knee import Knee, LoadPoint, hysteresis, knee_of
 from tests.closed_loops import DEPTHS, SYSTEMS, System, hard, one_queue, osds, point, swept
 from tests.known import known
 

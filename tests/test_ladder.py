@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from cephtui import stats
-from cephtui.analysis.ladder import PERCENTS, LogAxis, axis_of, ladder, shares
+from cephtui.analysis.runs.ladder import PERCENTS, LogAxis, axis_of, ladder, shares
 from cephtui.models import Run
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.reports.blocks import Histogram

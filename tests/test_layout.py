@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from cephtui import units
-from cephtui.analysis.history import Curve, History
+from cephtui.analysis.runs.history import Curve, History
 from cephtui.models import ClusterSample, Interval, Sample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store

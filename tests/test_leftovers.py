@@ -17,9 +17,8 @@ from cephtui.targets import parse_target
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.targets.removal import remove_part
+from tests.fakes import dumped
 from tests.golden import Golden
-
-from .fakes import dumped
 
 IMAGE = "cephtui-deadbeef-lab1-0"
 OWNER = "tuning-0123456789abcdef0123456789abcdef"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.ceiling import ceilings
-from cephtui.analysis.conclusion import judge_sides
-from cephtui.analysis.links import Link, fastest_link, links_of
-from cephtui.analysis.matrix import matrix_of
-from cephtui.analysis.sides import Side
+from cephtui.analysis.detectors.ceiling import ceilings
+from cephtui.analysis.runs.links import Link, fastest_link, links_of
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import judge_sides
+from cephtui.analysis.views.matrix import matrix_of
 from cephtui.cli.commands.show import show_saved
 from cephtui.cli.emit import Output
 from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total

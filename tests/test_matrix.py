@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.batches import Estimate
-from cephtui.analysis.matrix import Matrix, Row, matrix_of
-from cephtui.analysis.points import PointKey
-from cephtui.analysis.slowest import Slowest, osd_latency, slowest_of, slowest_osd
+from cephtui.analysis.detectors.slowest import Slowest, osd_latency, slowest_of, slowest_osd
+from cephtui.analysis.runs.batches import Estimate
+from cephtui.analysis.runs.points import PointKey
+from cephtui.analysis.views.matrix import Matrix, Row, matrix_of
 from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, OptionValue, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Cell, Ordered

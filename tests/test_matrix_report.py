@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console
 
-from cephtui.analysis.matrix import Matrix
+from cephtui.analysis.views.matrix import Matrix
 from cephtui.cli import verbs
 from cephtui.models.rows import MatrixCell
 from cephtui.paths import packaged_presets_dir

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.analysis.merge import PATIENCE_SECONDS, Merged, Merger
+from cephtui.analysis.runs.merge import PATIENCE_SECONDS, Merged, Merger
 from cephtui.models import Interval, Phase
 from cephtui.tools.base import Reading
 from tests.known import known

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from cephtui.analysis.ceiling import Ceiling
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, conclude
-from cephtui.analysis.sides import Side
+from cephtui.analysis.detectors.ceiling import Ceiling
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
 from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow

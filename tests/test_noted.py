@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.analysis.noted import UNSEEN, is_seen
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.noted import UNSEEN, is_seen
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions.verdicts import judge_saved

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.jobs import JobFigure, JobsSoFar, job_figures, slow_jobs, slower
-from cephtui.analysis.merge import as_sample
+from cephtui.analysis.detectors.jobs import JobFigure, JobsSoFar, job_figures, slow_jobs, slower
+from cephtui.analysis.runs.merge import as_sample
 from cephtui.ceph.commands import parse_answers, script_argv
 from cephtui.models import Finding, Node, NodeResult, OptionValue, OsdPlace, Part, Sample
 from cephtui.nodes.transport import Completed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.live import Live
+from cephtui.analysis.views.live import Live
 from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line

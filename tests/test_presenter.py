@@ -12,8 +12,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from cephtui.analysis.history import History
-from cephtui.analysis.live import LiveRun
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.views.live import LiveRun
 from cephtui.models import ClusterSample, Interval, Run, Sample
 from cephtui.models.metrics import HEADLINES
 from cephtui.models.plan import FilePlace, NodeStep, Part, Step

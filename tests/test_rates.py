@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from scipy import special
 
-from cephtui.analysis import conclusion, looks, ratio, verdict
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, trend
-from cephtui.analysis.guided_check import is_look, looks_of, next_turn, seen_at_look
-from cephtui.analysis.looks import ONE_LOOK
-from cephtui.analysis.ratio import log_deviation, required_ratio
-from cephtui.analysis.together import answer_of_all
-from cephtui.analysis.verdict import Criteria, Figures, Measured, judge
-from cephtui.analysis.versus import Versus, WholeSession, conclude_versus
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.statistics import looks, ratio
+from cephtui.analysis.statistics.looks import ONE_LOOK
+from cephtui.analysis.statistics.ratio import log_deviation, required_ratio
+from cephtui.analysis.statistics.together import answer_of_all
+from cephtui.analysis.verdicts import conclusion, verdict
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, trend
+from cephtui.analysis.verdicts.guided_check import is_look, looks_of, next_turn, seen_at_look
+from cephtui.analysis.verdicts.verdict import Criteria, Figures, Measured, judge
+from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus
 from cephtui.models import Run, Summary
 from cephtui.models.metrics import Metric
 from cephtui.models.study import CheckGoal

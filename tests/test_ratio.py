@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from scipy import stats
 
-from cephtui.analysis.ratio import (
+from cephtui.analysis.statistics.ratio import (
     Better,
     LogMean,
     answer_of,
@@ -21,7 +21,7 @@ from cephtui.analysis.ratio import (
     welch,
     word_of,
 )
-from cephtui.analysis.t_distribution import cdf, quantile
+from cephtui.analysis.statistics.t_distribution import cdf, quantile
 from cephtui.models.verdict import Answer, Word
 
 A = (10000, 10400, 9800, 10200, 9900)

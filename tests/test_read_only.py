@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, OptionList
 
 from cephtui import paths
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
 from cephtui.sessions import demo, store
 from cephtui.sessions.saved_runs import candidates
 from cephtui.tui import main as tui_main

@@ -19,11 +19,11 @@ import pytest
 from rich.console import Console
 
 from cephtui import reading, stats, units
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import in_order, marks_between
-from cephtui.analysis.merge import as_sample
-from cephtui.analysis.sides import Side, side_of
+from cephtui.analysis.runs.marks import in_order, marks_between
+from cephtui.analysis.runs.merge import as_sample
+from cephtui.analysis.runs.sides import Side, side_of
+from cephtui.analysis.verdicts.conditions import differences
+from cephtui.analysis.verdicts.figures import figures
 from cephtui.ceph.answers import json_object as answered
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import osd_latency_of

@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.live import Live, LiveRun
+from cephtui.analysis.views.live import Live, LiveRun
 from cephtui.reports.words.quality import outcome_word
 from cephtui.reports.words.text import cluster_line, tool_command
 from cephtui.sessions import demo, store

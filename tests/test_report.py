@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from cephtui import units
-from cephtui.analysis.batches import varied
-from cephtui.analysis.live import Live
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.batches import varied
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.views.live import Live
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,

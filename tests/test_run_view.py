@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.history import History
-from cephtui.analysis.live import Live
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.views.live import Live
 from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample, Summary, Total
 from cephtui.models.metrics import HEADLINES
 from cephtui.paths import packaged_presets_dir

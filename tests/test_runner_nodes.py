@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.live import Live
+from cephtui.analysis.views.live import Live
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.cluster import monitor, preflight
 from cephtui.cluster.monitor import Observation

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from cephtui.analysis import settling
-from cephtui.analysis.incidents import Course
-from cephtui.analysis.live import LiveRun
-from cephtui.analysis.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
+from cephtui.analysis.detectors import settling
+from cephtui.analysis.detectors.incidents import Course
+from cephtui.analysis.detectors.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
+from cephtui.analysis.views.live import LiveRun
 from cephtui.models import Finding, Interval, Run, Sample, Seconds, Step
 from cephtui.models.metrics import HeadlineName
 from cephtui.sessions import demo, store

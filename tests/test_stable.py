@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from cephtui.analysis.stable import FEWEST, MOST, StableGoal, half_width
-from cephtui.analysis.t_distribution import quantile
+from cephtui.analysis.statistics.t_distribution import quantile
+from cephtui.analysis.verdicts.stable import FEWEST, MOST, StableGoal, half_width
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models.metrics import BY_NAME

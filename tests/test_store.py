@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.analysis import history
+from cephtui.analysis.runs import history
 from cephtui.models import SCHEMA_VERSION, Interval, Mark, Phase, Plan, Run, Sample, Session
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.analysis.failures import Needs, given_up
+from cephtui.analysis.verdicts.failures import Needs, given_up
 from cephtui.cli.verbs import cli
 from cephtui.models import NodeResult, Run, Step, Summary, Total
 from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, SavedStudy

@@ -8,8 +8,8 @@ from statistics import median, stdev
 
 import pytest
 
-from cephtui.analysis.knee import knee_of
-from cephtui.analysis.sweep import DEPTH_MOST, Measured, next_depth, passes, points_of, runs_most
+from cephtui.analysis.verdicts.knee import knee_of
+from cephtui.analysis.verdicts.sweep import DEPTH_MOST, Measured, next_depth, passes, points_of, runs_most
 from tests.closed_loops import SYSTEMS, System, hard, measured, one_queue
 from tests.known import known
 

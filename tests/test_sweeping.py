@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.sweep import Measured, runs_most
+from cephtui.analysis.verdicts.sweep import Measured, runs_most
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models import Run, Step, Summary, Total

@@ -20,10 +20,10 @@ import pytest
 from pydantic import Field, model_validator
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.figures import figures
-from cephtui.analysis.history import History, together
-from cephtui.analysis.live import Live
-from cephtui.analysis.sides import side_of
+from cephtui.analysis.runs.history import History, together
+from cephtui.analysis.runs.sides import side_of
+from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.views.live import Live
 from cephtui.models import Event, Interval, Kind, Node, Place, Plan, Run, Sample
 from cephtui.models.metrics import BY_NAME, HEADLINES
 from cephtui.nodes.probe import parse_environment, probe_argv

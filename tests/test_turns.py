@@ -14,9 +14,8 @@ from cephtui.nodes import turns as turns_module
 from cephtui.nodes.transport import TransportError
 from cephtui.nodes.turns import Turns
 from cephtui.running.runner import Runner
+from tests.fakes import FakeConnection, FakeNode
 from tests.golden import Golden
-
-from .fakes import FakeConnection, FakeNode
 
 
 async def test_turns_are_bounded_on_each_host_and_in_all() -> None:

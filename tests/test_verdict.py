@@ -19,19 +19,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy import stats
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import (
-    METRIC_NAMES,
-    Asked,
-    Judgement,
-    conclude,
-    metric_named,
-    why_invalid,
-)
-from cephtui.analysis.looks import Looks
-from cephtui.analysis.ratio import Better, LogMean, df_of_welch, log_deviation, runs_needed
-from cephtui.analysis.together import held_together
-from cephtui.analysis.verdict import Criteria, seen_with
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.statistics.ratio import Better, LogMean, df_of_welch, log_deviation, runs_needed
+from cephtui.analysis.statistics.together import held_together
+from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, Asked, Judgement, conclude, metric_named
+from cephtui.analysis.verdicts.verdict import Criteria, seen_with
 from cephtui.models import Finding, Run, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.metrics import BY_NAME, Metric

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked
-from cephtui.analysis.verdict import Criteria
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked
+from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.analysis.ratio import holm, welch
-from cephtui.analysis.verdict import why_not_judged
-from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
+from cephtui.analysis.statistics.ratio import holm, welch
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.verdict import why_not_judged
+from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME

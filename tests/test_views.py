@@ -19,10 +19,10 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from cephtui.analysis.conclusion import Asked, judge_sides
-from cephtui.analysis.links import links_of
-from cephtui.analysis.sides import Side
-from cephtui.analysis.versus import conclude_versus, versus
+from cephtui.analysis.runs.links import links_of
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Asked, judge_sides
+from cephtui.analysis.verdicts.versus import conclude_versus, versus
 from cephtui.cli.emit import FORMS
 from cephtui.models import Finding, Mark
 from cephtui.models.expectation import Expected

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.expectation import judge_expectation, parse_expectation
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.verdicts.expectation import judge_expectation, parse_expectation
 from cephtui.ceph import proxmox
 from cephtui.ceph.qos import Limits, limits_argv, parse_limits
 from cephtui.cli.verbs import cli

@@ -1,1 +1,1 @@
-"""The runs of sessions compared, as data: batches, figures beside each other, conditions, the verdict. Pure."""
+"""What runs mean, as data. Its rooms import one way: statistics, runs, detectors, views, verdicts. Pure."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.expectation import answer_to, parse_expectation
+from cephtui.analysis.verdicts.expectation import answer_to, parse_expectation
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.saved import find_run, find_session
 from cephtui.exit_codes import ANSWER_CODES

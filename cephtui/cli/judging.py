@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.batches import full_names
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, metric_named
-from cephtui.analysis.looks import CONFIDENCES, ONE_LOOK, Looks
-from cephtui.analysis.verdict import Criteria
+from cephtui.analysis.runs.batches import full_names
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, Looks
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Question

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import click
 
-from cephtui.analysis.noted import NOT_SEEN
+from cephtui.analysis.verdicts.noted import NOT_SEEN
 from cephtui.cli.emit import Output, emit, emit_table
 from cephtui.cli.output import JsonOutput, TerminalOutput, print_saved
 from cephtui.cli.stopping import AGAIN, stopping

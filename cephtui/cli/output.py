@@ -11,7 +11,7 @@ from typing import Protocol
 from rich.live import Live as LiveDisplay
 from rich.text import Text
 
-from cephtui.analysis.live import Live
+from cephtui.analysis.views.live import Live
 from cephtui.cli.printing import print_report
 from cephtui.models import Event, Notice, Run
 from cephtui.paths import sessions_dir

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, versus
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, versus
 from cephtui.cli.saved import find_session
 from cephtui.sessions import store
 

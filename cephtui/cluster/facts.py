@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from cephtui.analysis.host import ClusterFacts
+from cephtui.analysis.detectors.host import ClusterFacts
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell

@@ -9,7 +9,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cephtui.analysis.explaining import with_mark
+from cephtui.analysis.detectors.explaining import with_mark
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
 from cephtui.running.outcomes import Ended

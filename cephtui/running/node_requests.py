@@ -25,7 +25,7 @@ from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
 
 if TYPE_CHECKING:
-    from cephtui.analysis.host import ClusterFacts
+    from cephtui.analysis.detectors.host import ClusterFacts
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
     from cephtui.models.inventory import Inventory
@@ -123,7 +123,7 @@ class NodeRequests:
         return self._call(self._cleanup.remove_left_behind())
 
     async def _inventory(self, state: NodeState) -> Inventory:
-        from cephtui.analysis.hardware import with_osds
+        from cephtui.analysis.detectors.hardware import with_osds
         from cephtui.cluster import reader
         from cephtui.nodes.inventory import inventory
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from cephtui import stats
-from cephtui.analysis.jobs import slow_jobs
+from cephtui.analysis.detectors.jobs import slow_jobs
 from cephtui.ceph.qos import Limits, librbd_options
 from cephtui.cluster.reader import ClusterReader, image_limits
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from cephtui import __version__
-from cephtui.analysis.settling import too_short
+from cephtui.analysis.detectors.settling import too_short
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import finding_kind
@@ -190,7 +190,7 @@ def _in_flight(step: Step, flow: Flow) -> Finding | None:
 
 def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
     """That a node did as much as its options let it do: the user wants that, or it is the preset's rate."""
-    from cephtui.analysis.conditions import load_of  # no run has ended yet as the console starts
+    from cephtui.analysis.runs.facts import load_of  # no run has ended yet as the console starts
 
     load = load_of(step)
     if load is None or load.pauses:

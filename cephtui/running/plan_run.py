@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from cephtui.analysis.failures import Needs, given_up
+from cephtui.analysis.verdicts.failures import Needs, given_up
 from cephtui.models import Notice, Plan, Run, Step
 from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench

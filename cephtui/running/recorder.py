@@ -10,9 +10,9 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from cephtui.analysis.ended import broke_off, finding_of, left_early
-from cephtui.analysis.incidents import Course
-from cephtui.analysis.merge import Merged, Merger, as_sample
+from cephtui.analysis.detectors.ended import broke_off, finding_of, left_early
+from cephtui.analysis.detectors.incidents import Course
+from cephtui.analysis.runs.merge import Merged, Merger, as_sample
 from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, Step
 from cephtui.nodes.transport import Chunk
 from cephtui.running.outcomes import Ended, NodeEnd

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cephtui.analysis.batches import host_name
-from cephtui.analysis.links import links_of
+from cephtui.analysis.runs.batches import host_name
+from cephtui.analysis.runs.links import links_of
 from cephtui.models import ClusterLink, Run
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append

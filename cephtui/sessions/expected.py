@@ -10,9 +10,9 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import Batch, Point, group, name_of, varied
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.expectation import (
+from cephtui.analysis.runs.batches import Batch, Point, group, name_of, varied
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.verdicts.expectation import (
     Expectation,
     block_of,
     is_about,

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cephtui import units
-from cephtui.analysis.incidents import Course
-from cephtui.analysis.merge import as_sample
-from cephtui.analysis.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
+from cephtui.analysis.detectors.incidents import Course
+from cephtui.analysis.detectors.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
+from cephtui.analysis.runs.merge import as_sample
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
 from cephtui.sessions.log_files import LogFile

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cephtui.analysis.matrix import Matrix, matrix_of
-from cephtui.analysis.slowest import osd_latency
+from cephtui.analysis.detectors.slowest import osd_latency
+from cephtui.analysis.views.matrix import Matrix, matrix_of
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.sessions import store

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cephtui import units
-from cephtui.analysis.batches import is_run_of
-from cephtui.analysis.merge import Merger, as_sample
+from cephtui.analysis.runs.batches import is_run_of
+from cephtui.analysis.runs.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
 from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, excerpt, load_json, open_regular
 from cephtui.sessions import store

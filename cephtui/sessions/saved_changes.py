@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cephtui.analysis import guided_check
-from cephtui.analysis.batches import group
-from cephtui.analysis.change import Change, around, beside, between, why_none
-from cephtui.analysis.guided_check import changes_of, looks_of
-from cephtui.analysis.looks import ONE_LOOK, Looks
-from cephtui.analysis.marks import made_during
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.batches import group
+from cephtui.analysis.runs.change import Change, around, beside, between, why_none
+from cephtui.analysis.runs.marks import made_during
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.statistics.looks import ONE_LOOK, Looks
+from cephtui.analysis.verdicts import guided_check
+from cephtui.analysis.verdicts.guided_check import changes_of, looks_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.study import CheckGoal

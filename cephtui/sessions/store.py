@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from cephtui import units
-from cephtui.analysis.history import History, Overview
+from cephtui.analysis.runs.history import History, Overview
 from cephtui.models import (
     SCHEMA_VERSION,
     ClusterSample,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import AwareDatetime
 
-from cephtui.analysis.marks import made_during
+from cephtui.analysis.runs.marks import made_during
 from cephtui.models import Line, Model, Name, OptionValue, Promise, Run
 from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, Ordered, SavedStudy
 from cephtui.reading import DOCUMENT_MOST_BYTES

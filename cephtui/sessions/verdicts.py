@@ -8,10 +8,10 @@ from itertools import permutations, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, conclude
-from cephtui.analysis.noted import with_noted
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.models import Mark
 from cephtui.models.verdict import Verdict
 from cephtui.sessions.demo import is_packaged

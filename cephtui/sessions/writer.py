@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from cephtui import __version__
-from cephtui.analysis.history import History
+from cephtui.analysis.runs.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT

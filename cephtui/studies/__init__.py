@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cephtui.analysis.looks import MOST
+from cephtui.analysis.statistics.looks import MOST
 from cephtui.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _bound(text: str) -> str:
 
 
 def _expected(text: str) -> tuple[str, ...]:
-    from cephtui.analysis.expectation import parse_expectation
+    from cephtui.analysis.verdicts.expectation import parse_expectation
 
     figures = tuple(figure.strip() for figure in text.split(","))
     for figure in figures:
@@ -138,7 +138,7 @@ def _expected(text: str) -> tuple[str, ...]:
 
 
 def _iops(text: str) -> float:
-    from cephtui.analysis.expectation import parse_expectation
+    from cephtui.analysis.verdicts.expectation import parse_expectation
 
     try:
         return parse_expectation(f"iops>={text}").value

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.failures import Needs, given_up
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.verdicts.failures import Needs, given_up
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, Plan, Run
 from cephtui.models.metrics import Metric

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.expectation import Expectation, measured_of, parse_expectation
-from cephtui.analysis.knee import together
-from cephtui.analysis.ratio import LogMean, mean_of
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.ratio import LogMean, mean_of
+from cephtui.analysis.verdicts.expectation import Expectation, measured_of, parse_expectation
+from cephtui.analysis.verdicts.knee import together
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
 from cephtui.models import Line, Mark, Model, Run

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cephtui.analysis.batches import full_names
-from cephtui.analysis.conclusion import Asked, Judgement, conclude, metric_named
-from cephtui.analysis.guided_check import (
+from cephtui.analysis.runs.batches import full_names
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude, metric_named
+from cephtui.analysis.verdicts.guided_check import (
     BEFORE_RUNS,
     Turn,
     beside,
@@ -21,7 +21,7 @@ from cephtui.analysis.guided_check import (
     looks_of,
     next_turn,
 )
-from cephtui.analysis.verdict import Criteria
+from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric

@@ -98,7 +98,7 @@ class Attempts:
 
     def why_given_up(self, entry: Entry) -> str:
         """Why nothing of an entry is measured after two failures in a row; empty where something is."""
-        from cephtui.analysis.failures import given_up
+        from cephtui.analysis.verdicts.failures import given_up
         from cephtui.studies.base import needs, singly
 
         pending = singly(entry.study.pending(entry.runs))
@@ -195,7 +195,7 @@ class Conducting:
         self._display.brought(study, runs)
 
     def say(self, text: str) -> None:
-        from cephtui.analysis.noted import NOT_SEEN
+        from cephtui.analysis.verdicts.noted import NOT_SEEN
 
         if text == NOT_SEEN and not (self.entry.commands and self.entry.commands.change):
             return  # it was asked about when the user said that the change is made

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from cephtui.analysis.marks import CHANGED, UNDONE
-from cephtui.analysis.noted import NOT_SEEN, is_seen
+from cephtui.analysis.runs.marks import CHANGED, UNDONE
+from cephtui.analysis.verdicts.noted import NOT_SEEN, is_seen
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Run

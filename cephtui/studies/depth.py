@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
-from cephtui.analysis.sweep import DEPTH_MOST
+from cephtui.analysis.verdicts.sweep import DEPTH_MOST
 from cephtui.models import Plan, Run
 from cephtui.models.study import Cell
 from cephtui.ordering import plan_of, points_of

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cephtui.analysis.expectation import answer_to
-from cephtui.analysis.failures import failure_of, given_up
-from cephtui.analysis.links import Link, links_of
+from cephtui.analysis.runs.links import Link, links_of
+from cephtui.analysis.verdicts.expectation import answer_to
+from cephtui.analysis.verdicts.failures import failure_of, given_up
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.models import Mark, Plan, Run, Step
 from cephtui.models.expectation import Expected

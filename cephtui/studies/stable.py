@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.stable import FEWEST, StableGoal, counted, figures_of
+from cephtui.analysis.verdicts.stable import FEWEST, StableGoal, counted, figures_of
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run

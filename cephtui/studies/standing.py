@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cephtui.analysis.conclusion import Judgement, why_invalid
-from cephtui.analysis.guided_check import counted, looks_of, sides_of
-from cephtui.analysis.ratio import geometric_mean, spread
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.ratio import geometric_mean, spread
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.guided_check import counted, looks_of, sides_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric

@@ -8,10 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.conditions import load_of
-from cephtui.analysis.knee import OF_PEAK, Knee, knee_of
-from cephtui.analysis.sweep import Measured, measured_of, next_depth, points_of, runs_most
+from cephtui.analysis.runs.facts import load_of, why_invalid
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, knee_of
+from cephtui.analysis.verdicts.sweep import Measured, measured_of, next_depth, points_of, runs_most
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, Run

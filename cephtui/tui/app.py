@@ -39,8 +39,8 @@ from cephtui.tui.terminal.too_small import RoomyApp
 from cephtui.tui.textual_private import is_exiting
 
 if TYPE_CHECKING:
-    from cephtui.analysis.history import History
-    from cephtui.analysis.sides import Side
+    from cephtui.analysis.runs.history import History
+    from cephtui.analysis.runs.sides import Side
     from cephtui.tui.charts.overlay import Curves
     from cephtui.tui.screens.sessions import SessionsScreen
 
@@ -153,7 +153,7 @@ class CephtuiApp(RoomyApp):
             await self._compare_with(message)
 
     async def _compare_with(self, message: CompareWanted) -> None:
-        from cephtui.analysis.sides import apart
+        from cephtui.analysis.runs.sides import apart
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
@@ -241,7 +241,7 @@ class CephtuiApp(RoomyApp):
 
 def _preload() -> None:
     """Import what the first run is drawn with and the first dialog, lest a key waits for it."""
-    from cephtui.analysis import batches, live  # noqa: F401
+    from cephtui.analysis.views import live  # noqa: F401
     from cephtui.tui import dialogs  # noqa: F401
     from cephtui.tui.charts import chart, heat_map, rasterised  # noqa: F401
     from cephtui.tui.widgets import nodes_now, now, shown  # noqa: F401
@@ -268,7 +268,7 @@ def _older_first(one: tuple[Path, int], other: tuple[Path, int]) -> list[tuple[P
 
 def _side(directory: Path, number: int) -> tuple[Side, Curves]:
     """A run with its repeats, and its curves; raises StoreError."""
-    from cephtui.analysis.sides import side_of
+    from cephtui.analysis.runs.sides import side_of
 
     run = store.read_run(directory, number)
     side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))

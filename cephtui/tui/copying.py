@@ -23,8 +23,8 @@ from cephtui.tui.keys import key
 from cephtui.tui.terminal.apply import PlainDriver
 
 if TYPE_CHECKING:
-    from cephtui.analysis.conclusion import Judgement
-    from cephtui.analysis.sides import Side
+    from cephtui.analysis.runs.sides import Side
+    from cephtui.analysis.verdicts.conclusion import Judgement
     from cephtui.reports.blocks import View
 
 _TOAST_SECONDS = 5.0
@@ -48,8 +48,8 @@ def handed_out(name: str, view: View) -> Handout:
 
 def handout_of_run(directory: Path, run: Run) -> Handout:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
-    from cephtui.analysis.batches import group
-    from cephtui.analysis.marks import among
+    from cephtui.analysis.runs.batches import group
+    from cephtui.analysis.runs.marks import among
     from cephtui.reports.views.runs import session_view
     from cephtui.reports.words.facts import ranges
 

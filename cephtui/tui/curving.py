@@ -26,7 +26,7 @@ class CurvingScreen(CopyingScreen):
 
     def action_curve(self) -> None:
         """Of the run under the cursor, with those that belong to it; it grows with the table."""
-        from cephtui.analysis.curve import axes_or_depth, family
+        from cephtui.analysis.views.curve import axes_or_depth, family
         from cephtui.tui.screens.curve import CurveScreen
 
         table = cast("RunsTable | None", self.query_one_optional("#runs"))

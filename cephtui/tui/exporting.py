@@ -104,7 +104,7 @@ def _wrong(text: str) -> str | None:
 
 def _write(directory: Path, file: Path, *, force: bool) -> None:
     """Raises StoreError and ExportError."""
-    from cephtui.analysis.conclusion import Asked
+    from cephtui.analysis.verdicts.conclusion import Asked
     from cephtui.presets import find_presets, headline_metric
     from cephtui.reports.render import FORMATS, format_of
     from cephtui.reports.views.report.content import report_view

@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.bench import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
+from tests.bench.conditions import conditions, load
+from tests.bench.interactive import NotMeasured
+from tests.bench.table import Row, as_json, as_text
 from tests.lab import Lab, LabError
-
-from . import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
-from .conditions import conditions, load
-from .interactive import NotMeasured
-from .table import Row, as_json, as_text
 
 FILE = Path(__file__).resolve().parents[2] / ".bench" / "latest.json"
 Say = Callable[[str], None]

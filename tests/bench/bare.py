@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .interactive import NotMeasured
+from tests.bench.interactive import NotMeasured
 
 _DOCUMENT_ENDS = b"\n}\n"
 """Only a document's own closing brace stands at the start of a line."""

@@ -22,12 +22,11 @@ from cephtui.models import Sample
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import parse_sample
 from cephtui.sessions.store import StoreError
-
-from . import precedence
-from .drawn import Drawn
-from .interactive import NotMeasured
-from .nodes import nodes
-from .recording import CHECKOUT, TARGET, names
+from tests.bench import precedence
+from tests.bench.drawn import Drawn
+from tests.bench.interactive import NotMeasured
+from tests.bench.nodes import nodes
+from tests.bench.recording import CHECKOUT, TARGET, names
 
 COLUMNS, ROWS = 120, 36
 LARGE = (200, 50)

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .console import COLUMNS, LARGE, NODES_PLACE, ROWS, START_SECONDS, Console, console, on_nodes, where
-from .interactive import NotMeasured
-from .nodes import nodes
-from .recording import KEYS, PRESET
-from .table import Goal, Row, at_most, row
+from tests.bench.console import COLUMNS, LARGE, NODES_PLACE, ROWS, START_SECONDS, Console, console, on_nodes, where
+from tests.bench.interactive import NotMeasured
+from tests.bench.nodes import nodes
+from tests.bench.recording import KEYS, PRESET
+from tests.bench.table import Goal, Row, at_most, row
 
 PARTS, PART_SECONDS = 4, 4.0
 HEAT_KEY = "h"

@@ -18,14 +18,13 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 
-from cephtui.analysis.history import History
+from cephtui.analysis.runs.history import History
 from cephtui.models import Event
 from cephtui.tui import app
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.live_view import LiveView
-
-from . import stream
-from .process import resident_bytes
+from tests.bench import stream
+from tests.bench.process import resident_bytes
 
 BATCH_SECONDS = 180
 """So few that what is handed out at once takes no memory to speak of; each time is drawn."""

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import by_key, find_presets
-
-from .console import START_SECONDS, Console, on_nodes
-from .figures import p95
-from .interactive import NotMeasured
-from .recording import KEYS, PRESET
-from .table import Row, at_most, row
+from tests.bench.console import START_SECONDS, Console, on_nodes
+from tests.bench.figures import p95
+from tests.bench.interactive import NotMeasured
+from tests.bench.recording import KEYS, PRESET
+from tests.bench.table import Row, at_most, row
 
 NODES = 64
 PRESSES = 44

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from . import bare_textual
-from .console import CEPHTUI, environment, running
-from .interactive import NotMeasured
-from .recording import CHECKOUT
-from .table import Goal, Row, at_most, row
+from tests.bench import bare_textual
+from tests.bench.console import CEPHTUI, environment, running
+from tests.bench.interactive import NotMeasured
+from tests.bench.recording import CHECKOUT
+from tests.bench.table import Goal, Row, at_most, row
 
 RUNS = 9
 _PYTHON = (sys.executable, "-c", "pass")

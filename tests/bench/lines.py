@@ -15,14 +15,13 @@ from cephtui.stats import add_intervals
 from cephtui.tools.base import Reading
 from cephtui.tools.fio import Fio
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND
+from tests.bench.console import NODES_PLACE, START_SECONDS, Console, on_nodes
+from tests.bench.figures import p95
+from tests.bench.interactive import NotMeasured
+from tests.bench.nodes import Note, told_notes
+from tests.bench.recording import KEYS, RECORDING, RUN
+from tests.bench.table import Row, at_most, row
 from tests.known import known
-
-from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
-from .figures import p95
-from .interactive import NotMeasured
-from .nodes import Note, told_notes
-from .recording import KEYS, RECORDING, RUN
-from .table import Row, at_most, row
 
 NODES = (1, 16)
 RUNS = 2

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import stream
-from .console import LISTENING, START_SECONDS, Console, console, running
-from .interactive import NotMeasured
-from .process import resident_bytes
-from .table import Row, at_most, row
+from tests.bench import stream
+from tests.bench.console import LISTENING, START_SECONDS, Console, console, running
+from tests.bench.interactive import NotMeasured
+from tests.bench.process import resident_bytes
+from tests.bench.table import Row, at_most, row
 
 NODES, DAY_SECONDS = 16, 86_400
 IDLE_RUNS = 3

@@ -28,9 +28,8 @@ import asyncssh
 from cephtui.nodes.replay import ReplayConnection, ReplayProcess
 from cephtui.nodes.transport import Command
 from cephtui.sessions import store
-
-from . import interactive
-from .recording import CHECKOUT, RECORDING, RUN, names
+from tests.bench import interactive
+from tests.bench.recording import CHECKOUT, RECORDING, RUN, names
 
 NODES_MOST = 64
 _AT_ONCE, _STARTS, _NOTES = 1e6, "starts", "notes"

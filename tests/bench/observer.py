@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cephtui.models import OptionValue
+from tests.bench import bare, precedence
+from tests.bench.figures import Estimate, of_ratios
+from tests.bench.interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
+from tests.bench.table import Row, at_least, row
 from tests.lab import Lab
-
-from . import bare, precedence
-from .figures import Estimate, of_ratios
-from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
-from .table import Row, at_least, row
 
 PAIRS = 15
 NODE = "lab1"

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from cephtui.models import OptionValue, Run, Sample
 from cephtui.running.inbox import Inbox
+from tests.bench import bare, precedence
+from tests.bench.figures import of_differences
+from tests.bench.interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
+from tests.bench.table import Goal, Row, at_most, row
 from tests.lab import Lab
-
-from . import bare, precedence
-from .figures import of_differences
-from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
-from .table import Goal, Row, at_most, row
 
 RUNS = 10
 NODE = "lab1"

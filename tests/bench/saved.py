@@ -11,11 +11,10 @@ from pathlib import Path
 from cephtui.models import Plan, Run
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.writer import SessionWriter, write_whole
-
-from . import stream
-from .console import LISTENING, START_SECONDS, Console, console
-from .interactive import NotMeasured
-from .table import Goal, Row, at_most, row
+from tests.bench import stream
+from tests.bench.console import LISTENING, START_SECONDS, Console, console
+from tests.bench.interactive import NotMeasured
+from tests.bench.table import Goal, Row, at_most, row
 
 NODES, DAY_SECONDS = 16, 86_400
 SESSIONS, RUNS_EACH = 1000, 6

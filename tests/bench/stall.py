@@ -8,13 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from cephtui.nodes.watched import HEARTBEAT_SECONDS
-
-from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
-from .figures import largest_gap
-from .interactive import NotMeasured
-from .nodes import Note, told_notes
-from .recording import KEYS
-from .table import Row, at_most, row
+from tests.bench.console import NODES_PLACE, START_SECONDS, Console, on_nodes
+from tests.bench.figures import largest_gap
+from tests.bench.interactive import NotMeasured
+from tests.bench.nodes import Note, told_notes
+from tests.bench.recording import KEYS
+from tests.bench.table import Row, at_most, row
 
 NODES = 16
 STALL_SECONDS, BEFORE_SECONDS = 6.0, 4.0

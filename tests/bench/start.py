@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cephtui.models import Node, OptionValue
+from tests.bench import precedence
+from tests.bench.interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
+from tests.bench.nodes import nodes, told_starts
+from tests.bench.recording import names
+from tests.bench.table import Goal, Row, at_most, row
 from tests.lab import Lab
-
-from . import precedence
-from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
-from .nodes import nodes, told_starts
-from .recording import names
-from .table import Goal, Row, at_most, row
 
 RUNS = 10
 SIMULATED = 16

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cephtui.analysis.history import History
+from cephtui.analysis.runs.history import History
 from cephtui.models import Interval, Node, NodeResult, Plan, Run, Sample, Step
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
@@ -16,8 +16,7 @@ from cephtui.presets import choose, find_presets
 from cephtui.sessions import store
 from cephtui.stats import Buckets, bucket_of, make_interval
 from cephtui.targets import parse_target
-
-from .recording import PRESET, RECORDING, RUN, TARGET, names
+from tests.bench.recording import PRESET, RECORDING, RUN, TARGET, names
 
 BUCKETS = 60
 _KINDS, _SEED = 64, 1

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from cephtui import __version__
 
-from . import deb, one_file, wheels
-from .wheels import CHECKOUT
+from tests.dist import deb, one_file, wheels
+from tests.dist.wheels import CHECKOUT
 
 DIST = CHECKOUT / "dist"
 ONE_FILE = f"cephtui-{__version__}-linux-amd64"

@@ -17,9 +17,9 @@ from click.shell_completion import get_completion_class
 from cephtui import __version__
 from cephtui.cli.verbs import cli
 
-from . import manual, notices, wheels
-from .unpack import lay, site_packages
-from .wheels import CHECKOUT
+from tests.dist import manual, notices, wheels
+from tests.dist.unpack import lay, site_packages
+from tests.dist.wheels import CHECKOUT
 
 _HERE = Path(__file__).parent
 _PROGRAMS = "usr/lib/cephtui"

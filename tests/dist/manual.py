@@ -10,8 +10,8 @@ import click
 from cephtui import __version__
 from cephtui.cli.verbs import cli
 
-from .roff import block, entry, of_markdown, plain
-from .wheels import CHECKOUT
+from tests.dist.roff import block, entry, of_markdown, plain
+from tests.dist.wheels import CHECKOUT
 
 _SUMMARY = "terminal console that benchmarks storage and shows the results live"
 

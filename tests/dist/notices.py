@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from email.parser import HeaderParser
 from pathlib import Path
 
-from .wheels import CHECKOUT
+from tests.dist.wheels import CHECKOUT
 
 _COMMON = {
     "Apache License": "Apache-2.0",

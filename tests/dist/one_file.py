@@ -15,8 +15,8 @@ from pathlib import Path
 
 from cephtui import __version__
 
-from . import wheels
-from .unpack import COMMON
+from tests.dist import wheels
+from tests.dist.unpack import COMMON
 
 _HERE = Path(__file__).parent
 _FILTERS = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 9}]

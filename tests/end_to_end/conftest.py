@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import mounts
-
-from .sandbox import Sandbox
+from tests.end_to_end.sandbox import Sandbox
 
 NewSandbox = Callable[[], Sandbox]
 Mount = Callable[[str], Path]

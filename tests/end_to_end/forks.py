@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from . import fork_server
+from tests.end_to_end import fork_server
 
 _DUMP_SECONDS = 1.0
 

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypedDict, Unpack
 
+from tests.end_to_end.forks import Forked, fork
 from tests.waiting import LEAST_SECONDS
 from tests.waiting import wait_for as wait_for
-
-from .forks import Forked, fork
 
 MARK = "CEPHTUI_TEST_SANDBOX"
 """In the environment of everything that a sandbox starts, forked fio workers included."""

@@ -23,10 +23,9 @@ from cephtui.models import Mark
 from cephtui.reports.words.facts import ranges
 from cephtui.sessions.changes import Ran, not_undone
 from cephtui.sessions.writer import append_lines
-
-from .conftest import NewSandbox
-from .sandbox import CERTAIN, ENDLESS, Console, Event, Sandbox, sets, wait_for
-from .test_screens_end import IDLE, Terminal
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import CERTAIN, ENDLESS, Console, Event, Sandbox, sets, wait_for
+from tests.end_to_end.test_screens_end import IDLE, Terminal
 
 RATE, SLOWER = 100, 40
 END_SECONDS = 120.0

@@ -10,8 +10,7 @@ from pathlib import Path
 from cephtui.nodes.local import LocalConnection
 from cephtui.sessions.undo import Undo, pending
 from cephtui.targets.file import create_argv
-
-from .sandbox import Console, Sandbox, sets
+from tests.end_to_end.sandbox import Console, Sandbox, sets
 
 
 def leave(sandbox: Sandbox, name: str, entries: Sequence[Mapping[str, object]]) -> Path:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .sandbox import CERTAIN, Console, Sandbox, sets
+from tests.end_to_end.sandbox import CERTAIN, Console, Sandbox, sets
 
 RATE, NEARLY = 100, 93
 """I/Os a second at which it is held, and what a busy machine reaches of them."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Console, Event, Sandbox, light, sets
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Console, Event, Sandbox, light, sets
 
 RUN = ["run", "read-iops", *light(2), "--session", "S", "--json"]
 FILLS = 'case " $* " in *" --version "*|*" --name=fill "*) exec "$FIO" "$@";; esac'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .sandbox import Console, Sandbox, light, read_samples, wait_for
+from tests.end_to_end.sandbox import Console, Sandbox, light, read_samples, wait_for
 
 MIB = 1 << 20
 MEMORY_MOST = 200 * MIB

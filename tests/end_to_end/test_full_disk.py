@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Mount
-from .sandbox import Sandbox, light, read_samples, sets
+from tests.end_to_end.conftest import Mount
+from tests.end_to_end.sandbox import Sandbox, light, read_samples, sets
 
 QUICK = ["run", "read-iops", *light(1, numjobs=1), "--session", "earlier", "--json"]
 LONG = ["run", "write-iops", *light(60, numjobs=1, rate_iops=500), "--session", "long", "--json"]

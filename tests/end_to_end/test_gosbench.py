@@ -23,10 +23,9 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.tools.base import Reading
 from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.gosbench.script import script_argv
+from tests.end_to_end.sandbox import Process, processes_marked, wait_for
 from tests.lab.processes import holders
 from tests.waiting import LEAST_SECONDS
-
-from .sandbox import Process, processes_marked, wait_for
 
 STAND_IN = Path(__file__).parents[1] / "gosbench_stand_in"
 ACCESS, SECRET = "canary-access-key", "canary-secret-key"

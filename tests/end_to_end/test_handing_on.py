@@ -10,9 +10,8 @@ import pytest
 
 from cephtui.sessions import demo, store
 from tests.drawings import runs_markdown
-
-from .sandbox import Sandbox, wait_for
-from .test_screens_end import IDLE, LEAVE_ALTERNATE, NewTerminal, Terminal, prepare, terminal
+from tests.end_to_end.sandbox import Sandbox, wait_for
+from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, NewTerminal, Terminal, prepare, terminal
 
 __all__ = ["terminal"]
 RESULTS = "cephtui show demo"

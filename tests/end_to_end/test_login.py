@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.sandbox import Sandbox, wait_for
 from tests.lab.processes import holders
 from tests.waiting import FairClock
-
-from .sandbox import Sandbox, wait_for
 
 WITHOUT_PAM = "UsePAM no\n"
 WITH_PAM = "UsePAM yes\nKbdInteractiveAuthentication yes\nPasswordAuthentication no\n"

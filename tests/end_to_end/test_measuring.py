@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from cephtui.models import Run
-
-from .conftest import NewSandbox
-from .sandbox import Console, Event, fio_documents, read_samples, sets, wait_for
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import Console, Event, fio_documents, read_samples, sets, wait_for
 
 PRESETS = {
     "write-throughput": ["write"],

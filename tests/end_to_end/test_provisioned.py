@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .sandbox import CERTAIN, Sandbox, sets
+from tests.end_to_end.sandbox import CERTAIN, Sandbox, sets
 
 RATE = 100
 SHORT = sets(runtime=3, ramp_time=1, size="4M", iodepth=4, rate_iops=RATE)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Console, Sandbox, light, on_terminal, read_samples, sets, wait_for
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Console, Sandbox, light, on_terminal, read_samples, sets, wait_for
 
 RUN = ["run", "write-iops", *light(3), "--session", "S"]
 F_SETPIPE_SZ = 1031

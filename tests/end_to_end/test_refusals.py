@@ -19,9 +19,8 @@ import pytest
 
 from cephtui.paths import packaged_presets_dir
 from cephtui.sessions.listing import list_sessions
-
-from .conftest import Mount, NewSandbox
-from .sandbox import FIO, Console, Sandbox, sets
+from tests.end_to_end.conftest import Mount, NewSandbox
+from tests.end_to_end.sandbox import FIO, Console, Sandbox, sets
 
 SHORT = sets(runtime=1, ramp_time=0, size="1M")
 USAGE, REFUSED = 2, 3

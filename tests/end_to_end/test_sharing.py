@@ -12,9 +12,8 @@ import pytest
 
 from cephtui.nodes.local import LocalConnection
 from cephtui.targets import file
-
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
 
 RUN = ["run", "read-iops", *light(3), "--json"]
 

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.waiting import FairClock
-
-from .conftest import NewSandbox
-from .sandbox import (
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import (
     ENDLESS,
     GONE_SECONDS,
     LIGHT_JOBS,
@@ -33,6 +31,7 @@ from .sandbox import (
     sets,
     wait_for,
 )
+from tests.waiting import FairClock
 
 RUN = ["run", "write-iops", *light(ENDLESS, ramp_time=1), "--session", "S", "--json"]
 NEXT = ["run", "read-iops", *light(1), "--json"]

@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Event, Sandbox, light
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Event, Sandbox, light
 
 SECOND_IS_LONG = f"""
 case " $* " in *" --name=fill "* | *" --version "*) exec "$FIO" "$@";; esac

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Console, Event, light
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Console, Event, light
 
 SUITE = """
 title = "Mine"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from cephtui.exit_codes import EXIT_NO_VERDICT
-
-from .conftest import NewSandbox
-from .sandbox import CERTAIN, sets
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import CERTAIN, sets
 
 SHORT = sets(runtime=1, ramp_time=0, size="4M", numjobs=1)
 

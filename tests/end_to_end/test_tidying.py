@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import NewSandbox
-from .sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
-from .test_screens_end import IDLE, LEAVE_ALTERNATE, Terminal, preset
+from tests.end_to_end.conftest import NewSandbox
+from tests.end_to_end.sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
+from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, Terminal, preset
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RUN = ["run", "write-iops", *light(1, numjobs=1), "--session", "S"]

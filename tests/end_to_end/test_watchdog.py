@@ -25,10 +25,9 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.paths import packaged_text
 from cephtui.running.runner import Runner
 from cephtui.targets import file
+from tests.end_to_end.sandbox import Process, processes_marked, wait_for
 from tests.lab.processes import holders
 from tests.waiting import LEAST_SECONDS
-
-from .sandbox import Process, processes_marked, wait_for
 
 FOREVER = "while :; do sleep 0.1; done"
 SETTLE = "sleep 0.3"

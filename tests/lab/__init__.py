@@ -8,7 +8,7 @@ one directory. `python -m tests.lab --help` is the command line, `Lab` is for te
 
 from __future__ import annotations
 
-from .lab import Lab
-from .processes import LabError
+from tests.lab.lab import Lab
+from tests.lab.processes import LabError
 
 __all__ = ["Lab", "LabError"]

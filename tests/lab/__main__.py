@@ -8,11 +8,11 @@ import sys
 import time
 from pathlib import Path
 
-from . import checks, lifetime, loops, releases
-from .cluster import OSD_BYTES
-from .machines import HOSTS
-from .processes import LabError, Process
-from .state import State
+from tests.lab import checks, lifetime, loops, releases
+from tests.lab.cluster import OSD_BYTES
+from tests.lab.machines import HOSTS
+from tests.lab.processes import LabError, Process
+from tests.lab.state import State
 
 _DEFAULT = Path(__file__).resolve().parents[2] / ".lab"
 

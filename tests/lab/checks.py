@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from .hosts import SSHD
+from tests.lab.hosts import SSHD
 
 # The path of a Unix socket has at most 107 characters, and the lab's own part of it takes some.
 _LONGEST = 85

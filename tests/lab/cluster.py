@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import gateway, processes
-from .machines import ADDRESSES, CLUSTER, CLUSTER_ADDRESSES, Machine
-from .processes import LabError
+from tests.lab import gateway, processes
+from tests.lab.machines import ADDRESSES, CLUSTER, CLUSTER_ADDRESSES, Machine
+from tests.lab.processes import LabError
 
 POOL = "bench"
 FILE_SYSTEM = "files"

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from . import processes
-from .machines import ADDRESSES, CLUSTER, Machine
+from tests.lab import processes
+from tests.lab.machines import ADDRESSES, CLUSTER, Machine
 
 CLIENT = "client.rgw"
 CAPABILITIES = {"mon": "allow rw", "mgr": "allow rw", "osd": "allow rwx"}

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import processes
-from .machines import ADDRESSES, CONSOLE, HOSTS, Machine, script
+from tests.lab import processes
+from tests.lab.machines import ADDRESSES, CONSOLE, HOSTS, Machine, script
 
 SSHD = "/usr/sbin/sshd"
 

@@ -12,9 +12,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import hosts, processes, releases
-from .machines import ADDRESSES, CONSOLE, KERNEL_HOST, SWITCH, Machine
-from .processes import LabError
+from tests.lab import hosts, processes, releases
+from tests.lab.machines import ADDRESSES, CONSOLE, KERNEL_HOST, SWITCH, Machine
+from tests.lab.processes import LabError
 
 CACHE = Path("/var/cache/cephtui-lab/kernel")
 """Where ``.ci/setup lab`` puts the kernel for the files of this machine. The root directory of a release has one."""

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import cluster, gateway, hosts, loops, network, processes
-from .machines import ADDRESSES, CLUSTER, HOSTS, KERNEL_HOST, SWITCH, Machine
-from .processes import LabError, Process
-from .state import State
+from tests.lab import cluster, gateway, hosts, loops, network, processes
+from tests.lab.machines import ADDRESSES, CLUSTER, HOSTS, KERNEL_HOST, SWITCH, Machine
+from tests.lab.processes import LabError, Process
+from tests.lab.state import State
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from . import checks, cluster, gateway, hosts, kernel, loops, network, releases
-from .machines import CLUSTER, HOSTS, KERNEL_HOST, Machine, start_machines
-from .processes import LabError, Process
-from .state import State, is_blank, locked
+from tests.lab import checks, cluster, gateway, hosts, kernel, loops, network, releases
+from tests.lab.machines import CLUSTER, HOSTS, KERNEL_HOST, Machine, start_machines
+from tests.lab.processes import LabError, Process
+from tests.lab.state import State, is_blank, locked
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import processes
-from .processes import LabError
+from tests.lab import processes
+from tests.lab.processes import LabError
 
 
 @contextmanager

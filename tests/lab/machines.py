@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import processes
-from .processes import LabError, Process
-from .state import State
+from tests.lab import processes
+from tests.lab.processes import LabError, Process
+from tests.lab.state import State
 
 HOSTS = ("lab1", "lab2", "lab3")
 KERNEL_HOST = "lab4"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .machines import ADDRESSES, CLUSTER_ADDRESSES, SWITCH, Machine
-from .processes import LabError
+from tests.lab.machines import ADDRESSES, CLUSTER_ADDRESSES, SWITCH, Machine
+from tests.lab.processes import LabError
 
 
 def connect(machines: Mapping[str, Machine]) -> None:

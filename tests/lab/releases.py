@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import processes
-from .machines import PATH
-from .processes import LabError
+from tests.lab import processes
+from tests.lab.machines import PATH
+from tests.lab.processes import LabError
 
 RELEASES = ("trixie", "sid")
 CACHE = Path("/var/cache/cephtui-lab/roots")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from .processes import LabError, Process
+from tests.lab.processes import LabError, Process
 
 _NAME = "state.json"
 _NEXT = "state.json.next"

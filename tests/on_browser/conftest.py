@@ -10,8 +10,7 @@ import pytest_asyncio
 
 from cephtui.sessions import demo
 from tests.chromium import Browser, chromium
-
-from .serving import Serving, serving
+from tests.on_browser.serving import Serving, serving
 
 Serve = Callable[..., Serving]
 

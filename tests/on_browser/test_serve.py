@@ -18,9 +18,8 @@ from aiohttp.test_utils import RawTestServer
 
 from tests.chromium import Browser, Tab
 from tests.end_to_end.sandbox import ENDLESS
-
-from .conftest import Serve
-from .serving import Serving
+from tests.on_browser.conftest import Serve
+from tests.on_browser.serving import Serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -12,9 +12,8 @@ import pytest
 
 from tests.lab import Lab, LabError
 from tests.lab.cluster import OSDS
-
-from .others import Others, pool_on
-from .runs import Bench, benches_on
+from tests.on_lab.others import Others, pool_on
+from tests.on_lab.runs import Bench, benches_on
 
 LONGEST_FIRST = ("kernel", "new_pool", "pool_guards", "faults", "lost", "undo", "check", "guards")
 """The modules that take the most time: those that come last would be waited for."""

@@ -16,8 +16,7 @@ from typing import Any
 
 from tests.lab import Lab, LabError
 from tests.lab.cluster import OSDS
-
-from .runs import Bench, Console, wait_for
+from tests.on_lab.runs import Bench, Console, wait_for
 
 SMALL: dict[str, Any] = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0, "rate_iops": 20}
 """Of a fio preset whose figures do not matter: they leave the machine to the other tests, as ``light`` does."""

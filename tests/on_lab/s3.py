@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab import Lab
-
-from .runs import OWN, Bench, wait_for
+from tests.on_lab.runs import OWN, Bench, wait_for
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _STAND_IN = f'PYTHONPATH={_CHECKOUT} exec /usr/bin/python3 {_CHECKOUT}/tests/hsbench_standin.py "$@"'

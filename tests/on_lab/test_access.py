@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.processes import holders
-
-from .runs import ENDLESS, Bench, Console, wait_for
+from tests.on_lab.runs import ENDLESS, Bench, Console, wait_for
 
 SHARED = ["--shared-pool"]
 SCHEME = "ceph-access:"

@@ -12,8 +12,7 @@ import pytest
 from cephtui.models import Mark
 from cephtui.sessions.writer import append_lines
 from tests.lab import Lab
-
-from .runs import Bench, Console, Event, sets
+from tests.on_lab.runs import Bench, Console, Event, sets
 
 OPTION = "rbd_qos_iops_limit"
 LOAD: dict[str, Any] = {"size": "4M", "numjobs": 1, "iodepth": 4, "runtime": 3, "ramp_time": 2, "rate_iops": 40}

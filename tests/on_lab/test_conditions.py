@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-
-from .others import in_all_stores
-from .runs import Bench
+from tests.on_lab.others import in_all_stores
+from tests.on_lab.runs import Bench
 
 OPTION = "osd_op_num_shards_hdd"
 """An OSD takes it at its next start only, so that it changes nothing for the other tests."""

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from cephtui import config, units
-from cephtui.analysis.live import Live
+from cephtui.analysis.views.live import Live
 from cephtui.models import NodeEnded, Run, Sample, Total
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
@@ -35,9 +35,8 @@ from cephtui.tui.dialogs import EnterText
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from tests.known import known
+from tests.on_lab.runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, sets
 from tests.replayed import screen_text, until
-
-from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, sets
 
 SIZE = (120, 36)
 SESSION = "lab"

@@ -17,9 +17,8 @@ from cephtui.running.runner import Runner
 from cephtui.targets.candidates import Candidate
 from cephtui.targets.discovery import known_nodes
 from tests.lab import Lab
-
-from .others import erasure_profile, opened, pool_on
-from .runs import Bench
+from tests.on_lab.others import erasure_profile, opened, pool_on
+from tests.on_lab.runs import Bench
 
 pytestmark = pytest.mark.essential
 MIB = 1 << 20

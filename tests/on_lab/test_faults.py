@@ -16,11 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab
-from tests.waiting import LEAST_SECONDS
-
-from .conftest import NewBench
-from .others import kill_osd, peer_again, start_osd, wait_pgs
-from .runs import (
+from tests.on_lab.conftest import NewBench
+from tests.on_lab.others import kill_osd, peer_again, start_osd, wait_pgs
+from tests.on_lab.runs import (
     ENDLESS,
     Bench,
     Console,
@@ -37,6 +35,7 @@ from .runs import (
     sets,
     wait_for,
 )
+from tests.waiting import LEAST_SECONDS
 
 SHARED = ["--shared-pool"]
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]

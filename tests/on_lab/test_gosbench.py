@@ -13,9 +13,8 @@ import pytest
 from tests.end_to_end.sandbox import Process
 from tests.lab import Lab
 from tests.lab.processes import all_pids, command_of, environment_of, holders
-
-from .runs import ENDLESS, RUN, Bench, Console, wait_for
-from .s3 import admin, configure, own_at, requests
+from tests.on_lab.runs import ENDLESS, RUN, Bench, Console, wait_for
+from tests.on_lab.s3 import admin, configure, own_at, requests
 
 MIX: dict[str, Any] = {"delete_weight": 0, "list_weight": 0, "read_weight": 50, "write_weight": 50}
 SMALL = {**MIX, "size_min": "16k", "objects": 20, "buckets": 1, "parallel_clients": 2, "runtime": 3}

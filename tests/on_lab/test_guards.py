@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab
-
-from .others import (
+from tests.on_lab.others import (
     SMALL,
     Others,
     all_refused,
@@ -22,7 +21,7 @@ from .others import (
     opened,
     refused,
 )
-from .runs import Bench
+from tests.on_lab.runs import Bench
 
 MIB = 1 << 20
 

@@ -24,9 +24,8 @@ from cephtui.nodes.transport import Command
 from cephtui.nodes.watched import watchdog_argv
 from tests.lab import Lab, LabError
 from tests.lab.cluster import FILE_POOLS, FILE_SYSTEM
-
-from .conftest import NewBench, temporary_lab
-from .runs import (
+from tests.on_lab.conftest import NewBench, temporary_lab
+from tests.on_lab.runs import (
     OWN,
     RUN,
     Bench,
@@ -38,7 +37,7 @@ from .runs import (
     sets,
     wait_for,
 )
-from .test_lab import beside, ssh
+from tests.on_lab.test_lab import beside, ssh
 
 pytestmark = pytest.mark.timeout(3600)
 PATIENCE_SECONDS = 900.0

@@ -19,12 +19,24 @@ import pytest
 
 from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of, parent_of
+from tests.on_lab.conftest import NewBench
+from tests.on_lab.runs import (
+    RUN,
+    WATCHDOG,
+    Bench,
+    Console,
+    Event,
+    images,
+    noted,
+    objects,
+    read_samples,
+    sets,
+    shaping,
+    wait_for,
+)
+from tests.on_lab.s3 import own_at, programs
+from tests.on_lab.tools import ROWS, Row
 from tests.waiting import FairClock
-
-from .conftest import NewBench
-from .runs import RUN, WATCHDOG, Bench, Console, Event, images, noted, objects, read_samples, sets, shaping, wait_for
-from .s3 import own_at, programs
-from .tools import ROWS, Row
 
 pytestmark = pytest.mark.essential
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-
-from .runs import ENDLESS, Bench, Console, assert_samples_add_up, images, noted, raw, sets, wait_for
+from tests.on_lab.runs import ENDLESS, Bench, Console, assert_samples_add_up, images, noted, raw, sets, wait_for
 
 SMALL: dict[str, Any] = {"block-size": "64K", "concurrent-ios": 4}
 LOAD: dict[str, Any] = {

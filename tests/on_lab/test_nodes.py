@@ -10,9 +10,8 @@ import pytest
 
 from tests.lab import Lab
 from tests.lab.processes import all_pids, command_of, environment_of
-
-from .conftest import NewBench
-from .runs import (
+from tests.on_lab.conftest import NewBench
+from tests.on_lab.runs import (
     Bench,
     Console,
     assert_agrees_with_the_tool,

@@ -13,11 +13,20 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab
-
-from .others import in_all_stores, kill_osd, start_osd
-from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, noted, raw, run_directories, wait_for
-from .test_faults import wait_until_healthy
-from .test_undo import gate, gates_folder
+from tests.on_lab.others import in_all_stores, kill_osd, start_osd
+from tests.on_lab.runs import (
+    ENDLESS,
+    Bench,
+    Console,
+    Event,
+    assert_samples_add_up,
+    noted,
+    raw,
+    run_directories,
+    wait_for,
+)
+from tests.on_lab.test_faults import wait_until_healthy
+from tests.on_lab.test_undo import gate, gates_folder
 
 __all__ = ["gates_folder"]
 STORE = ("ceph-objectstore-tool", "--no-mon-config")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .others import SMALL, busy
-from .runs import Bench, Console, noted
+from tests.on_lab.others import SMALL, busy
+from tests.on_lab.runs import Bench, Console, noted
 
 OBJECTS: dict[str, Any] = {"runtime": 2, "concurrent-ios": 2, "block-size": "64K"}
 PATIENCE_SECONDS = 120.0

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-
-from .others import (
+from tests.on_lab.others import (
     SMALL,
     Others,
     all_refused,
@@ -29,7 +28,7 @@ from .others import (
     wait_clean,
     wait_pgs,
 )
-from .runs import ENDLESS, Bench, wait_for
+from tests.on_lab.runs import ENDLESS, Bench, wait_for
 
 MIB = 1 << 20
 

@@ -14,9 +14,8 @@ import pytest
 
 from tests.lab import Lab
 from tests.matrix import cases
-
-from .conftest import NewBench
-from .runs import (
+from tests.on_lab.conftest import NewBench
+from tests.on_lab.runs import (
     Bench,
     Console,
     Event,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cephtui.ceph.qos import limits_argv, parse_limits
-
-from .runs import Bench, Console, Event, sets
+from tests.on_lab.runs import Bench, Console, Event, sets
 
 LIMIT = 100
 SIZE = "8M"

@@ -12,9 +12,8 @@ import pytest
 
 from tests.lab import Lab
 from tests.lab.processes import holders
-
-from .runs import ENDLESS, Bench, Console, Event
-from .s3 import admin, configure, own_at, requests, wait_nothing_left
+from tests.on_lab.runs import ENDLESS, Bench, Console, Event
+from tests.on_lab.s3 import admin, configure, own_at, requests, wait_nothing_left
 
 SMALL: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 2}
 LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": ENDLESS}

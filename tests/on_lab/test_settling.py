@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .runs import Bench
+from tests.on_lab.runs import Bench
 
 OPTION = "rbd_qos_iops_limit"
 RUN_SECONDS, CUT_AT_SECONDS = 40, 18

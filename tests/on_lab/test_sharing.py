@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from .others import SMALL, Others, pool_on, said
-from .runs import ENDLESS, Bench, Console, sets
+from tests.on_lab.others import SMALL, Others, pool_on, said
+from tests.on_lab.runs import ENDLESS, Bench, Console, sets
 
 LONG: dict[str, Any] = {**SMALL, "runtime": ENDLESS}
 

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from .conftest import NewBench
-from .runs import Bench, Console, Event, left_on, run_directories, wait_for
+from tests.on_lab.conftest import NewBench
+from tests.on_lab.runs import Bench, Console, Event, left_on, run_directories, wait_for
 
 SUITE = """
 title = "All kinds"

@@ -14,9 +14,8 @@ import pytest
 
 from cephtui.sessions.undo import Undo
 from tests.lab import Lab
-
-from .others import SMALL, Others, still
-from .runs import ENDLESS, Bench, Console, sets, wait_for
+from tests.on_lab.others import SMALL, Others, still
+from tests.on_lab.runs import ENDLESS, Bench, Console, sets, wait_for
 
 LONG: dict[str, Any] = {**SMALL, "runtime": ENDLESS}
 FEW: dict[str, Any] = {"block-size": "4K", "concurrent-ios": 1}

@@ -22,7 +22,7 @@ from rich.text import Text
 from textual import work
 from textual.screen import Screen
 
-from cephtui.analysis.sides import side_of
+from cephtui.analysis.runs.sides import side_of
 from cephtui.cli.log import start_log
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes

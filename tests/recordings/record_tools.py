@@ -14,8 +14,7 @@ from pathlib import Path
 
 from tests.lab import Lab
 from tests.on_lab.runs import shaping
-
-from .record_demo import pack
+from tests.recordings.record_demo import pack
 
 SESSION = "tools"
 SLOW_HOST, RATE = "lab3", "10gbit"

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from cephtui import paths
-from cephtui.analysis.batches import node_names
-from cephtui.analysis.change import marked_text
-from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.conditions import drops_caches
-from cephtui.analysis.guided_check import BEFORE_RUNS
-from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.marks import made_during
+from cephtui.analysis.runs.batches import node_names
+from cephtui.analysis.runs.change import marked_text
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.runs.marks import made_during
+from cephtui.analysis.statistics.looks import CONFIDENCES
+from cephtui.analysis.verdicts.conditions import drops_caches
+from cephtui.analysis.verdicts.guided_check import BEFORE_RUNS
 from cephtui.cli.choice import (
     check_session_name,
     chosen_nodes,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.batches import group
-from cephtui.analysis.conclusion import Asked, judge_sides
-from cephtui.analysis.noted import with_noted
-from cephtui.analysis.sides import Side, apart, side_of
+from cephtui.analysis.runs.batches import group
+from cephtui.analysis.runs.sides import Side, apart, side_of
+from cephtui.analysis.verdicts.conclusion import Asked, judge_sides
+from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.judging import headline_of
 from cephtui.cli.saved import find_session, find_two_runs

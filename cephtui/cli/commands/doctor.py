@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cephtui import config, paths
-from cephtui.analysis.host import ClusterFacts, Examined, Folder, Machine, can_measure, host_rows
+from cephtui.analysis.detectors.host import ClusterFacts, Examined, Folder, Machine, can_measure, host_rows
 from cephtui.cli.choice import chosen_nodes, load_config
 from cephtui.cli.look import find_look
 from cephtui.cli.options import Where

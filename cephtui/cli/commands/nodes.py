@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from cephtui import paths
-from cephtui.analysis.hardware import with_findings, with_hardware
+from cephtui.analysis.detectors.hardware import with_findings, with_hardware
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Where

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.links import links_of
+from cephtui.analysis.runs.links import links_of
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.judging import headline_of
 from cephtui.cli.saved import find_run, find_session

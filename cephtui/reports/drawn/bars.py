@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.jobs import JobFigure, slower, under
+from cephtui.analysis.detectors.jobs import JobFigure, slower, under
 
 BAR_COLUMNS = 24
 """Of a bar in a text without a width of its own."""

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.host import FOLDERS, can_measure
+from cephtui.analysis.detectors.host import FOLDERS, can_measure
 from cephtui.models.host import HostRow
 from cephtui.printable import listed
 from cephtui.reports.render.tables import Fitting, plain

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.ended import ended_text, ended_word
-from cephtui.analysis.live import Live, LiveRun
+from cephtui.analysis.detectors.ended import ended_text, ended_word
+from cephtui.analysis.views.live import Live, LiveRun
 from cephtui.models.findings.client import NODE_ENDED
 from cephtui.models.metrics import LIVE
 from cephtui.reports.drawn.bars import bars

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.ladder import LogAxis, axis_of, ladder, shares
+from cephtui.analysis.runs.ladder import LogAxis, axis_of, ladder, shares
 from cephtui.frozen import dataclass
 from cephtui.reports.blocks import Histogram
 

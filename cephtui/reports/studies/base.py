@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from cephtui import units
-from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.runs.facts import why_invalid
 from cephtui.models import Model, Plan, Run
 from cephtui.models.rows import ConcludedRow
 from cephtui.models.study import CHECK

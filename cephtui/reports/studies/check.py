@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from cephtui import units
-from cephtui.analysis.conclusion import conclude, metric_named
-from cephtui.analysis.guided_check import changes_of, looks_of, seen_at_look
+from cephtui.analysis.verdicts.conclusion import conclude, metric_named
+from cephtui.analysis.verdicts.guided_check import changes_of, looks_of, seen_at_look
 from cephtui.models import Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.printable import either

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cephtui import units
-from cephtui.analysis.ratio import geometric_mean
-from cephtui.analysis.stable import FEWEST, StableGoal, half_width
-from cephtui.analysis.verdict import NOT_JUDGED
+from cephtui.analysis.statistics.ratio import geometric_mean
+from cephtui.analysis.verdicts.stable import FEWEST, StableGoal, half_width
+from cephtui.analysis.verdicts.verdict import NOT_JUDGED
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.models.rows import ConcludedRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cephtui.analysis.knee import OF_PEAK
+from cephtui.analysis.verdicts.knee import OF_PEAK
 from cephtui.models import Run
 from cephtui.models.rows import KneeRow
 from cephtui.reports.blocks import View

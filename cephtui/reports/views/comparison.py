@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from cephtui import units
-from cephtui.analysis.change import between
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import marks_between
-from cephtui.analysis.sides import Side, findings_with_runs
+from cephtui.analysis.runs.change import between
+from cephtui.analysis.runs.marks import marks_between
+from cephtui.analysis.runs.sides import Side, findings_with_runs
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.conditions import differences, unlike
+from cephtui.analysis.verdicts.figures import figures
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from cephtui.analysis.batches import Estimate
-from cephtui.analysis.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
-from cephtui.analysis.knee import Knee, in_flight_of, knee_of, load_points
-from cephtui.analysis.sweep import measured_of
+from cephtui.analysis.runs.batches import Estimate
+from cephtui.analysis.verdicts.knee import Knee, in_flight_of, knee_of, load_points
+from cephtui.analysis.verdicts.sweep import measured_of
+from cephtui.analysis.views.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cephtui.analysis.batches import name_of
+from cephtui.analysis.runs.batches import name_of
 from cephtui.models import Run
 from cephtui.models.expectation import Expected
 from cephtui.models.study import Ordered

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.jobs import JobFigure, slower, under
-from cephtui.analysis.jobs import job_figures as job_figures_of
+from cephtui.analysis.detectors.jobs import JobFigure, slower, under
+from cephtui.analysis.detectors.jobs import job_figures as job_figures_of
 from cephtui.frozen import dataclass
 from cephtui.models import Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.ratio import required_ratio
+from cephtui.analysis.statistics.ratio import required_ratio
+from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.reports.blocks import Block, Cell, Document, Interval, Items, Text, View, cut_items, document, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cephtui import units
-from cephtui.analysis.ladder import PERCENTS, ladder
+from cephtui.analysis.runs.ladder import PERCENTS, ladder
 from cephtui.models import Latency, Run, Total
 from cephtui.models.metrics import COMMIT, FLUSH
 from cephtui.reports.blocks import Block, Cell, Histogram, Histograms, Table, columns, words

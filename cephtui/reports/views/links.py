@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from cephtui import units
-from cephtui.analysis.links import Link
+from cephtui.analysis.runs.links import Link
 from cephtui.models.metrics import BIT_RATE, RETRANSMITS, RTT
 from cephtui.models.rows import LinkRow
 from cephtui.reports.blocks import Block, Document, Table, Text, View, columns, naming_runs

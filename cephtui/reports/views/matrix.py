@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import node_names
-from cephtui.analysis.matrix import CellSummary, Matrix, Row, pool_of
-from cephtui.analysis.matrix import Column as MatrixColumn
-from cephtui.analysis.slowest import Slowest
+from cephtui.analysis.detectors.slowest import Slowest
+from cephtui.analysis.runs.batches import node_names
+from cephtui.analysis.views.matrix import CellSummary, Matrix, Row, pool_of
+from cephtui.analysis.views.matrix import Column as MatrixColumn
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.models.rows import MatrixCell

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from cephtui import units
-from cephtui.analysis.ceiling import Ceiling
-from cephtui.analysis.conditions import image_limits, seconds_of
-from cephtui.analysis.history import History
+from cephtui.analysis.detectors.ceiling import Ceiling
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.verdicts.conditions import image_limits, seconds_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, NodeEnvironment, Run, Sample, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS

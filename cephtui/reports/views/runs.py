@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from cephtui.analysis.batches import PointSummary, node_names, varied
-from cephtui.analysis.conditions import load_of
-from cephtui.analysis.jobs import job_figures
-from cephtui.analysis.marks import in_order, with_results
+from cephtui.analysis.detectors.jobs import job_figures
+from cephtui.analysis.runs.batches import PointSummary, node_names, varied
+from cephtui.analysis.runs.facts import load_of
+from cephtui.analysis.runs.marks import in_order, with_results
 from cephtui.models import ClusterEnvironment, Mark, Run, Total
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.presets import choice_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.analysis.ceiling import ceilings
+from cephtui.analysis.detectors.ceiling import ceilings
 from cephtui.models import Model, Sample
 from cephtui.reports.blocks import View
 from cephtui.reports.views.run import RunDetails, run_view

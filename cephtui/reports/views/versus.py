@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from cephtui.analysis.batches import name_of, node_names
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.versus import Versus, conditions_apart
+from cephtui.analysis.runs.batches import name_of, node_names
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.versus import Versus, conditions_apart
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import node_names
-from cephtui.analysis.expectation import Expectation, measured_of
+from cephtui.analysis.runs.batches import node_names
+from cephtui.analysis.verdicts.expectation import Expectation, measured_of
 from cephtui.frozen import dataclass
 from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected

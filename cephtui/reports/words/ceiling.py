@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cephtui.analysis.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
+from cephtui.analysis.detectors.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
 from cephtui.models import Run
 
 _UNKNOWN = "none known"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from cephtui import units
-from cephtui.analysis.conditions import load_of, threads_not_counted
+from cephtui.analysis.runs.facts import load_of, threads_not_counted
 from cephtui.models import DiskUse, LatencyShare, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.words.text import cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from cephtui.analysis.batches import all_options
+from cephtui.analysis.runs.batches import all_options
 from cephtui.models import Run
 from cephtui.presets import Choice, Usual, choice_text, usual_options
 from cephtui.targets import TargetError, parse_target

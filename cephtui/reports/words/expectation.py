@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.expectation import SECOND_REACHES
+from cephtui.analysis.verdicts.expectation import SECOND_REACHES
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from cephtui import units
-from cephtui.analysis.batches import node_names
+from cephtui.analysis.runs.batches import node_names
 from cephtui.config import LOCAL
 from cephtui.models import ClusterEnvironment, Run
 from cephtui.reports.words.text import cut, imported, joined, short_version

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cephtui import units
-from cephtui.analysis.curve import Axis
-from cephtui.analysis.knee import OF_PEAK, Knee, LoadPoint, Problem, Working
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, LoadPoint, Problem, Working
+from cephtui.analysis.views.curve import Axis
 from cephtui.models.metrics import BY_NAME, Metric
 
 IOPS = BY_NAME["iops"]

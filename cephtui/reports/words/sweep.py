@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cephtui import units
-from cephtui.analysis.batches import CONFIDENCE
-from cephtui.analysis.conditions import load_of
-from cephtui.analysis.knee import OF_PEAK, together
-from cephtui.analysis.sweep import Measured, change_again
+from cephtui.analysis.runs.batches import CONFIDENCE
+from cephtui.analysis.runs.facts import load_of
+from cephtui.analysis.verdicts.knee import OF_PEAK, together
+from cephtui.analysis.verdicts.sweep import Measured, change_again
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 

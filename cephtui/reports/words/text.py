@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import flow_names, under
+from cephtui.analysis.runs.batches import flow_names, under
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
@@ -22,8 +22,8 @@ from cephtui.tools import TOOLS
 from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from cephtui.analysis.batches import Batch, Estimate, PointSummary
-    from cephtui.analysis.live import BatchProgress, LiveRun
+    from cephtui.analysis.runs.batches import Batch, Estimate, PointSummary
+    from cephtui.analysis.views.live import BatchProgress, LiveRun
     from cephtui.nodes.state import NodeState
 
 IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
@@ -65,7 +65,7 @@ def taking_part(state: LiveRun) -> str:
 
 def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
     """Of the nodes of a run in progress that do not measure: what is so instead, and whether it has broken off."""
-    from cephtui.analysis.ended import ended_word
+    from cephtui.analysis.detectors.ended import ended_word
 
     late = state.latest.missing if state.latest and state.phase != "prepare" else ()
     left = {each.node: (ended_word(each), True) for each in state.left_early}
@@ -107,7 +107,7 @@ def conditions(step: Step | Run, told: Iterable[str] = ()) -> str:
     Those that are not usual are named, then how much data is used, and what was asked for in vain. Options that are
     ``told`` elsewhere are left out where they are not usual.
     """
-    from cephtui.analysis.conditions import working_set
+    from cephtui.analysis.runs.facts import working_set
 
     try:
         found = TOOLS[step.tool].bind(step.options).describe()
@@ -144,7 +144,7 @@ def link_ends(step: Step | Run) -> str:
     """Of a network link, from where to where: ``pve1 to pve2``; empty for all else."""
     if step.tool not in TOOLS or not TOOLS[step.tool].measures_network or not step.nodes:
         return ""
-    from cephtui.analysis.conditions import load_of
+    from cephtui.analysis.runs.facts import load_of
 
     load = load_of(step)
     word = _DIRECTIONS.get(load.pattern if load else "", "and")
@@ -153,7 +153,7 @@ def link_ends(step: Step | Run) -> str:
 
 def short_conditions(run: Step | Run) -> str:
     """The options for a column: ``4k randwrite qd64 j8 60 s fsync=1 on 8.00 GiB``."""
-    from cephtui.analysis.conditions import load_of, working_set
+    from cephtui.analysis.runs.facts import load_of, working_set
 
     load = load_of(run)
     if load is None or not load.block_bytes:
@@ -251,7 +251,7 @@ def notes(run: Run) -> list[str]:
 
 def sweep(batch: Batch) -> str:
     """All values of a sweep, and how many runs it is up to now: ``iodepth=1,4,16 (3 runs)``; empty without one."""
-    from cephtui.analysis.batches import swept
+    from cephtui.analysis.runs.batches import swept
 
     values = [f"{name}={','.join(map(choice_text, batch.values(name)))}" for name in swept(batch)]
     return f"{' '.join(values)} ({len(batch.runs)} runs)" if values else ""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from cephtui import units
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.ratio import Better, answer_of, required_ratio
-from cephtui.analysis.verdict import why_not_judged
+from cephtui.analysis.statistics.ratio import Better, answer_of, required_ratio
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.verdict import why_not_judged
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut, Verdict, Word
 from cephtui.printable import either

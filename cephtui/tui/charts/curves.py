@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from cephtui.analysis.batches import Estimate
-from cephtui.analysis.curve import Curve
-from cephtui.analysis.knee import OF_PEAK, Knee, LoadPoint, knee_of, load_points
-from cephtui.analysis.ratio import geometric_mean
+from cephtui.analysis.runs.batches import Estimate
+from cephtui.analysis.statistics.ratio import geometric_mean
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, LoadPoint, knee_of, load_points
+from cephtui.analysis.views.curve import Curve
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.views.curve import lines_of, short_place
 from cephtui.tui.charts.axes import HUGE

@@ -13,7 +13,7 @@ from rich.text import Span, Text
 from textual.widget import Widget
 
 from cephtui import units
-from cephtui.analysis.history import HeatColumn, row_percentile_seconds, row_seconds
+from cephtui.analysis.runs.history import HeatColumn, row_percentile_seconds, row_seconds
 from cephtui.frozen import dataclass
 from cephtui.reports.ticks import trimmed
 from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels

@@ -14,10 +14,10 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.guided_check import looks_of, seen_at_look
-from cephtui.analysis.live import LiveRun
-from cephtui.analysis.noted import NOT_SEEN, UNSEEN, is_seen
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.guided_check import looks_of, seen_at_look
+from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN, is_seen
+from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cephtui.analysis.hardware import with_findings, with_hardware
+from cephtui.analysis.detectors.hardware import with_findings, with_hardware
 from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import TransportError

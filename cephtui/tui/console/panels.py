@@ -28,7 +28,7 @@ from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 
 if TYPE_CHECKING:
-    from cephtui.analysis.live import LiveRun, Progress
+    from cephtui.analysis.views.live import LiveRun, Progress
 
 _FULL_TITLE_COLUMNS = 20
 

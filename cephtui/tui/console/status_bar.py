@@ -12,7 +12,7 @@ from cephtui import units
 from cephtui.reports.words.text import taking_part
 
 if TYPE_CHECKING:
-    from cephtui.analysis.live import LiveRun, Progress
+    from cephtui.analysis.views.live import LiveRun, Progress
 
 _NAME, _GAP = "cephtui", "   "
 _IMPORTANCE = ("running", "queue", "session", "nodes", "health")

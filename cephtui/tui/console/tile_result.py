@@ -87,7 +87,7 @@ class _Part:
 
 def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -> _Part:
     """A run with those of the ``runs`` that it repeats."""
-    from cephtui.analysis.batches import Estimate, Point, set_up, summarize
+    from cephtui.analysis.runs.batches import Estimate, Point, set_up, summarize
 
     found = summarize(Point(run.options, tuple(each for each in runs if set_up(each) == set_up(run))))
     columns = zip(*(_values(each.summary.flows, name) for each in found.counted), strict=False)

@@ -10,11 +10,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from cephtui.analysis.batches import tool_of
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Judgement, judge_sides
-from cephtui.analysis.noted import with_noted
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.batches import tool_of
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Judgement, judge_sides
+from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric

@@ -11,11 +11,11 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.change import between
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import marks_between
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.change import between
+from cephtui.analysis.runs.marks import marks_between
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.figures import figures
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
 from cephtui.reports.views.comparison import NO_RESULTS

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from cephtui.analysis.curve import Curve, axes_or_depth, curve_of, family
+from cephtui.analysis.views.curve import Curve, axes_or_depth, curve_of, family
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir

@@ -14,8 +14,8 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from cephtui import paths
-from cephtui.analysis.links import links_of
-from cephtui.analysis.matrix import CellSummary, Matrix
+from cephtui.analysis.runs.links import links_of
+from cephtui.analysis.views.matrix import CellSummary, Matrix
 from cephtui.models import Run
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together

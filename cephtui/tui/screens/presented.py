@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cephtui import units
-from cephtui.analysis.explaining import mark_of
-from cephtui.analysis.live import LiveRun
+from cephtui.analysis.detectors.explaining import mark_of
+from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Headline, Metric

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from cephtui.analysis.live import LiveRun
+from cephtui.analysis.views.live import LiveRun
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.words.text import conditions

@@ -22,7 +22,7 @@ from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
 
 if TYPE_CHECKING:
-    from cephtui.analysis.live import LiveRun
+    from cephtui.analysis.views.live import LiveRun
     from cephtui.tui.widgets.runs_table import RunsTable
 
 

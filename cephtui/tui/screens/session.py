@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from cephtui import paths, units
-from cephtui.analysis.history import History
+from cephtui.analysis.runs.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_by_preset
 from cephtui.reports.views.matrix import NO_RUNS

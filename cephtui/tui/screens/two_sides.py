@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.overlay import Curves
 from cephtui.tui.keys import key

@@ -27,7 +27,7 @@ from cephtui.tui.widgets.cluster_now import ClusterNow
 from cephtui.tui.widgets.run_view import RunView
 
 if TYPE_CHECKING:
-    from cephtui.analysis.live import Live, LiveRun, Progress
+    from cephtui.analysis.views.live import Live, LiveRun, Progress
 
 DRAWS_PER_SECOND = 4
 _BAR_COLUMNS = 16
@@ -71,7 +71,7 @@ class ProgressLine(Static):
 
             text.append(f"  {silence(silent_seconds)}", "bold yellow")
         for each in state.left_early:
-            from cephtui.analysis.ended import ended_text
+            from cephtui.analysis.detectors.ended import ended_text
 
             text.append(f"  {ended_text(each)}", "bold red")
         if state.notice:
@@ -228,7 +228,7 @@ class LiveView(Container):
 
     def _take(self, event: Event) -> None:
         if self._live is None:
-            from cephtui.analysis.live import Live
+            from cephtui.analysis.views.live import Live
 
             self._live = Live()
         if isinstance(event, Notice) and self._live.current is None:

@@ -9,7 +9,7 @@ from textual.coordinate import Coordinate
 from textual.message import Message
 from textual.widgets import DataTable
 
-from cephtui.analysis.matrix import Matrix
+from cephtui.analysis.views.matrix import Matrix
 from cephtui.reports.render.rich import styled
 from cephtui.reports.render.tables import plain
 from cephtui.reports.views.matrix import (

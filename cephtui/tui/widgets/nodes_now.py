@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.history import Curve
+from cephtui.analysis.runs.history import Curve
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import node_color

@@ -8,7 +8,7 @@ from dataclasses import field
 from rich.cells import cell_len
 from rich.text import Text
 
-from cephtui.analysis.batches import flow_names
+from cephtui.analysis.runs.batches import flow_names
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.reports.words.text import title_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import under
+from cephtui.analysis.runs.batches import under
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
@@ -35,7 +35,7 @@ from cephtui.reports.words.text import (
 )
 
 if TYPE_CHECKING:
-    from cephtui.analysis.batches import Batch, Estimate, Point, PointSummary
+    from cephtui.analysis.runs.batches import Batch, Estimate, Point, PointSummary
     from cephtui.presets import Usual
 
 MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
@@ -109,7 +109,7 @@ class Content:
 
     def rows(self, *, narrow: bool = False) -> list[Row]:
         """From the top; the result of repeats stands for them, and above them where they are open."""
-        from cephtui.analysis.batches import swept
+        from cephtui.analysis.runs.batches import swept
 
         batches = _batches(self.runs)
         marks = self._marks_by_repeat(batches)
@@ -174,7 +174,7 @@ class Content:
         """When each run began, as far as that is known."""
         if not self.runs:
             return {}
-        from cephtui.analysis.batches import moments, name_of
+        from cephtui.analysis.runs.batches import moments, name_of
 
         found = moments(self.runs.values())
         return {number: found[name_of(run)] for number, run in self.runs.items()}
@@ -239,7 +239,7 @@ class Content:
         self, batch: Batch, number: int, point: Point, apart: Iterable[str], marks: Mapping[int | None, list[_Placed]]
     ) -> list[Row]:
         """The result of repeats; below it the marks among them and, where they are open, themselves."""
-        from cephtui.analysis.batches import summarize
+        from cephtui.analysis.runs.batches import summarize
 
         name = f"point:{batch.runs[0].run}:{number}"
         is_open = self.chosen.get(name, self._is_measured_now(batch, point))
@@ -294,7 +294,7 @@ class Content:
 def _batches(runs: Mapping[int, Run]) -> list[Batch]:
     if not runs:
         return []
-    from cephtui.analysis.batches import group
+    from cephtui.analysis.runs.batches import group
 
     return group(runs[number] for number in sorted(runs))
 

@@ -241,7 +241,7 @@ def _available(shown: Shown) -> set[str]:
 
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:
-    from cephtui.analysis.history import Curve
+    from cephtui.analysis.runs.history import Curve
     from cephtui.reports.drawn.sparks import extent
     from cephtui.reports.words.text import written
     from cephtui.tui.widgets.sparkline import Spark

@@ -8,11 +8,11 @@ from typing import Literal
 
 from rich.text import Text
 
-from cephtui.analysis.conditions import has_gap
-from cephtui.analysis.ended import ended_word, ends_of, left_early
-from cephtui.analysis.history import OF_NODES, Curve, History
-from cephtui.analysis.jobs import JobFigure, job_figures
-from cephtui.analysis.live import LiveRun
+from cephtui.analysis.detectors.ended import ended_word, ends_of, left_early
+from cephtui.analysis.detectors.jobs import JobFigure, job_figures
+from cephtui.analysis.runs.history import OF_NODES, Curve, History
+from cephtui.analysis.verdicts.conditions import has_gap
+from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Seconds, Total
 from cephtui.models.findings.measurement import STALLED

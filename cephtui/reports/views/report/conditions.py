@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.conditions import differences
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conditions import differences
 from cephtui.models import NodeEnvironment, Run
 from cephtui.reports.blocks import Block, Items
 from cephtui.reports.views.comparison import differences_block

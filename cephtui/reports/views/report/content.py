@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import __version__
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.expectation import answer_to
-from cephtui.analysis.links import links_of
-from cephtui.analysis.marks import among, marks_between
-from cephtui.analysis.noted import UNSEEN
-from cephtui.analysis.sides import Side
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.links import links_of
+from cephtui.analysis.runs.marks import among, marks_between
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.expectation import answer_to
+from cephtui.analysis.verdicts.noted import UNSEEN
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
 from cephtui.printable import listed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from cephtui.analysis.curve import Curve
-from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, knee_of, load_points
+from cephtui.analysis.views.curve import Curve
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.blocks import Block, Chart, Items, Point, Series, Tick

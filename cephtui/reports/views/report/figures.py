@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from cephtui import units
-from cephtui.analysis.batches import (
+from cephtui.analysis.detectors.jobs import job_figures
+from cephtui.analysis.runs.batches import (
     Point,
     flow_names,
     group,
@@ -16,9 +17,8 @@ from cephtui.analysis.batches import (
     summarize,
     under,
 )
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.jobs import job_figures
-from cephtui.analysis.matrix import matrix_of
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.views.matrix import matrix_of
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric

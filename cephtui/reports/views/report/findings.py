@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.facts import why_invalid
 from cephtui.models import Run
 from cephtui.reports.blocks import Block, Table, Text, columns
 from cephtui.reports.words.facts import run_names

@@ -9,12 +9,12 @@ from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import name_of
-from cephtui.analysis.ceiling import Ceiling
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Judgement
-from cephtui.analysis.history import History
-from cephtui.analysis.matrix import OsdLatencies
+from cephtui.analysis.detectors.ceiling import Ceiling
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.views.matrix import OsdLatencies
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.batches import in_time_order, measured, name_of
-from cephtui.analysis.ratio import required_ratio
+from cephtui.analysis.runs.batches import in_time_order, measured, name_of
+from cephtui.analysis.statistics.ratio import required_ratio
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict

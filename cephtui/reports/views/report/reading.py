@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import group, in_time_order, name_of
-from cephtui.analysis.ceiling import Ceiling, ceilings
-from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, metric_named
-from cephtui.analysis.guided_check import criteria_of
-from cephtui.analysis.slowest import osd_latency
-from cephtui.analysis.versus import Versus, conclude_versus
+from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
+from cephtui.analysis.detectors.slowest import osd_latency
+from cephtui.analysis.runs.batches import group, in_time_order, name_of
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.verdicts.guided_check import criteria_of
+from cephtui.analysis.verdicts.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.reports.masking.anonymous import anonymous

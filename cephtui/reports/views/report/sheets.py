@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cephtui.analysis.batches import name_of
+from cephtui.analysis.runs.batches import name_of
 from cephtui.models import Run, Sample, Total
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric

@@ -1,0 +1,1 @@
+"""What spoiled, limited or disturbed a run, and what explains it. Pure."""

@@ -1,0 +1,278 @@
+"""What happened during a run: events of the cluster, stalls of the nodes, which event explains which stall,
+and a change of level.
+
+Taken in during the run, in bounded space, and pure: what is kept of a run and what is drawn of one that is live,
+saved or replayed are the same. Moments are elapsed seconds since the release of the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from cephtui.analysis.detectors.ended import WholeSeconds
+from cephtui.analysis.detectors.explaining import cause_rank, explanation, shown
+from cephtui.analysis.detectors.settling import PerSecond
+from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
+from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, together
+from cephtui.models import ClusterSample, Finding, Mark, Sample
+from cephtui.models.findings.client import CONSOLE
+from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
+from cephtui.models.findings.kind import Value
+from cephtui.models.findings.measurement import STALLED
+from cephtui.models.metrics import HeadlineName
+from cephtui.tools import TOOLS
+
+_SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
+"""The cluster is asked every two seconds, once the command that asks it is up."""
+_JOIN_SECONDS = 10.0
+"""A signal that returns within this time is regarded as never interrupted."""
+_MOST_STOOD, _MOST_STALLS = 3, 5
+"""More are left out, or summed up."""
+_INACTIVE_SHARE = 0.1
+"""Of the run's time: longer without all PGs the run measured a wait."""
+
+Key = tuple[str, str]
+"""Code and subject: ``osd-down`` of ``osd.2``."""
+
+
+@dataclass(slots=True)
+class _Span:
+    """A signal over time."""
+
+    signal: Signal
+    begun: float
+    over: float | None = None
+    times: int = 1
+    early: bool = False
+    """Whether it began before the release."""
+
+    def again(self, signal: Signal) -> None:
+        """Reported still, or once more."""
+        if self.over is not None:
+            self.over, self.times = None, self.times + 1
+        most, other = (signal, self.signal) if signal.weight > self.signal.weight else (self.signal, signal)
+        self.signal = replace(most, parts={**other.parts, **most.parts})
+
+
+class Course:
+    """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
+
+    def __init__(self, headline: HeadlineName = "iops", tool: str = "", *, has_mds: bool = True) -> None:
+        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS."""
+        self.seconds = PerSecond(headline)
+        """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
+        self._whole = WholeSeconds(self.seconds)
+        self._has_mds = has_mds
+        self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
+        self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
+        self._before: ClusterSample | None = None
+        self._signals_before: dict[Key, Signal] = {}
+        self._spans: dict[Key, list[_Span]] = {}
+        self._answered: float | None = None
+        """When the cluster answered last, after the release."""
+        self._asked_before = False
+        self._unasked = ""
+        self._silences: list[tuple[float, float]] = []
+        self._still: list[tuple[float, float]] = []
+        self._pgs: list[tuple[float, int, int | None]] = []
+        """When the number of PGs changed, that number, and the number of pools."""
+        self._nodes: dict[str, Completions] = {}
+        self._flows = set[str]()
+        """What was done."""
+        self._others = OtherClients()
+        self._marks: list[tuple[float, str]] = []
+        """When the user has noted what."""
+
+    # ------------------------------------------------------------------ what is taken in
+
+    def add(self, sample: Sample) -> None:
+        """A sample of a node, or of all merged."""
+        if sample.phase == "prepare":
+            return
+        if sample.node is not None:
+            self._nodes.setdefault(sample.node, Completions()).add(sample)
+            self._flows |= sample.flows.keys()
+            return
+        self._others.add(sample)
+        middle = sample.elapsed_seconds - sample.interval_seconds / 2
+        # without a node that has come to its end, it is no second of all
+        absent = {*sample.missing, *(name for name, node in self._nodes.items() if node.reached <= middle)}
+        if sample.phase == "run" and self._has_seconds:
+            self._whole.add(sample, absent)
+
+    def end(self, node: str, elapsed_seconds: float, *, broke_off: bool = False) -> None:
+        """A node's benchmark has ended; the run is that of the others where it ``broke_off``."""
+        self._nodes.setdefault(node, Completions()).ended = elapsed_seconds
+        if broke_off:
+            self._whole.leave(node)
+
+    def console_stalled(self, begun: float, over: float) -> None:
+        """The console itself was stalled: samples and answers of that time came late."""
+        self._still.append((begun, over))
+
+    def mark(self, mark: Mark) -> None:
+        """What the user did at a moment of the run."""
+        if mark.elapsed_seconds is not None:
+            self._marks.append((mark.elapsed_seconds, mark.text))
+
+    def no_longer_asked(self, why: str) -> None:
+        """From now on the cluster is not asked any more, because of this."""
+        self._unasked = why
+
+    def cluster(self, sample: ClusterSample) -> None:
+        """A state of the cluster."""
+        found = [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
+        now = {(each.kind.code, each.subject): each for each in found}
+        if sample.phase == "prepare":
+            self._asked_before = self._before is not None
+            if self._before is None:
+                self._before, self._signals_before = sample, now
+            self._spans = {key: [_Span(signal, 0.0, early=True)] for key, signal in now.items()}
+            return
+        at = sample.elapsed_seconds
+        if self._answered is None:  # a signal that ended before the release is none of the run
+            self._spans = {key: spans for key, spans in self._spans.items() if key in now}
+        self._note_silence(at)
+        for key, signal in now.items():
+            spans = self._spans.setdefault(key, [])
+            if spans and at - (spans[-1].over or at) <= _JOIN_SECONDS:
+                spans[-1].again(signal)
+            else:
+                spans.append(_Span(signal, at))
+        for key, spans in self._spans.items():
+            if key not in now and spans[-1].over is None:
+                spans[-1].over = at
+        self._note_pgs(sample)
+        self._answered = at
+
+    def _note_silence(self, at: float) -> None:
+        since, most = self._answered, _SILENT_SECONDS
+        if since is None:
+            since, most = 0.0, _SILENT_SECONDS if self._asked_before else _FIRST_ANSWER_SECONDS
+        if at - since > most:
+            self._silences.append((since, at))
+
+    def _note_pgs(self, sample: ClusterSample) -> None:
+        number = sum(sample.pg_states.values())
+        if not number:
+            return
+        if not self._pgs:
+            before = self._before
+            known = before is not None and sum(before.pg_states.values()) > 0
+            self._pgs = [(0.0, sum(before.pg_states.values()), before.pools)] if before and known else []
+        if not self._pgs or self._pgs[-1][2] != sample.pools:
+            self._pgs = [(sample.elapsed_seconds, number, sample.pools)]  # PGs of a new or removed pool are no split
+        elif self._pgs[-1][1] != number:
+            self._pgs.append((sample.elapsed_seconds, number, sample.pools))
+
+    # ------------------------------------------------------------------ what is found
+
+    def findings(self, lost: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+        """All so far, in the order of time; ``lost`` has the reason for each node that was lost before its end."""
+        if not self._nodes:
+            return ()
+        end = self._end()
+        events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
+        found = [each for _, alike in groupby(events, lambda event: event.code) for each in shown([*alike])]
+        apart = [*self._split(), *self._stood()]
+        known = [*events, *apart, *self._reported(end, standing=True)]
+        found += [*apart, *self._stalls(end, known, lost or {})]
+        if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
+            found.append(unsettled)
+        return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
+
+    def _end(self) -> float:
+        """Of the run; while it runs, its newest figure."""
+        if all(node.ended is not None for node in self._nodes.values()):
+            return max(node.ended or 0.0 for node in self._nodes.values())
+        return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
+
+    def _reported(self, end: float, *, standing: bool) -> Iterator[Finding]:
+        """What is ``standing`` was so before the run and all the time: no event of the run, but it may explain one."""
+        for key, spans in self._spans.items():
+            for span in spans:
+                if span.begun <= end and _is_as_before(span, self._signals_before.get(key)) == standing:
+                    yield _described(span, end)
+
+    def _silent(self, end: float) -> Iterator[Finding]:
+        open_since = [] if self._before is None and self._answered is None else [self._last_silence(end)]
+        for begun, over in [*self._silences, *[silence for silence in open_since if silence]]:
+            if not any(still[0] < over and begun < still[1] for still in self._still):
+                why = self._unasked if over >= end else ""
+                yield CLUSTER_SILENT.found((begun, over), to_the_end=over >= end or None, why=why or None)
+
+    def _last_silence(self, end: float) -> tuple[float, float] | None:
+        most = _SILENT_SECONDS if self._answered is not None or self._asked_before else _FIRST_ANSWER_SECONDS
+        begun = self._answered or 0.0
+        return (begun, end) if end - begun > most else None
+
+    def _split(self) -> list[Finding]:
+        if len(self._pgs) < 2:
+            return []
+        begun, over = self._pgs[1][0], self._pgs[-1][0]
+        before, after = self._pgs[0][1], self._pgs[-1][1]
+        return [PGS_SPLIT.found((begun, over), before=before, after=after)]
+
+    def _stood(self) -> list[Finding]:
+        return [CONSOLE.found(still) for still in self._still[:_MOST_STOOD]]
+
+    def _stalls(self, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
+        stalls = together(self._each_stall(end))
+        shown = sorted(stalls, key=lambda stall: -stall.seconds)[:_MOST_STALLS]
+        found = [self._stalled(stall, end, events, lost) for stall in shown]
+        rest = [stall for stall in stalls if stall not in shown]
+        if rest:
+            found.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
+        return found
+
+    def _each_stall(self, end: float) -> Iterator[Stall]:
+        reached = max(node.reached for node in self._nodes.values())
+        for name, node in self._nodes.items():
+            # while it runs, only the cluster gives the time: a node without samples may be late, or done
+            until = end if end > reached + EDGE_SECONDS else node.reached
+            for begun, over in node.stalls(until if node.ended is None else node.ended):
+                yield Stall(begun, over, (name,))
+
+    def _stalled(self, stall: Stall, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> Finding:
+        everywhere = len(stall.nodes) == len(self._nodes)
+        return STALLED.found(
+            (stall.begun, stall.over),
+            seconds=stall.seconds,
+            nodes=None if everywhere else stall.nodes,
+            everywhere=True if everywhere and len(self._nodes) > 1 else None,
+            to_the_end=stall.over >= end or None,
+            **self._cause(stall, events, lost),
+        )
+
+    def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> dict[str, Value]:
+        for name in stall.nodes:
+            if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
+                return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
+        own = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
+        is_asked = self._answered is not None
+        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=own)
+
+
+def _is_as_before(span: _Span, before: Signal | None) -> bool:
+    """Whether it was so before the run and all the time: the finding of the state before has it."""
+    if not span.early or span.over is not None or span.times > 1:
+        return False
+    is_more = before is not None and span.signal.weight > 1.2 * before.weight
+    return before is not None and not is_more and set(span.signal.parts) <= set(before.parts)
+
+
+def _described(span: _Span, end: float) -> Finding:
+    over = end if span.over is None else min(span.over, end)
+    signal, kind = span.signal, span.signal.kind
+    if kind is PGS_INACTIVE and over - span.begun > _INACTIVE_SHARE * end:
+        kind = PGS_MOSTLY_INACTIVE
+    return kind.found(
+        (span.begun, over),
+        **signal.values,
+        times=span.times if span.times > 1 else None,
+        early=span.early or None,
+        to_the_end=over >= end or None,
+        details=tuple(signal.parts.values()) or None,
+    )

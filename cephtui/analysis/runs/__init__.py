@@ -1,0 +1,1 @@
+"""Runs of sessions, put in order: batches, sides, changes, links, and one run over its seconds. Pure."""

@@ -1,0 +1,256 @@
+"""The runs of a session as what was ordered: batches, their points, the repeats of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from cephtui.analysis.statistics.ratio import LogMean, geometric_mean, log_deviation, spread
+from cephtui.frozen import dataclass
+from cephtui.models import OptionValue, Run, Step
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric, judged_by
+from cephtui.tools import TOOLS
+
+CONFIDENCE = 0.95
+"""Two-sided, of the intervals of means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Runs that were set up alike: preset, tool, target, options and nodes."""
+
+    options: Mapping[str, OptionValue]
+    repeats: tuple[Run, ...]
+    """However they ended, in the order in which they were given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A preset as it was ordered once: a point for each combination of a sweep's values."""
+
+    axes: tuple[str, ...]
+    """Options that are not the same at all points, in the order in which the runs name them."""
+    points: tuple[Point, ...]
+
+    @property
+    def runs(self) -> list[Run]:
+        """Of all points."""
+        return [run for point in self.points for run in point.repeats]
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a point was run several times."""
+        return any(len(point.repeats) > 1 for point in self.points)
+
+    def values(self, option: str) -> list[OptionValue]:
+        """Those that an option has at the points, each once."""
+        return list(dict.fromkeys(point.options[option] for point in self.points if option in point.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One metric of runs that repeat each other, in the metric's own unit."""
+
+    value: float
+    """What stands for all of them: the geometric mean."""
+    least: float
+    greatest: float
+    runs: int
+    """How many have the metric."""
+    spread: float | None = None
+    """Coefficient of variation; None for fewer than two runs."""
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """Of at least one run."""
+        mean = geometric_mean(values)
+        assert mean is not None
+        return cls(mean, min(values), max(values), len(values), spread(values))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the true mean lies with 95 % confidence; None for fewer than two runs."""
+        if self.spread is None:
+            return None
+        error = log_deviation(self.spread) / math.sqrt(self.runs)
+        return LogMean(math.log(self.value), error, self.runs - 1.0).interval(CONFIDENCE)
+
+    @property
+    def margin(self) -> float | None:
+        """How far the interval reaches above the value, as a fraction of it: below, it reaches less far."""
+        interval = self.interval
+        return (
+            max(0.0, interval[1] / self.value - 1) if interval else None
+        )  # of equal figures it is 0, but for rounding
+
+
+@dataclass(frozen=True, slots=True)
+class PointSummary:
+    """The result of a point: its repeats together."""
+
+    point: Point
+    counted: tuple[Run, ...]
+    """The runs that the estimates are of: those that ended well and have figures."""
+    ended: int
+    """How many have ended, in whatever way."""
+    estimates: Mapping[str, Mapping[str, Estimate]]
+    """By flow (``read``, ``write``, then others), then by the metric's name; a metric that no run has is left out."""
+
+    @property
+    def last(self) -> Run:
+        """The last of the counted runs, if any is: it stands for all where only one can."""
+        return (self.counted or self.point.repeats)[-1]
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The codes of what limits the figures of any counted run."""
+        return tuple(dict.fromkeys(finding.code for run in self.counted for finding in run.findings))
+
+
+def group(runs: Iterable[Run]) -> list[Batch]:
+    """The batches of runs, in the order in which they come first."""
+    batches: dict[tuple[str, str], dict[object, list[Run]]] = {}
+    for run in runs:
+        batches.setdefault((run.session, run.batch), {}).setdefault(set_up(run), []).append(run)
+    return [_batch(points.values()) for points in batches.values()]
+
+
+def _batch(found: Iterable[list[Run]]) -> Batch:
+    points = tuple(Point(all_options(repeats[0]), tuple(repeats)) for repeats in found)
+    names = dict.fromkeys(name for point in points for name in point.options)
+    return Batch(tuple(name for name in names if len({point.options.get(name) for point in points}) > 1), points)
+
+
+def set_up(run: Run) -> object:
+    """What runs have in common that were set up alike, and in one batch repeat each other.
+
+    Of an imported run not all is known: it is like no run of another part of the log, which is its batch.
+    """
+    part = (run.batch, run.heading) if run.imported_from else None
+    options = frozenset(all_options(run).items())
+    return run.preset, run.tool, run.target, options, tuple(node_names(run)), part
+
+
+def all_options(run: Run) -> dict[str, OptionValue]:
+    """Those that a preset can have, and the others that an imported run was given."""
+    return {**run.options, **run.other_options}
+
+
+def knows_options(run: Run) -> bool:
+    """Whether what is not among its options has the tool's default."""
+    return run.has_all_options or not run.imported_from
+
+
+def full_names(names: Iterable[str], session: str) -> list[str]:
+    """Names of runs, those of a session also by their numbers alone: ``tuning/3``."""
+    return [name if "/" in name else f"{session}/{name}" for name in names]
+
+
+def node_names(run: Run) -> list[str]:
+    """A run that was refused has no results of nodes."""
+    return [node.node for node in run.nodes] or list(run.environment)
+
+
+def tool_of(runs: Iterable[Run]) -> str:
+    """What these runs were measured with; empty where that is not one tool."""
+    tools = {run.tool for run in runs}
+    return tools.pop() if len(tools) == 1 else ""
+
+
+def host_name(run: Run, node: str) -> str:
+    """As the host calls itself; else as the node is named."""
+    found = run.environment.get(node)
+    return (found.hostname if found else None) or node
+
+
+def name_of(run: Run) -> str:
+    """``tuning/3``, as it is typed."""
+    return f"{run.session}/{run.run}"
+
+
+def moments(runs: Iterable[Run]) -> dict[str, datetime]:
+    """By name when each run began; of one without a date when the one of its session did that is numbered before it.
+
+    Where none before it has a date, it is the time of the file that it was imported from.
+    """
+    found: dict[str, datetime] = {}
+    newest: dict[str, datetime] = {}
+    for run in sorted(runs, key=lambda run: run.run):
+        at = run.started_at if run.is_dated else newest.get(run.session, run.started_at)
+        found[name_of(run)] = newest[run.session] = at
+    return found
+
+
+def in_time_order(runs: Iterable[Run]) -> list[Run]:
+    """As they were measured, as far as that is known; runs without a date stay behind the one before them."""
+    every = list(runs)
+    at = moments(every)
+    return sorted(every, key=lambda run: (at[name_of(run)], run.run))
+
+
+def names_of(runs: Iterable[Run]) -> str:
+    """``tuning/3, tuning/4 and 2 more``."""
+    first, *others = map(name_of, runs)
+    return ", ".join([first, *others[:1]]) + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+
+
+def flow_names(runs: Iterable[Run]) -> list[str]:
+    """What any of these runs did: reads, writes, then the others."""
+    found = {name for run in runs for name in run.summary.flows}
+    return [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
+
+
+def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:
+    """A metric of each run that has it, over the whole run."""
+    found = [metric.of(run.summary.flows.get(flow)) for run in runs]
+    return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def metric_of_flow(headline: Metric, runs: Iterable[Run], flow: str) -> Metric:
+    """By what a flow of these runs is judged; ``headline`` is what the runs are about."""
+    return judged_by(headline, [run.summary.flows.get(flow) for run in runs])
+
+
+def summarize(point: Point) -> PointSummary:
+    """The result of a point; one without a run that ended well has no estimates."""
+    counted = tuple(run for run in point.repeats if run.outcome == "ok" and run.summary.flows)
+    flows = dict.fromkeys(flow for run in counted for flow in run.summary.flows)
+    ended = sum(run.outcome is not None for run in point.repeats)
+    return PointSummary(point, counted, ended, {flow: _estimates(counted, flow) for flow in flows})
+
+
+def _estimates(runs: Iterable[Run], flow: str) -> dict[str, Estimate]:
+    found = {metric: measured(runs, flow, metric) for metric in METRICS}
+    return {metric.name: Estimate.of(values) for metric, values in found.items() if values}
+
+
+def is_run_of(run: Run, step: Step) -> bool:
+    """Whether it carried out this step of a plan."""
+    ordered = step.batch, step.number, step.preset, step.repeat, step.options
+    return (run.batch, run.step, run.preset, run.repeat, run.options) == ordered
+
+
+def swept(batch: Batch) -> list[str]:
+    """The options that set the points of a batch apart, other than whether they read or write.
+
+    The figures are labelled with that anyway.
+    """
+    directions = {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
+    return [name for name in batch.axes if name not in directions]
+
+
+def under(run: Run) -> str:
+    """``under "1 OSD"``: the heading of an imported run; empty where it has none."""
+    return f'under "{run.heading}"' if run.heading else ""
+
+
+def varied(runs: Iterable[Run]) -> dict[int, str]:
+    """By the number of a run, its heading and the options that set it apart from others of its batch: ``iodepth=4``."""
+    found: dict[int, str] = {}
+    for batch in group(runs):
+        names = swept(batch)
+        for run in batch.runs:
+            options = (f"{name}={value}" for name, value in all_options(run).items() if name in names)
+            found[run.run] = " ".join(filter(None, [under(run), *options]))
+    return found

@@ -1,0 +1,41 @@
+"""What is known of one run: whether it counts, and what it asks of its target."""
+
+from __future__ import annotations
+
+from cephtui.models.plan import Step
+from cephtui.models.run import Run
+from cephtui.tools import TOOLS
+from cephtui.tools.load import Load
+from cephtui.units import parse_size
+
+
+def why_invalid(run: Run) -> str:
+    """Why a run takes no part in a verdict; empty where it does."""
+    if run.outcome != "ok":
+        return f"{run.outcome or 'running'}{f': {run.error}' if run.error else ''}"
+    return next((finding.text for finding in run.findings if finding.level == "invalidates"), "")
+
+
+def load_of(step: Step | Run) -> Load | None:
+    """What is asked of the target; None for an unknown tool, or options changed by hand."""
+    try:
+        return TOOLS[step.tool].bind(step.options).load()
+    except (LookupError, ValueError, OverflowError):
+        return None
+
+
+def threads_not_counted(run: Run) -> str:
+    """What the CPU of a job's own thread leaves out, to be put behind it: where that is little, all may be much."""
+    load = load_of(run)
+    return f"; {load.other_threads}, which do most of the work, are not counted" if load and load.other_threads else ""
+
+
+def working_set(step: Step | Run) -> int:
+    """Bytes that are read or written again and again, of all nodes together; 0 where that is not known."""
+    try:
+        workload, option = TOOLS[step.tool].bind(step.options), TOOLS[step.tool].size_option
+        size, jobs = str(step.options.get(option, "0")), workload.load().jobs
+        each = (step.span_bytes or parse_size(size) * jobs) if workload.uses_span else 0
+    except (LookupError, ValueError, OverflowError):
+        return 0
+    return each * max(1, len(step.nodes))

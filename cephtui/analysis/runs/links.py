@@ -1,0 +1,107 @@
+"""The links between nodes that a session has measured, each in one direction. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from cephtui.analysis.runs.batches import node_names
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.ratio import geometric_mean
+from cephtui.frozen import dataclass
+from cephtui.models import Run, Total
+from cephtui.stats import mean_of_known
+from cephtui.tools import TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From one node to another."""
+
+    network: str
+    """``public``, ``cluster``; empty where an address was typed."""
+    both: bool
+    """Whether the other direction was loaded at the same time."""
+    source: str
+    destination: str
+    bandwidth_bytes: float
+    """The geometric mean of its runs."""
+    retransmits: int | None
+    """Of the run with the most; None where they were not counted."""
+    rtt_seconds: float | None
+    """The mean of its runs; None where it is not known."""
+    runs: tuple[int, ...]
+    below_median: float = 0.0
+    """As a fraction of the links that were measured alike, where it is the slowest of several; else 0."""
+    is_slowest: bool = False
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """What links have to have in common to be compared."""
+        return self.network, self.both
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """From where to where."""
+        return self.source, self.destination
+
+
+def measures_links(run: Run) -> bool:
+    """Whether it is of a network link, and not of data."""
+    return run.tool in TOOLS and TOOLS[run.tool].measures_network
+
+
+def links_of(runs: Iterable[Run]) -> list[Link]:
+    """All that were measured, in the order of their first runs; the slowest of each kind is marked."""
+    found: dict[tuple[str, bool, str, str], list[tuple[Run, Total]]] = {}
+    for run in runs:
+        if measures_links(run) and not why_invalid(run):
+            for ends, total in _ends(run):
+                found.setdefault((*_kind(run), *ends), []).append((run, total))
+    links = [_link(*key, measured) for key, measured in found.items()]
+    return [_marked(link, [other for other in links if other.kind == link.kind]) for link in links]
+
+
+def _ends(run: Run) -> list[tuple[tuple[str, str], Total]]:
+    """What the node that measures sends and receives; the other one is there for its server."""
+    near = node_names(run)[0]
+    far = next((name for name in run.environment if name != near), "")
+    totals = (((near, far), run.summary.write), ((far, near), run.summary.read))
+    return [(ends, total) for ends, total in totals if total and far]
+
+
+def _kind(run: Run) -> tuple[str, bool]:
+    far = [name for name in run.environment if name not in node_names(run)]
+    is_typed = not run.target.endswith(tuple(far) or "")
+    both = run.summary.read is not None and run.summary.write is not None
+    return "" if is_typed else str(run.options.get("network", "")), both
+
+
+def _link(network: str, both: bool, source: str, destination: str, measured: Sequence[tuple[Run, Total]]) -> Link:
+    totals = [total for _, total in measured]
+    known = [total.retransmits for total in totals if total.retransmits is not None]
+    return Link(
+        network,
+        both,
+        source,
+        destination,
+        geometric_mean([total.bandwidth_bytes or 0.0 for total in totals]) or 0.0,
+        max(known, default=None),
+        mean_of_known(total.rtt_seconds for total in totals),
+        tuple(run.run for run, _ in measured),
+    )
+
+
+def _marked(link: Link, alike: Sequence[Link]) -> Link:
+    rates = [each.bandwidth_bytes for each in alike]
+    if len(rates) < 2 or link.bandwidth_bytes > min(rates):
+        return link
+    middle = median(rates)
+    return replace(link, is_slowest=True, below_median=1 - link.bandwidth_bytes / middle if middle else 0.0)
+
+
+def fastest_link(links: Iterable[Link], node: str) -> Link | None:
+    """The best that was measured of a node's links in the public network, one direction at a time; None without any."""
+    own = [link for link in links if node in link.ends and link.network != "cluster" and not link.both]
+    return max(own, key=lambda link: link.bandwidth_bytes, default=None)

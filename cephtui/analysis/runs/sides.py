@@ -1,0 +1,84 @@
+"""A run with its repeats: one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from cephtui.analysis.runs.batches import group, name_of
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, Mark, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run and its repeats, the chosen run first; more than one only where all of them ended well."""
+
+    runs: tuple[Run, ...]
+    marks: tuple[Mark, ...] = ()
+    """All of its session."""
+
+    @property
+    def run(self) -> Run:
+        """The chosen run."""
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """``tuning/3``, as it is typed."""
+        return name_of(self.run)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the side has no results, or None."""
+        return None if _is_measured(self.run) else f"{self.run.outcome or 'running'}: no results"
+
+    def findings(self) -> dict[str, tuple[Run, ...]]:
+        """The runs that have a finding, by its code; the order is that of the runs."""
+        found: dict[str, tuple[Run, ...]] = {}
+        for run in self.runs:
+            for code in dict.fromkeys(finding.code for finding in run.findings):
+                found[code] = (*found.get(code, ()), run)
+        return found
+
+
+def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
+    """A run with its repeats: the same preset, options, target and nodes, in the same batch.
+
+    Only runs that ended well are repeats of each other; any other run stands alone.
+    """
+    if run.outcome != "ok":
+        return Side((run,), tuple(marks))
+    others = (other for other in runs_of_its_session if other.run != run.run)
+    _, *alike = group([run, *others])[0].points[0].repeats
+    repeats = [other for other in alike if other.outcome == "ok" and _is_measured(other)]
+    return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
+
+
+def apart(left: Side, right: Side) -> tuple[Side, Side]:
+    """Both sides; of repeats of each other only the chosen runs, as both sides would be the same runs."""
+    if right.run not in left.runs:
+        return left, right
+    return replace(left, runs=(left.run,)), replace(right, runs=(right.run,))
+
+
+def _is_measured(run: Run) -> bool:
+    return bool(run.summary.flows)
+
+
+def findings_with_runs(side: Side) -> list[tuple[Finding, str]]:
+    """The findings of a side as the first run has them that has any of that kind; and in which runs, if not in all."""
+    having = side.findings()
+    found: dict[str, list[tuple[Finding, str]]] = {code: [] for code in having}
+    for run in side.runs:
+        for finding in run.findings:
+            runs = having[finding.code]
+            if runs[0] is run:
+                found[finding.code].append((finding, _where(side, runs)))
+    return [one for each in found.values() for one in each]
+
+
+def _where(side: Side, runs: Sequence[Run]) -> str:
+    if len(runs) == len(side.runs):
+        return ""
+    return f" (in {len(runs)} of {len(side.runs)} runs: {', '.join(f'#{run.run}' for run in runs)})"

@@ -1,0 +1,1 @@
+"""Statistics: values in; means, intervals, ratios and probabilities out. Pure."""

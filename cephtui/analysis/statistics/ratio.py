@@ -1,0 +1,212 @@
+"""By which factor the runs after a change differ from those before it, and how well that is known.
+
+All on logarithms: a factor is what a change makes of a figure, and runs are spread by per cent. The unit is the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import NormalDist, mean, variance
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cephtui.analysis.statistics.t_distribution import cdf, quantile
+from cephtui.frozen import dataclass
+
+if TYPE_CHECKING:
+    from cephtui.models.verdict import Answer, Word
+
+Better: TypeAlias = Literal["more", "less"]
+_POWER = 0.8
+"""Of what "would be seen" or "would decide": in four of five checks."""
+_RUNS_MOST = 10_000
+_BY_T_MOST = 30
+"""So many more runs at most are needed by the t than by the normal distribution."""
+_LOG_MOST = 138.0
+"""Of a ratio, either way, and of a figure: a little below ``FIGURE_MOST``, so that every result can be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogMean:
+    """A figure, or a ratio of two, by the mean of natural logarithms."""
+
+    log: float
+    standard_error: float
+    df: float
+    """Degrees of freedom."""
+    df_again: float | None = None
+    """Those of further runs with the same spread, where their number is estimated too; None where it is not."""
+
+    @property
+    def value(self) -> float:
+        return _exp(self.log)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Where the true value lies with this two-sided confidence, between 0 and 1."""
+        half = quantile(0.5 + confidence / 2, self.df) * self.standard_error if self.standard_error else 0.0
+        return _exp(self.log - half), _exp(self.log + half)
+
+    def t(self, value: float = 1.0) -> float:
+        """How many standard errors it is above this value."""
+        away = self.log - math.log(value)
+        return away / self.standard_error if self.standard_error else math.copysign(math.inf, away) if away else 0.0
+
+    def p_met(self, ratio: float, better: Better) -> float:
+        """How likely at least this result would be, were the true ratio just the required one: small, it is met."""
+        t = self.t(ratio)
+        below = float(t > 0) if math.isinf(t) else cdf(t, self.df)
+        return 1 - below if better == "more" else below
+
+    def p_same(self) -> float:
+        """How likely a ratio at least this far from 1, either way, would be, were the true one 1."""
+        return 2 * min(self.p_met(1.0, "more"), self.p_met(1.0, "less"))
+
+    def detectable(self, confidence: float) -> float:
+        """The least fall, as a fraction of before, that would be seen with about 80 % power."""
+        return 1 - math.exp(-_reach(confidence, self.df_again or self.df) * self.standard_error)
+
+
+def _reach(confidence: float, df: float) -> float:
+    """How many standard errors there must be, for an interval to show them with 80 % power (Bloom 1995)."""
+    return quantile(0.5 + confidence / 2, df) + quantile(_POWER, df)
+
+
+def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:
+    """The degrees of freedom by which the power of Welch's test is known, of so many runs, at least two, on each side.
+
+    ``squared`` are the true squares of the standard errors of both sides. The test estimates them, so that its degrees
+    of freedom vary between those of the smaller side and what Satterthwaite's formula makes of the true ones: halfway
+    the power is right within 4 per cent points, by simulation.
+    """
+    return (_satterthwaite(squared, runs) + min(runs) - 1) / 2
+
+
+def _satterthwaite(squared: Sequence[float], runs: Sequence[int]) -> float:
+    return sum(squared) ** 2 / sum(each**2 / (number - 1) for each, number in zip(squared, runs, strict=True))
+
+
+def _exp(log: float) -> float:
+    return math.exp(max(-_LOG_MOST, min(log, _LOG_MOST)))
+
+
+def geometric_mean(values: Sequence[float]) -> float | None:
+    """What stands for several runs everywhere; None for no runs, 0 where one is 0."""
+    if not values:
+        return None
+    if min(values) == max(values):
+        return min(values[0], math.exp(_LOG_MOST))  # exactly
+    if not all(value > 0 for value in values):
+        return 0.0
+    return math.exp(min(_mean(values), _LOG_MOST))
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Of the logarithms. It is exact: equal figures have the same mean, however many they are."""
+    return mean(map(math.log, values))
+
+
+def change_between(before: Sequence[float], after: Sequence[float]) -> float:
+    """The ratio of the geometric means; at least one figure each, all above 0."""
+    return _exp(_mean(after) - _mean(before))
+
+
+def mean_of(values: Sequence[float]) -> LogMean:
+    """Of one side; at least two figures, all above 0."""
+    logs = [math.log(value) for value in values]
+    return LogMean(mean(logs), math.sqrt(variance(logs) / len(logs)), len(logs) - 1.0)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The coefficient of variation of log-normal runs, ``sqrt(exp(s^2) - 1)``; None for fewer than two, or for a 0."""
+    if len(values) < 2 or not all(value > 0 for value in values):
+        return None
+    return math.sqrt(math.expm1(min(variance(map(math.log, values)), 2 * _LOG_MOST)))
+
+
+def log_deviation(variation: float) -> float:
+    """The standard deviation of the logarithms, of a coefficient of variation."""
+    return math.sqrt(math.log1p(variation**2))
+
+
+def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
+    """Of two sides measured one after the other; at least two figures each, all above 0.
+
+    Welch 1947, with the degrees of freedom of Satterthwaite 1946.
+    """
+    sides = [math.log(value) for value in before], [math.log(value) for value in after]
+    parts = [variance(side) / len(side) for side in sides]
+    runs = [len(side) for side in sides]
+    ratio = LogMean(mean(sides[1]) - mean(sides[0]), math.sqrt(sum(parts)), sum(runs) - 2.0)
+    if not ratio.standard_error:
+        return ratio
+    return replace(ratio, df=_satterthwaite(parts, runs), df_again=df_of_welch(parts, runs))
+
+
+def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
+    """Of runs that took turns, each with the one beside it; as many on both sides, at least two, all above 0."""
+    apart = [math.log(second) - math.log(first) for first, second in zip(before, after, strict=True)]
+    return LogMean(mean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
+
+
+def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
+    """What an interval shows, where changes of less than ``same``, a fraction, count as none (Schuirmann 1987)."""
+    low, high = interval if better == "more" else (2 - interval[1], 2 - interval[0])
+    if high < 1 - same:
+        return "worse"
+    if low > 1 + same:
+        return "better"
+    if low > 1 - same:
+        return "same" if high < 1 + same else "not worse"
+    return "not better" if high < 1 + same else "no verdict"
+
+
+def answer_of(interval: tuple[float, float], required: float, better: Better) -> Answer:
+    """Whether at least this ratio is shown to be reached (of a latency: at most), or shown not to be."""
+    low, high = interval
+    if better == "less":
+        return "met" if high < required else "not met" if low > required else "undecided"
+    return "met" if low > required else "not met" if high < required else "undecided"
+
+
+def required_ratio(percent: float, better: Better) -> float:
+    """The ratio of a change of so many per cent to the better; below 0 is to the worse.
+
+    No latency is better by 100 %: that is a ratio which none reaches.
+    """
+    return max(1 + percent / 100 if better == "more" else 1 - percent / 100, _exp(-_LOG_MOST))
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Each corrected for their number (Holm 1979), in their order."""
+    corrected, most = [0.0] * len(probabilities), 0.0
+    ranked = sorted(range(len(probabilities)), key=lambda at: probabilities[at])
+    for rank, at in enumerate(ranked):
+        most = max(most, min(1.0, (len(probabilities) - rank) * probabilities[at]))
+        corrected[at] = most
+    return corrected
+
+
+def prediction(values: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Where one further run would lie with this confidence; at least two figures, all above 0."""
+    logs = [math.log(value) for value in values]
+    half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
+    return _exp(mean(logs) - half), _exp(mean(logs) + half)
+
+
+def runs_needed(spread: float, away: float, confidence: float, *, in_turns: bool = False) -> int | None:
+    """About how many runs a side decide with 80 % power; None for more than can be made.
+
+    ``spread`` is the standard deviation of the logarithms of a side, ``away`` how far the logarithm of the true ratio
+    is from that of the required one, ``confidence`` that of the look which is to decide. Of runs ``in_turns`` it is
+    the pairs that count.
+    """
+    if not away:
+        return None
+    normal = NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(_POWER)
+    fewest = max(2, math.floor(2 * (normal * spread / away) ** 2))  # t reaches further than the normal distribution
+    for runs in range(fewest, min(_RUNS_MOST, fewest + _BY_T_MOST)):
+        df = runs - 1.0 if in_turns else df_of_welch((1.0, 1.0), (runs, runs))
+        if _reach(confidence, df) * spread * math.sqrt(2 / runs) <= abs(away):
+            return runs
+    return None

@@ -1,0 +1,349 @@
+"""The answer of a check: the verdicts of all its figures together, the runs that take no part, what is to be known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from statistics import fmean
+
+from cephtui.analysis.runs.batches import flow_names, group, measured, metric_of_flow, name_of, names_of, summarize
+from cephtui.analysis.runs.change import Change, between, marked_text
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.statistics.ratio import spread
+from cephtui.analysis.statistics.t_distribution import quantile
+from cephtui.analysis.statistics.together import answer_of_all, held_together
+from cephtui.analysis.verdicts.conditions import unlike
+from cephtui.analysis.verdicts.verdict import MET, NOT_JUDGED, Criteria, Figures, judge, seen_with
+from cephtui.exit_codes import ANSWER_CODES
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.findings import limiting
+from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
+from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
+
+_FEW_RUNS = 4
+"""A side, of which it is said what they would show where there is only one."""
+_NAMED_MOST = 6
+"""Runs in one sentence."""
+_ANOTHER_DAY = timedelta(hours=6)
+_DRIFT_MOST = 10.0
+"""Of the logarithm: that of figures of any size can be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be concluded."""
+
+    headline: Callable[[Run], Metric]
+    """The figure that a run is about."""
+    criteria: Criteria = Criteria()
+    metrics: tuple[Metric, ...] = ()
+    """By default the headline's."""
+    directions: tuple[str, ...] = ()
+    """By default all that a run has."""
+    without: Collection[str] = ()
+    """Runs that the user leaves out: ``tuning/3``."""
+    others: Sequence[Run] = ()
+    """Of the sessions: how far repeats are spread, for a single run on each side."""
+    beside: Sequence[LeftOut] = ()
+    """Runs of the session that were not chosen for it, and why."""
+    is_change: bool = True
+    """Whether the sides are before and after a change: time may then have done what it is taken to have done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdicts of all figures, those that decide first, and what they say together."""
+
+    verdicts: tuple[Verdict, ...]
+    conclusion: Conclusion
+
+    @property
+    def deciding(self) -> list[Verdict]:
+        """The figures on which the answer rests."""
+        return [verdict for verdict in self.verdicts if verdict.decides]
+
+    @property
+    def decisive(self) -> Verdict | None:
+        """Of these the one that makes the answer what it is: the first with that answer; None without any."""
+        met = MET[self.conclusion.answer]
+        first = next(iter([verdict for verdict in self.deciding if verdict.met is met] or self.deciding), None)
+        return first and first.model_copy(update={"met": met})
+
+
+def conclude(changes: Sequence[Change], asked: Asked, at: datetime) -> Judgement:
+    """The verdicts of all figures, and the answer; ``at`` is the time of it.
+
+    A figure is not met by its own interval, and the answer is so only if that holds for all of them together (Holm
+    1979); it is met if every figure is (Berger 1982).
+    """
+    left_out = [each for change in changes for each in _left_out(change, asked.without)]
+    names = {each.run for each in left_out}
+    counted = [_without(change, names) for change in changes]
+    alone = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
+    verdicts = held_together(alone)
+    deciding = [verdict for verdict in verdicts if verdict.decides]
+    answer = answer_of_all(deciding)
+    if answer == "met" and not all(_has(left, deciding) for left in counted):
+        answer = "undecided"
+    conclusion = Conclusion(
+        at=at,
+        answer=answer,
+        exit_code=ANSWER_CODES[answer],
+        left_out=(*left_out, *asked.beside),
+        limited=tuple(each for change in counted for each in _limited(change, asked)),
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *(why for each in zip(changes, counted, strict=True) for why in _lacking(*each, left_out, asked)),
+                    *_unknown(changes, asked.without),
+                    *(note for change in counted for note in _of_load(change)),
+                    *_notes([verdict for verdict in alone if verdict.decides], answer),
+                    *(note for change in counted for note in _of_time(change, asked)),
+                ]
+            )
+        ),
+    )
+    return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
+
+
+def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: datetime) -> Judgement | None:
+    """Two chosen runs with their repeats, by the usual criteria; None where they can't be compared."""
+    if left.problem or right.problem or unlike(left, right):
+        return None
+    return conclude([between(left, right)], Asked(headline), at)
+
+
+def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
+    for run in change.runs:
+        why = "left out as asked for" if name_of(run) in without else why_invalid(run)
+        if why:
+            yield LeftOut(run=name_of(run), why=why)
+
+
+def _without(change: Change, names: Collection[str]) -> Change:
+    before, after = (tuple(r for r in side if name_of(r) not in names) for side in (change.before, change.after))
+    return replace(change, before=before, after=after)
+
+
+def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
+    """Whether any of these is of its runs."""
+    names = {name_of(run) for run in change.runs}
+    return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
+
+
+def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], asked: Asked) -> Iterator[str]:
+    """Why there is less to judge than was measured: a side of which no run is left, and runs without the figure."""
+    sides = (change.before, counted.before), (change.after, counted.after)
+    gone = {name_of(run) for all_, left in sides if not left for run in all_}
+    if gone:
+        which = "of one side " if counted.runs else ""
+        why = _by_reason([each for each in left_out if each.run in gone])
+        yield f"{change.runs[0].preset}: all runs {which}were left out: {why}"
+    for metric in asked.metrics or tuple(asked.headline(run) for run in counted.runs[:1]):
+        for direction in asked.directions or flow_names(counted.runs) or [""]:
+            if none := [name_of(run) for run in counted.runs if not measured([run], direction, metric)]:
+                have = "has" if len(none) == 1 else "have"
+                what = f"{direction} {metric.full_title}".strip()
+                yield f"{change.runs[0].preset}: {_few(none)} {have} no {what}"
+
+
+def _by_reason(left_out: Sequence[LeftOut]) -> str:
+    """``a/1, a/2: the image is thin; b/1: failed``."""
+    runs: dict[str, list[str]] = {}
+    for each in left_out:
+        runs.setdefault(each.why, []).append(each.run)
+    return "; ".join(f"{_few(names)}: {why}" for why, names in runs.items())
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED_MOST
+    return f"{', '.join(names[:_NAMED_MOST])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[str]:
+    unknown = set(without).difference(name_of(run) for change in changes for run in change.runs)
+    if unknown:
+        yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
+
+
+def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
+    """Runs of which a finding limits a figure that decides."""
+    deciding = _deciding(change, asked).items() if change.runs else ()
+    figures = [(flow, metric.name) for flow, metrics in deciding for metric in metrics]
+    for run in change.runs:
+        for finding in run.findings:
+            if any(limiting([finding.code], name, flow) for flow, name in figures):
+                yield LeftOut(run=name_of(run), why=finding.text)
+
+
+def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
+    """Of the figures that decide, then of the others that are measured each second."""
+    if not change.runs:
+        return
+    preset, deciding, is_same_load = change.runs[0].preset, _deciding(change, asked), not _of_load(change)
+    for direction in flow_names(change.runs):
+        own = deciding.get(direction) or [metric_of_flow(asked.headline(change.runs[0]), change.runs, direction)]
+        # IOPS and bandwidth of one block size are the same figure
+        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in own}
+        others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
+        for metric in (*own, *others):
+            figures = Figures.of(direction, metric, change.before, change.after)
+            figures = replace(figures, is_same_load=is_same_load)
+            decides = metric in deciding.get(direction, ())
+            if figures.before or figures.after or decides:
+                verdict = judge(figures, preset, asked.criteria, at, decides=decides)
+                verdict = verdict.model_copy(update={"in_order": change.is_in_order})
+                yield _would_be_seen(verdict, metric, asked)
+
+
+def _deciding(change: Change, asked: Asked) -> dict[str, list[Metric]]:
+    """By flow the figures that decide: those asked for, else that of the headline; of named flows, else of the whole.
+
+    Runs of an earlier cephtui have no commits: against these a run is judged by its writes.
+    """
+    runs, found = change.runs, dict[str, list[Metric]]()
+    sides = [flow_names(side) for side in (change.before, change.after) if side]
+    known = [name for name in flow_names(runs) if name != COMMIT or all(COMMIT in side for side in sides)]
+    for wanted in asked.metrics or (asked.headline(runs[0]),):
+        names = [name for name in flow_names(runs) if name in (asked.directions or wanted.names_of_whole(known))]
+        having = [name for name in names if measured(runs, name, wanted)]
+        for name in (having or names) if asked.metrics else names:
+            metric = wanted if asked.metrics else metric_of_flow(wanted, runs, name)
+            found.setdefault(name, []).append(metric)
+    return found
+
+
+def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
+    failed = sum(verdict.met is False for verdict in verdicts)
+    if answer == "undecided" and failed:
+        are = "is" if failed == 1 else "are"
+        yield (f"{failed} of {len(verdicts)} figures {are} not met, each by itself: not enough for all together (Holm)")
+
+
+def _of_load(change: Change) -> list[str]:
+    """Why runs that were named can't show what a change made; none where both sides measured the same operations."""
+    if not change.before or not change.after:
+        return []
+    other = ", ".join(
+        f"{each.name} {each.left} and {each.right}" for each in unlike(Side(change.before), Side(change.after))
+    )
+    return [f"{NOT_JUDGED['the same load']}: {other}"] * bool(other)
+
+
+def _of_time(change: Change, asked: Asked) -> Iterator[str]:
+    """Where time may have done what the change is taken to have done."""
+    if not asked.is_change or not change.before or not change.after:
+        return
+    if undated := sum(not run.is_dated for run in change.runs):
+        yield (
+            f"when {undated} of {len(change.runs)} runs were measured is not known: day-to-day changes are not in the "
+            "interval"
+        )
+        return
+    deciding = {flow: metrics[0] for flow, metrics in _deciding(change, asked).items()}
+    if not change.is_in_order:
+        yield from _out_of_order(change, deciding)
+    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
+        first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
+        yield f"{first}: day-to-day changes are not in the interval"
+    for direction, metric in deciding.items():
+        figures = Figures.of(direction, metric, change.before, change.after)
+        if not figures.take_turns and (drift := trend(figures, asked.criteria)):
+            verb = "rose" if drift > 0 else "fell"
+            yield (
+                f"figures {verb} on both sides by themselves, by {abs(100 * drift):.0f} % within the longer one: the "
+                "change can't be separated from that: undo it and measure again"
+            )
+
+
+def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[str]:
+    """Which sides were named, where the first was not measured first; runs that take turns are in no order anyway."""
+    sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
+    if change.is_reversed:
+        yield f"{sides}: A was measured later, so that what was changed leads from B to A"
+    elif marked := [run for run in change.runs if run in change.marked]:
+        yield f"{sides}: {marked_text(marked)}"
+    elif not all(Figures.of(flow, metric, change.before, change.after).take_turns for flow, metric in deciding.items()):
+        yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
+
+
+def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:
+    ended = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in first)
+    return min(run.started_at for run in second) - ended
+
+
+def trend(figures: Figures, criteria: Criteria) -> float | None:
+    """By which fraction the figures of both sides rose or fell by themselves, from the first run of the longer one to
+    its last; None where that is too little.
+
+    The common slope of the logarithms within the sides, by least squares: where it is significant, has the same sign
+    on both, and would make more than half of what counts as the same between the middles of the sides.
+    """
+    slopes, squares, residuals, runs, middles, spans = [], [], [], 0, [], []
+    for side in (figures.before, figures.after):
+        if len(side) < JUDGED_RUNS or any(each.value <= 0 for each in side):
+            return None
+        hours = [each.run.started_at.timestamp() / 3600 for each in side]
+        logs = [math.log(each.value) for each in side]
+        slope, square, residual = _slope(hours, logs)
+        slopes.append(slope)
+        squares.append(square)
+        residuals.append(residual)
+        runs += len(side)
+        middles.append(fmean(hours))
+        spans.append(max(hours) - min(hours))
+    if not all(squares) or slopes[0] * slopes[1] <= 0:
+        return None
+    common = sum(slope * square for slope, square in zip(slopes, squares, strict=True)) / sum(squares)
+    error = math.sqrt(sum(residuals) / (runs - 4) / sum(squares))
+    is_much = abs(math.expm1(min(common * (middles[1] - middles[0]), _DRIFT_MOST))) > criteria.same_percent / 200
+    is_sure = abs(common) > quantile(0.5 + criteria.confidence / 2, runs - 4.0) * error
+    whole = common * max(spans)
+    return math.expm1(min(whole, _DRIFT_MOST)) if is_much and is_sure else None
+
+
+def _slope(hours: Sequence[float], logs: Sequence[float]) -> tuple[float, float, float]:
+    """The slope, the sum of the squares of the times, and that of the residuals."""
+    middle, mean = fmean(hours), fmean(logs)
+    square = sum((hour - middle) ** 2 for hour in hours)
+    slope = sum((hour - middle) * (log - mean) for hour, log in zip(hours, logs, strict=True)) / square if square else 0
+    residual = sum((log - mean - slope * (hour - middle)) ** 2 for hour, log in zip(hours, logs, strict=True))
+    return slope, square, residual
+
+
+def metric_named(name: str) -> Metric:
+    """``iops``, ``bandwidth``, ``latency`` (the mean), ``p50`` to ``p99.9``; raises KeyError."""
+    return BY_NAME[METRIC_NAMES[name]]
+
+
+METRIC_NAMES = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes",
+    "latency": "latency_mean_seconds",
+    "p50": "latency_p50_seconds",
+    "p95": "latency_p95_seconds",
+    "p99": "latency_p99_seconds",
+    "p99.9": "latency_p999_seconds",
+}
+"""As they are typed."""
+
+
+def _would_be_seen(verdict: Verdict, metric: Metric, asked: Asked) -> Verdict:
+    """Of one run on each side: what a few runs would show, where repeats of the preset tell how far runs are spread."""
+    if not (verdict.same_load and len(verdict.before) == len(verdict.after) == 1):
+        return verdict
+    alike = [
+        point for batch in group(asked.others) for point in batch.points if point.repeats[0].preset == verdict.preset
+    ]
+    found = [measured(summarize(point).counted, verdict.direction, metric) for point in alike]
+    variations = [(variation, len(values)) for values in found if (variation := spread(values))]
+    if not variations:
+        return verdict
+    weights = sum(runs - 1 for _, runs in variations)
+    pooled = math.sqrt(sum(variation**2 * (runs - 1) for variation, runs in variations) / weights)
+    seen = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence)
+    return verdict.model_copy(update={"detectable_fraction": seen})

@@ -1,0 +1,79 @@
+"""The figures of two sides beside each other."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from cephtui.analysis.runs.batches import flow_names, measured, tool_of
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.statistics.ratio import geometric_mean
+from cephtui.analysis.verdicts.conditions import unlike
+from cephtui.analysis.verdicts.verdict import Criteria, Figures
+from cephtui.models.findings import limiting
+from cephtui.models.metrics import DIRECTIONS, METRICS
+from cephtui.models.verdict import JUDGED_RUNS
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import Figure
+
+
+def figures(left: Side, right: Side) -> list[Figure]:
+    """Every figure of what either side did: reads, writes, then of the others those that either side has."""
+    directions = flow_names((*left.runs, *right.runs))
+    codes = tuple(left.findings()), tuple(right.findings())
+    counted = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
+    same_load = not unlike(left, right)
+    found = []
+    for direction, metric in itertools.product(directions, METRICS):
+        judged = replace(Figures.of(direction, metric, *counted), is_same_load=same_load)
+        found.append(_figure(judged, left, right, codes))
+    return [each for each in found if each.direction in DIRECTIONS or (each.left, each.right) != (None, None)]
+
+
+def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
+    """Of all runs; what they show is ``judged`` by those that count."""
+    from cephtui.models.rows import Figure
+
+    direction, metric = judged.direction, judged.metric
+    before, after = measured(left.runs, direction, metric), measured(right.runs, direction, metric)
+    mean_before, mean_after = geometric_mean(before), geometric_mean(after)
+    return Figure(
+        direction=direction,
+        name=metric.name,
+        tool=tool_of((*left.runs, *right.runs)),
+        left=mean_before,
+        right=mean_after,
+        change_fraction=_change(mean_before, mean_after),
+        same_load=judged.is_same_load,
+        shown=_shown(judged),
+        better=None,
+        left_spread=_spread(before),
+        right_spread=_spread(after),
+        left_findings=limiting(codes[0], metric.name, direction) if before else (),
+        right_findings=limiting(codes[1], metric.name, direction) if after else (),
+    )
+
+
+def _shown(judged: Figures) -> Literal["more", "less"] | None:
+    ratio = judged.ratio if min(len(judged.before), len(judged.after)) >= JUDGED_RUNS else None
+    low, high = ratio.interval(Criteria().confidence) if ratio else (1.0, 1.0)
+    return "more" if low > 1 else "less" if high < 1 else None
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    return (min(values), max(values)) if len(values) > 1 else None
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    """None also where ``before`` is so small that the ratio is no number."""
+    if before is None or after is None:
+        return None
+    if before == after:
+        return 0.0
+    change = after / before - 1.0 if before else math.inf
+    return change if math.isfinite(change) else None

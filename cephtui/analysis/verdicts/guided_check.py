@@ -1,0 +1,112 @@
+"""Before, change, after: which side is measured next, and when it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.verdicts.verdict import Criteria, seen_with
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.study import CheckGoal, SideName
+from cephtui.models.verdict import LeftOut
+
+BEFORE_RUNS = 6
+"""Where the sides do not take turns: nothing can be added to before once the change is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Runs of one side, of each preset, before anything is looked at or changed."""
+
+    side: SideName
+    runs: int
+
+
+def looks_of(guided: CheckGoal) -> Looks:
+    """When it is looked."""
+    return Looks(guided.most, guided.fixed)
+
+
+def criteria_of(guided: CheckGoal) -> Criteria:
+    """What it asks of the change."""
+    return Criteria(guided.require_percent, guided.same_percent, guided.confidence, looks_of(guided))
+
+
+def seen_at_look(guided: CheckGoal, variation: float, before: int, after: int) -> float:
+    """The least fall, as a fraction, that a look at so many runs would show in four of five checks.
+
+    Each of several looks has a wider interval than a single one.
+    """
+    nominal = looks_of(guided).nominal(guided.confidence, paired=guided.takes_turns)
+    return seen_with(variation, before, after, nominal, in_turns=guided.takes_turns)
+
+
+def next_turn(guided: CheckGoal, before: int, after: int) -> Turn | None:
+    """What is measured next, where each side has so many runs that count; None where it has come to its end.
+
+    In turns the order is A B B A: a drift is on both sides then. Else all of before comes first: after the change
+    nothing can be added to it.
+    """
+    at = looks_of(guided).at
+    if not guided.takes_turns:
+        if before < guided.before_runs:
+            return Turn("before", guided.before_runs - before)
+        wanted = next((runs for runs in at if runs > after), None)
+        return None if wanted is None else Turn("after", wanted - after)
+    pairs = min(before, after)
+    if pairs >= at[-1]:
+        return None
+    first, second = ("before", "after") if pairs % 2 == 0 else ("after", "before")
+    counts: dict[str, int] = {"before": before, "after": after}
+    if counts[first] == pairs:
+        return Turn(_side(first), 1)
+    # the second of this pair, and the first of the next, which is of the same side, unless it is looked in between
+    return Turn(_side(second), 1 if pairs + 1 in at else 2)
+
+
+def _side(name: str) -> SideName:
+    return "before" if name == "before" else "after"
+
+
+def is_look(guided: CheckGoal, before: int, after: int) -> bool:
+    """Whether so many runs are looked at."""
+    return after in looks_of(guided).at and (before == after or not guided.takes_turns)
+
+
+def sides_of(guided: CheckGoal, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """The runs of a session that are of this guided check, before and after."""
+    ended = [run for run in runs if run.outcome is not None]
+    return [run for run in ended if run.batch in guided.before], [run for run in ended if run.batch in guided.after]
+
+
+def changes_of(guided: CheckGoal, runs: Sequence[Run]) -> list[Change]:
+    """Both sides, a change for each preset."""
+    before, after = sides_of(guided, runs)
+    return [
+        Change(
+            tuple(run for run in before if run.batch == first),
+            tuple(run for run in after if run.batch == second),
+            takes_turns=guided.takes_turns,
+        )
+        for first, second in zip(guided.before, guided.after, strict=True)
+    ]
+
+
+def beside(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
+    """Of all runs of a session those that are not of this guided check."""
+    batches = (*guided.before, *guided.after)
+    return [
+        LeftOut(run=name_of(run), why="not of the check, but beside it") for run in runs if run.batch not in batches
+    ]
+
+
+def counted(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
+    """How many runs of each side count: of several presets those of the one that has fewest."""
+    found = []
+    for batches, side in zip((guided.before, guided.after), sides_of(guided, runs), strict=True):
+        found.append(min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches))
+    return found[0], found[1]

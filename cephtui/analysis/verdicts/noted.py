@@ -1,0 +1,74 @@
+"""What the user noted as changed, and what was seen to differ: the one is no evidence of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cephtui.analysis.runs.marks import CHANGED, UNDONE, marks_between
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.conditions import NOT_KNOWN, differences
+from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
+from cephtui.models.nodes import FOUND_IN_RUNS
+from cephtui.models.rows import Difference
+
+NOT_SEEN = (
+    "no difference was seen in what is known of pool, options, nodes and cluster settings: did the change take effect?"
+)
+UNSEEN = f"a change was noted, but {NOT_SEEN}"
+_MEASURED = ("finding", "run", NOT_KNOWN)
+"""Topics of differences that are results, or are said elsewhere."""
+_BY_ITSELF = ("health", "checks")
+"""What a cluster reports of itself: it comes and goes without anybody's doing, as the states of PGs do."""
+
+
+def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgement:
+    """With what was noted and what was seen to differ between the sides of each change; and whether nothing was."""
+    noted = dict.fromkeys(text for pair in sides for text in noted_between(*pair))
+    differ = [each for pair in sides for each in differences(*pair)]
+    in_order = all(verdict.in_order for verdict in judged.verdicts)
+    seen = dict.fromkeys(text_of(each, in_order=in_order) for each in differ if each.topic not in _MEASURED)
+    said = judged.conclusion
+    doubts = [UNSEEN] if noted and not any(map(is_effect, differ)) else []
+    update = {"noted": tuple(noted), "changed": tuple(seen), "notes": (*doubts, *said.notes)}
+    return replace(judged, conclusion=said.model_copy(update=update))
+
+
+def noted_between(left: Side, right: Side) -> list[str]:
+    """What the user noted from the first run to the last: words, or the command that was run; not what undid it."""
+    marks = (mark for _, mark in marks_between(left, right))
+    return [mark.text.removeprefix(CHANGED) for mark in marks if not mark.text.startswith(UNDONE)]
+
+
+def text_of(difference: Difference, *, in_order: bool) -> str:
+    """``cluster pool size 3 -> 2``; ``cluster pool size A 2, B 3`` of sides that are not in order of time."""
+    values = f"{difference.left} -> {difference.right}" if in_order else f"A {difference.left}, B {difference.right}"
+    return f"{difference.topic} {difference.name} {values}"
+
+
+def is_effect(difference: Difference) -> bool:
+    """Whether it may be what a change of pool, options, nodes or cluster settings looks like."""
+    topic, name = difference.topic, difference.name
+    if topic == "run":
+        return name in ("preset", "tool", "target")
+    return topic not in ("finding", "cephtui", NOT_KNOWN) and not (
+        topic == "cluster" and (name in _BY_ITSELF or name.startswith("PGs "))
+    )
+
+
+def is_seen(before: Run, cluster: ClusterEnvironment | None, nodes: Mapping[str, NodeEnvironment]) -> bool | None:
+    """Whether anything differs now from what was found before a run; None where that can't be seen.
+
+    What is found out only while a run is made is taken to be as it was.
+    """
+    known = {name: found for name, found in nodes.items() if name in before.environment}
+    if (cluster is None) != (before.cluster is None) or not known:
+        return None
+    made = {name: {"page_cache_dropped": before.environment[name].page_cache_dropped} for name in known}
+    now = {name: found.model_copy(update=made[name]) for name, found in known.items()}
+    if cluster and before.cluster:
+        kept = {name: getattr(before.cluster, name) for name in FOUND_IN_RUNS}
+        cluster = cluster.model_copy(update=kept)
+    after = before.model_copy(update={"cluster": cluster, "environment": {**before.environment, **now}})
+    return any(map(is_effect, differences(Side((before,)), Side((after,)))))

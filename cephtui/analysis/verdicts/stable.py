@@ -1,0 +1,58 @@
+"""Repeats of a preset until their mean is known well enough: when it is, and when that is given up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from cephtui.analysis.runs.batches import measured
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.ratio import mean_of
+from cephtui.models import Model, Run
+from cephtui.models.metrics import Metric
+
+FEWEST = 5
+"""Before that a few runs that are alike by chance would be taken for a small spread."""
+MOST = 20
+_INSIDE = 0.97
+"""Of the interval after each run: as it is looked at again and again, it holds the true mean in 95 % (simulated)."""
+
+
+class StableGoal(Model):
+    """When a mean is known well enough."""
+
+    percent: float = Field(default=5.0, gt=0)
+    """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
+    most: int = Field(default=MOST, ge=1, le=100)
+    """Runs after which it is given up."""
+
+    def is_reached(self, figures: Mapping[str, Sequence[float]]) -> bool:
+        """Whether that holds for the figure of each direction; never without any."""
+        return bool(figures) and all(self._holds(values) for values in figures.values())
+
+    def _holds(self, values: Sequence[float]) -> bool:
+        half = half_width(values) if len(values) >= FEWEST else None
+        return half is not None and 100 * half <= self.percent
+
+
+def counted(runs: Sequence[Run]) -> list[Run]:
+    """The runs that the mean is of: those that a verdict may rest on."""
+    return [run for run in runs if not why_invalid(run)]
+
+
+def figures_of(runs: Sequence[Run], metric: Metric) -> dict[str, list[float]]:
+    """A metric of each run, by the flows that the whole is made of."""
+    names = metric.names_of_whole(dict.fromkeys(name for run in runs for name in run.summary.flows))
+    return {name: values for name in names if (values := measured(runs, name, metric))}
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """How far the far end of the interval is from the geometric mean, as a fraction of it.
+
+    None for fewer than two values, or where one is 0.
+    """
+    if len(values) < 2 or min(values) <= 0:
+        return None
+    mean = mean_of(values)
+    return mean.interval(_INSIDE)[1] / mean.value - 1  # on logarithms the upper end is the far one

@@ -1,0 +1,229 @@
+"""Whether a figure is better, worse or the same after a change: the one place that says so.
+
+The unit is the run, not its seconds, which depend on each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import fmean, variance
+from typing import Any
+
+from cephtui.analysis.runs.batches import measured, name_of, tool_of
+from cephtui.analysis.statistics.looks import ONE_LOOK, Looks
+from cephtui.analysis.statistics.ratio import (
+    LogMean,
+    answer_of,
+    change_between,
+    df_of_welch,
+    geometric_mean,
+    log_deviation,
+    paired,
+    prediction,
+    required_ratio,
+    runs_needed,
+    spread,
+    welch,
+    word_of,
+)
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models.verdict import JUDGED_RUNS, Answer, Lack, Verdict
+
+_PREDICTED_FROM = 4
+"""Runs before, for which it is said where a further one would lie."""
+_FAR = 48
+"""More runs a side than this are beyond what is measured to decide."""
+NOT_JUDGED: Mapping[Lack | None, str] = {
+    "completions": "a run completed nothing",
+    "the same load": "not the same load",
+    "runs": f"that needs {JUDGED_RUNS} runs on each side",
+}
+"""Why there is no verdict, in words that hold for several."""
+MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
+"""By the answer, whether what is required is met; None is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What is asked of a change."""
+
+    require_percent: float = -10.0
+    """What it must at least bring, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
+    same_percent: float = 10.0
+    """How much counts as the same."""
+    confidence: float = 0.95
+    """Two-sided, between 0 and 1."""
+    looks: Looks = ONE_LOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure of one run."""
+
+    run: Run
+    value: float
+
+    @property
+    def name(self) -> str:
+        return name_of(self.run)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One figure of the runs of both sides, those left out that do not have it."""
+
+    direction: str
+    metric: Metric
+    before: Sequence[Measured]
+    after: Sequence[Measured]
+    is_same_load: bool = True
+    """Whether both sides measured the same operations."""
+
+    @classmethod
+    def of(cls, direction: str, metric: Metric, before: Sequence[Run], after: Sequence[Run]) -> Figures:
+        """The figure of each run that has it."""
+        return cls(direction, metric, _measured(before, direction, metric), _measured(after, direction, metric))
+
+    @property
+    def values(self) -> tuple[list[float], list[float]]:
+        """Before and after, in the order in which they were measured."""
+        left, right = (sorted(side, key=lambda each: each.run.started_at) for side in (self.before, self.after))
+        return [each.value for each in left], [each.value for each in right]
+
+    @property
+    def take_turns(self) -> bool:
+        """Whether the runs, in their order, are pairs with one of each side; never of runs whose order is not known."""
+        if not all(each.run.is_dated for each in (*self.before, *self.after)):
+            return False
+        sides = [(each.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for each in all_]
+        order = [side for _, side in sorted(sides)]
+        return len(order) % 2 == 0 and all(
+            first != second for first, second in zip(order[::2], order[1::2], strict=True)
+        )
+
+    @property
+    def ratio(self) -> LogMean | None:
+        """After against before; None of other loads, of fewer than two runs on a side, or where one did nothing."""
+        before, after = self.values
+        if not self.is_same_load or spread(before) is None or spread(after) is None:
+            return None
+        return (paired if self.take_turns else welch)(before, after)
+
+
+def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[Measured]:
+    return [Measured(run, value) for run in runs for value in measured([run], direction, metric)]
+
+
+def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, decides: bool = True) -> Verdict:
+    """What both sides show of one figure; ``at`` is the time of the verdict."""
+    before, after = figures.values
+    spreads = spread(before), spread(after)
+    method = "paired" if min(len(before), len(after)) > 1 and figures.take_turns else "welch"
+    runs = min(len(before), len(after))
+    nominal = criteria.looks.nominal(criteria.confidence, paired=method == "paired")
+    found: dict[str, Any] = {}
+    if ratio := figures.ratio:
+        found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
+        if found.get("met") is None:
+            # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both
+            between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
+            found |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
+    elif before and after and min(*before, *after) > 0:
+        found["ratio"] = change_between(before, after)
+    if figures.is_same_load and len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
+        found["predicted"] = prediction(before, criteria.confidence)
+    return Verdict(
+        at=at,
+        before=tuple(each.name for each in figures.before),
+        after=tuple(each.name for each in figures.after),
+        same_load=figures.is_same_load,
+        preset=preset,
+        tool=tool_of(each.run for each in (*figures.before, *figures.after)),
+        direction=figures.direction,
+        figure=figures.metric.name,
+        left=geometric_mean(before),
+        right=geometric_mean(after),
+        spread=spreads,
+        run_seconds=_seconds([*figures.before, *figures.after]),
+        confidence=criteria.confidence,
+        nominal_confidence=nominal,
+        looks=criteria.looks.number(len(after)),
+        looks_most=max(1, len(criteria.looks.at)),
+        method=method,
+        same_percent=criteria.same_percent,
+        require_percent=criteria.require_percent,
+        decides=decides,
+        **found,
+    )
+
+
+def why_not_judged(verdict: Verdict, first: str, second: str) -> str:
+    """``no counted run of A has write IOPS``: of a verdict that is not judged; ``first`` and ``second`` are the sides.
+
+    Runs of a side without the figure may count, and have done something else.
+    """
+    if verdict.lacks != "a run":
+        return NOT_JUDGED[verdict.lacks]
+    side = first if verdict.after else second if verdict.before else "on either side"
+    metric = BY_NAME[verdict.figure]
+    what = f"{verdict.direction} {metric.full_title}".strip()
+    return f"no counted run {side} has {what if metric.percent is None else f'a {what} that enough I/Os carry'}"
+
+
+def _seconds(measured: Sequence[Measured]) -> float | None:
+    return fmean(each.run.duration_seconds for each in measured) if measured else None
+
+
+def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float, *, is_judged: bool) -> dict[str, Any]:
+    interval = ratio.interval(nominal)
+    required = required_ratio(criteria.require_percent, metric.better)
+    found: dict[str, Any] = {
+        "ratio": ratio.value,
+        "interval": interval,
+        "degrees_of_freedom": ratio.df,
+        "p_met": ratio.p_met(required, metric.better),
+        "p_same": ratio.p_same(),
+        "detectable_fraction": ratio.detectable(nominal),
+    }
+    if is_judged:
+        word = found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
+        if word in ("better", "worse"):
+            sign = 1 if word == "better" else -1
+            p = ratio.p_met(required_ratio(sign * criteria.same_percent, metric.better), metric.better)
+            found["p_beyond"] = p if word == "better" else 1 - p
+        found["met"] = MET[answer_of(interval, required, metric.better)]
+        if not interval[0] <= 1 <= interval[1]:
+            found["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"
+    return found
+
+
+def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
+    """The standard deviation of the logarithms within both sides."""
+    squares = sum(variance(map(math.log, side)) * (len(side) - 1) for side in (before, after))
+    return math.sqrt(squares / (len(before) + len(after) - 2))
+
+
+def _more_runs(
+    ratio: LogMean, spread: float, metric: Metric, criteria: Criteria, nominal: float, *, in_turns: bool
+) -> dict[str, Any]:
+    """How many would decide where nothing is decided, by an interval as wide as that of this look."""
+    required = math.log(required_ratio(criteria.require_percent, metric.better))
+    needed = runs_needed(spread, required - ratio.log, nominal, in_turns=in_turns)
+    if needed is not None and needed <= _FAR:
+        return {"runs_needed": needed}
+    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, nominal, in_turns=in_turns)}
+
+
+def seen_with(variation: float, before: int, after: int, confidence: float, *, in_turns: bool = False) -> float:
+    """The least fall, as a fraction, that so many runs would show with about 80 % power.
+
+    ``variation`` is the coefficient of variation between runs, ``confidence`` that of a single look. In turns there are
+    as many on both sides, and no more differences between them than pairs.
+    """
+    parts, runs = (1 / before, 1 / after), (before, after)
+    df = after - 1.0 if in_turns else df_of_welch(parts, runs)
+    return LogMean(0.0, log_deviation(variation) * math.sqrt(sum(parts)), df).detectable(confidence)

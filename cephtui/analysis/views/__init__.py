@@ -1,0 +1,1 @@
+"""Runs laid out for the eye: live, as a matrix, as a curve. Pure."""

@@ -1,0 +1,211 @@
+"""A run in progress as a front end sees it: events in, series and progress out. Pure, no drawing."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from cephtui.analysis.detectors.jobs import JobsSoFar
+from cephtui.analysis.runs.history import History
+from cephtui.frozen import dataclass
+from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models.metrics import BY_NAME
+from cephtui.models.plan import Bound, bound_of_all
+
+if TYPE_CHECKING:
+    from cephtui.analysis.detectors.incidents import Course
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a phase is; ``fraction`` and ``eta_seconds`` are None where its end is not known."""
+
+    phase: Phase
+    elapsed_seconds: float
+    fraction: float | None
+    eta_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """A run among those of its order: the points of a sweep, each as often as it is repeated."""
+
+    run: int
+    """From 1; a run that was skipped counts too."""
+    of: int
+    """1 of a run that is played alone."""
+    seconds_left: float | None
+    """Until the last of them ends, as estimated; None where the end of the current one is not known."""
+    bound: Bound = "about"
+    """What the estimate is to the time."""
+
+
+@dataclass(slots=True)
+class LiveRun:
+    """Follows one run through its samples of all nodes merged."""
+
+    run: Run
+    step: Step
+    phase: Phase = "prepare"
+    prepared_bytes: int = 0
+    history: History = field(default_factory=History)
+    latest: Sample | None = None
+    nodes: dict[str, Sample] = field(default_factory=dict)
+    """The latest of each node."""
+    ended: dict[str, NodeEnded] = field(default_factory=dict)
+    """Each node whose part is over."""
+    jobs: JobsSoFar = field(default_factory=JobsSoFar)
+    cluster: ClusterSample | None = None
+    course: Course = field(init=False)
+    """What happened so far."""
+    marks: tuple[Mark, ...] = ()
+    notice: str | None = None
+
+    def __post_init__(self) -> None:
+        # with the first run: it knows what a cluster reports
+        from cephtui.analysis.detectors.incidents import Course
+
+        self.course = Course(self.step.headline, self.step.tool, has_mds=self.step.has_mds)
+        self.history.ramp_until = self.step.ramp_seconds
+        if not self.step.prepare_seconds:
+            self.phase = "ramp" if self.step.ramp_seconds else "run"
+
+    @property
+    def directions(self) -> list[str]:
+        """``read`` and ``write`` as far as the run has them."""
+        return self.history.directions
+
+    @property
+    def wanted_bytes(self) -> int:
+        """How much is written on all nodes before the benchmark; 0 where the tool decides that itself."""
+        return sum(part.bytes for node in self.step.nodes for part in node.fill)
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """Length of ramp and run; None where the run ends with its data."""
+        return None if self.step.run_seconds is None else self.step.ramp_seconds + self.step.run_seconds
+
+    def add(self, sample: Sample) -> None:
+        """Take in a sample of one node, or of all merged."""
+        self.history.add(sample)
+        self.course.add(sample)
+        if sample.node is not None:
+            self.nodes[sample.node] = sample
+            self.jobs.add(sample.node, sample.jobs)
+            return
+        self.latest = sample
+        self.notice = None
+        self.phase = sample.phase  # a prefill, too, that an earlier run was to make and did not
+        if sample.phase == "prepare":
+            self.prepared_bytes += sample.write.bytes if sample.write else 0
+
+    def end_node(self, ended: NodeEnded) -> None:
+        """A node's part is over."""
+        from cephtui.analysis.detectors.ended import broke_off
+
+        self.ended[ended.node] = ended
+        if ended.elapsed_seconds is not None:
+            self.course.end(ended.node, ended.elapsed_seconds, broke_off=broke_off(ended))
+
+    @property
+    def left_early(self) -> tuple[NodeEnded, ...]:
+        """The nodes that have broken off while others go on."""
+        from cephtui.analysis.detectors.ended import left_early
+
+        return left_early(self.ended, self.step.names) if self.ended else ()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What limits its figures so far, nodes that are missing first."""
+        from cephtui.analysis.detectors.ended import finding_of
+
+        left = self.left_early
+        reasons = {each.node: each.error or "" for each in left if each.outcome == "lost"}
+        return (*(finding_of(each, self.history.reached) for each in left), *self.course.findings(reasons))
+
+    def node_p99(self, node: str) -> float | None:
+        """The worst of a node's last reads and writes, of the flush where each write is flushed."""
+        sample = self.nodes.get(node)
+        if sample is not None and sample.phase == "prepare":
+            return None
+        return BY_NAME["latency_p99_seconds"].combined(sample.flows) if sample else None
+
+    def progress(self, since_sample_seconds: float = 0.0) -> Progress:
+        """How far the current phase is, ``since_sample_seconds`` after the latest sample."""
+        elapsed = (self.latest.elapsed_seconds if self.latest else 0.0) + since_sample_seconds
+        if self.phase == "prepare":
+            return self._prepare_progress(elapsed)
+        expected = self.expected_seconds
+        if expected is None:
+            return Progress(self.phase, elapsed, None, None)
+        return Progress(self.phase, elapsed, min(1.0, elapsed / expected), max(0.0, expected - elapsed))
+
+    def seconds_left(self, since_sample_seconds: float = 0.0) -> float | None:
+        """Of prefill, ramp and run, as estimated; None for a run of which nothing but its data decides the end."""
+        step, progress = self.step, self.progress(since_sample_seconds)
+        run = step.run_seconds or step.most_seconds
+        if run is None:
+            return None
+        if self.phase != "prepare":
+            return max(0.0, step.ramp_seconds + run - progress.elapsed_seconds)
+        fill = progress.eta_seconds
+        if fill is None:
+            fill = max(0.0, step.prepare_seconds - progress.elapsed_seconds)
+        return fill + step.ramp_seconds + run
+
+    def _prepare_progress(self, elapsed: float) -> Progress:
+        wanted = self.wanted_bytes
+        if not wanted or not self.prepared_bytes:
+            return Progress("prepare", elapsed, None, None)
+        fraction = min(1.0, self.prepared_bytes / wanted)
+        return Progress("prepare", elapsed, fraction, max(0.0, elapsed / fraction - elapsed))
+
+
+@dataclass(slots=True)
+class Live:
+    """Follows all that a runner publishes: which step of which plan is running, and how it goes."""
+
+    steps: tuple[Step, ...] = ()
+    current: LiveRun | None = None
+
+    @property
+    def place(self) -> str:
+        """Which step is running, of how many: ``2/5``; one that was skipped counts too."""
+        assert self.current
+        return f"{self.current.step.number}/{self.steps[-1].number}"
+
+    def batch_progress(self, since_sample_seconds: float = 0.0) -> BatchProgress | None:
+        """Where the current run is in its batch; None where none is in progress."""
+        if self.current is None:
+            return None
+        step = self.current.step
+        same = [each for each in self.steps if each.batch == step.batch]
+        index = next(index for index, each in enumerate(same) if each is step)
+        # the rest of an order that was stopped is a plan that counts on
+        earlier = (same[0].number or 1) - 1 if same[0] is self.steps[0] else 0
+        left = self.current.seconds_left(since_sample_seconds)
+        if left is not None:
+            left += sum(each.likely_seconds for each in same[index + 1 :])
+        bound = bound_of_all(each.bound for each in same[index:])
+        return BatchProgress(earlier + index + 1, earlier + len(same), left, bound)
+
+    def take(self, event: Event) -> None:
+        """Take in what has happened."""
+        if isinstance(event, Plan):
+            self.steps = event.steps
+        elif isinstance(event, Run) and event.outcome is None:
+            step = next((step for step in self.steps if step.number == event.step), self.steps[0])
+            self.current = LiveRun(event, step)
+        elif isinstance(event, Run):
+            self.current = None
+        elif isinstance(event, Sample) and self.current:
+            self.current.add(event)
+        elif isinstance(event, ClusterSample) and self.current:
+            self.current.cluster = event
+            self.current.course.cluster(event)
+        elif isinstance(event, NodeEnded) and self.current:
+            self.current.end_node(event)
+        elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
+            self.current.marks += (event,)
+            self.current.course.mark(event)
+        elif isinstance(event, Notice) and self.current:
+            self.current.notice = event.text

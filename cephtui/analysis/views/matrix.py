@@ -1,0 +1,296 @@
+"""The runs of a session as a table: steps over targets and nodes.
+
+A row is a step of what was ordered, or a preset, at one point of its sweep, and one of its flows where it has several;
+a column is a target, a set of nodes, or both, as far as they differ within a row. What is ordered and has no run yet
+has its cells too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cephtui.analysis.detectors.slowest import Slowest, slowest_node, slowest_osd, slowest_part
+from cephtui.analysis.runs.batches import (
+    Estimate,
+    Point,
+    PointSummary,
+    flow_names,
+    metric_of_flow,
+    summarize,
+)
+from cephtui.analysis.runs.points import Part, PointKey, parts_of, points_of
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.findings import limiting
+from cephtui.models.metrics import Metric
+
+if TYPE_CHECKING:
+    from cephtui.models.study import Ordered
+
+State: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
+OsdLatencies: TypeAlias = Mapping[int, Mapping[str, float]]
+"""By the number of a run the commit latency of each OSD in seconds."""
+_KINDS_OF_POOLS = ("pool", "rbd")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A place that was measured."""
+
+    targets: tuple[str, ...] = ()
+    """Empty where targets are no axis; several where one step uses a pool as ``pool:a`` and another as ``rbd:a``."""
+    nodes: tuple[str, ...] = ()
+    """That load it together; empty where nodes are no axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellSummary:
+    """One flow of one step in one place: its runs, and what stands for them."""
+
+    target: str
+    nodes: tuple[str, ...]
+    runs: tuple[Run, ...]
+    """However they ended, in the order in which they were given."""
+    wanted: int
+    """How many runs were ordered; 0 where that is not known."""
+    state: State
+    """``running`` while one runs, ``waiting`` where more are to come; of the last run that did not end well, where
+    runs are still missing."""
+    estimate: Estimate | None = None
+    """Of the row's metric, over the runs that count; None where none has it."""
+    findings: tuple[str, ...] = ()
+    """The codes of the findings that limit what the figure means."""
+    slower: Slowest | None = None
+    """The cell's own node, where it is the slowest of the row: columns of one node each on the same target."""
+    within: tuple[Slowest, ...] = ()
+    """What stands out within its runs: the slowest of their nodes, and the slowest OSD."""
+
+    @property
+    def done(self) -> int:
+        """How many runs ended well."""
+        return sum(run.outcome == "ok" for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A step at one point of its sweep."""
+
+    step: str
+    """Its title, or the preset."""
+    point: PointKey
+    turn: int
+    """1; 2 and more where the same was run again in another batch: something may have been changed between them."""
+    flow: str
+    """``read``, ``write`` or another; empty before the first result."""
+    metric: Metric | None
+    """What the preset is about, as far as the flow has it (``metric_of_flow``); None before the first result."""
+    target: str
+    """Where targets are no axis and are not the same in all rows; empty else."""
+    nodes: tuple[str, ...]
+    """The same of nodes."""
+    cells: tuple[CellSummary | None, ...]
+    """One for each column; None where nothing was ordered or run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All of a session."""
+
+    title: str
+    """Of the suite; empty without one."""
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    done: int
+    """How many runs ended well; of what was ordered, at most as many as were wanted."""
+    wanted: int
+    """How many runs were ordered; 0 where that is not known."""
+    missing: int
+    """How many of those that were ordered have not ended well yet."""
+    left_seconds: float | None
+    """About how long the missing runs take, by those of the same step, else by all; None where that is not known."""
+
+    @property
+    def running(self) -> tuple[Row, Column, CellSummary] | None:
+        """The first cell with a run in progress."""
+        return next((each for each in self._cells() if each[2].state == "running"), None)
+
+    @property
+    def slowest(self) -> tuple[Row, Slowest] | None:
+        """What stands out most in all rows, a node before an OSD; None where nothing does."""
+        found = [(row, each) for row, _, cell in self._cells() for each in (cell.slower, *cell.within) if each]
+        return max(found, key=lambda each: (each[1].kind == "node", each[1].fraction), default=None)
+
+    def _cells(self) -> Iterable[tuple[Row, Column, CellSummary]]:
+        pairs = ((row, column, cell) for row in self.rows for column, cell in zip(self.columns, row.cells, strict=True))
+        return ((row, column, cell) for row, column, cell in pairs if cell)
+
+
+def matrix_of(
+    runs: Sequence[Run],
+    headline: Callable[[Run], Metric],
+    ordered: Ordered | None = None,
+    osds: OsdLatencies | None = None,
+) -> Matrix:
+    """The matrix of the runs of one session, and of what was ``ordered`` in it.
+
+    ``headline`` gives the figure that a run is about (``presets.headline_metric``), and ``osds`` what
+    ``slowest.osd_latency`` gives of each run. Runs that were not ordered have rows of their own; those of different
+    batches never share a cell.
+    """
+    parts = parts_of(runs, ordered)
+    places, columns = _columns(parts)
+    rows: dict[tuple[str, PointKey, int], dict[int, Part]] = {}
+    for step in dict.fromkeys(part.step for part in parts):
+        for part, key in points_of([part for part in parts if part.step == step]):
+            column = places[part.place]
+            turn = next(n for n in itertools.count(1) if column not in rows.get((step, key, n), {}))
+            rows.setdefault((step, key, turn), {})[column] = part
+    cells = [part for row in rows.values() for part in row.values()]
+    drawn = [_row(key, row, columns, headline, osds or {}) for key, row in rows.items()]
+    return Matrix(
+        ordered.title if ordered else "",
+        columns,
+        tuple(row for found in drawn for row in _unlike(found, parts, columns)),
+        done=sum(_done(part) for part in cells),
+        wanted=sum(part.wanted for part in cells),
+        missing=sum(map(_missing, cells)),
+        left_seconds=_left_seconds(cells),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- columns
+
+
+def _columns(parts: Sequence[Part]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
+    """The number of the column of each place, and the columns, in the order in which they come first."""
+    targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
+    is_axis = _is_axis(parts, lambda part: part.target)
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    keys = {}
+    for part in parts:
+        key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
+        keys[part.place] = key
+        found.setdefault(key, []).append(part.target)
+    columns = [Column(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in found.items()]
+    numbers = {key: number for number, key in enumerate(found)}
+    return {place: numbers[key] for place, key in keys.items()}, tuple(columns)
+
+
+def _is_axis(parts: Iterable[Part], of: Callable[[Part], object]) -> bool:
+    """Whether a step has it in several ways."""
+    found: dict[str, set[object]] = {}
+    for part in parts:
+        found.setdefault(part.step, set()).add(of(part))
+    return any(len(each) > 1 for each in found.values())
+
+
+def _short_targets(parts: Sequence[Part]) -> dict[str, str]:
+    """Each target by its pool, where no step uses one pool in two ways; else by itself."""
+    short = {part.target: pool_of(part.target) or part.target for part in parts}
+    used = {(part.step, part.target) for part in parts}
+    is_clear = len({(step, short[target]) for step, target in used}) == len(used)
+    return short if is_clear else {target: target for target in short}
+
+
+def pool_of(target: str) -> str:
+    """The pool of ``pool:a``, ``rbd:a`` and ``rbd:a/image``; empty for other targets."""
+    kind, _, rest = target.partition(":")
+    return rest.partition("/")[0] if kind in _KINDS_OF_POOLS else ""
+
+
+# ---------------------------------------------------------------------------------------------- rows and cells
+
+
+def _row(
+    key: tuple[str, PointKey, int],
+    parts: Mapping[int, Part],
+    columns: Sequence[Column],
+    headline: Callable[[Run], Metric],
+    osds: OsdLatencies,
+) -> list[Row]:
+    """A row for each flow; target and nodes are those of its first cell."""
+    found = {column: summarize(Point({}, part.runs)) for column, part in parts.items()}
+    counted = [run for summary in found.values() for run in summary.counted]
+    first = next(iter(parts.values()))
+    rows = []
+    for flow in flow_names(counted) or [""]:
+        metric = metric_of_flow(headline(counted[0]), counted, flow) if counted else None
+        cells = [
+            _cell(parts[column], found[column], flow, metric, osds) if column in parts else None
+            for column in range(len(columns))
+        ]
+        rows.append(Row(*key, flow, metric, first.target, first.nodes, _with_slowest(cells, columns, metric)))
+    return rows
+
+
+def _unlike(rows: Iterable[Row], parts: Sequence[Part], columns: Sequence[Column]) -> list[Row]:
+    """Without the target and the nodes where these are in the columns, or the same in all rows."""
+    has_target = len({part.target for part in parts}) > 1 and not columns[0].targets
+    has_nodes = len({part.nodes for part in parts}) > 1 and not columns[0].nodes
+    return [replace(r, target=r.target if has_target else "", nodes=r.nodes if has_nodes else ()) for r in rows]
+
+
+def _cell(part: Part, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
+    within = [slowest_part(found.counted, flow, metric)] if metric else []
+    if flow != "read":  # the latency of a commit tells nothing of reads
+        within.append(slowest_osd([osds[run.run] for run in found.counted if run.run in osds]))
+    return CellSummary(
+        *part.place,
+        part.runs,
+        part.wanted,
+        _state(part),
+        found.estimates.get(flow, {}).get(metric.name) if metric else None,
+        limiting(found.findings, metric.name, flow) if metric else (),
+        within=tuple(each for each in within if each),
+    )
+
+
+def _state(part: Part) -> State:
+    outcomes = [run.outcome for run in part.runs]
+    if None in outcomes:
+        return "running"
+    if part.wanted and not _missing(part):
+        return "ok"
+    bad = [outcome for outcome in outcomes if outcome and outcome != "ok"]
+    return bad[-1] if bad else "waiting" if part.wanted else "ok"
+
+
+def _done(part: Part) -> int:
+    done = sum(run.outcome == "ok" for run in part.runs)
+    return min(done, part.wanted) if part.wanted else done
+
+
+def _missing(part: Part) -> int:
+    return max(0, part.wanted - _done(part))
+
+
+def _with_slowest(
+    cells: Sequence[CellSummary | None], columns: Sequence[Column], metric: Metric | None
+) -> tuple[CellSummary | None, ...]:
+    """With the slowest node named, of those that had a target for themselves."""
+    by_target: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for column, cell in zip(columns, cells, strict=True):
+        if cell and cell.estimate and len(column.nodes) == 1:
+            by_target.setdefault(column.targets, {})[column.nodes[0]] = cell.estimate
+    slowest = {at: slowest_node(figures, metric.better) for at, figures in by_target.items() if metric}
+    found = []
+    for column, cell in zip(columns, cells, strict=True):
+        slower = slowest.get(column.targets)
+        is_it = cell and slower and column.nodes == (slower.name,)
+        found.append(replace(cell, slower=slower) if cell and is_it else cell)
+    return tuple(found)
+
+
+def _left_seconds(cells: Sequence[Part]) -> float | None:
+    lasted: dict[str, list[float]] = {}
+    for part in cells:
+        lasted.setdefault(part.step, []).extend(run.duration_seconds for run in part.runs if run.outcome == "ok")
+    every = [seconds for each in lasted.values() for seconds in each]
+    missing = [(part.step, _missing(part)) for part in cells if part.wanted]
+    if not every or not missing:
+        return None
+    return sum(number * fmean(lasted[step] or every) for step, number in missing)
