@@ -28,7 +28,7 @@ test-all: style ## the same with what takes long, and an hour of use with faults
 	@$(MAKE) test-install ARGS=
 
 test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
-	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser --ignore tests/install -m 'not root' $(ARGS)
+	$(BIN)/python -m pytest -n 2 tests/unit tests/end_to_end -m 'not root' $(ARGS)
 
 test-s3: setup ## test S3 with the real programs: make test-s3 HSBENCH=/opt/hsbench GOSBENCH=/opt/gosbench; needs root
 	@test -x '$(HSBENCH)' && test -x '$(GOSBENCH)/server' || \
@@ -72,7 +72,7 @@ format: setup ## format the code and fix what ruff can fix
 
 golden: setup ## write tests/golden.txt again, which has the wording of what users read
 	rm -f tests/golden.txt
-	$(BIN)/python -m pytest -q -n 0 --golden tests/test_*.py
+	$(BIN)/python -m pytest -q -n 0 --golden tests/unit
 
 pages: setup ## write again the parts of the documentation that are made from the code
 	@$(BIN)/python -m tests.pages

@@ -11,8 +11,8 @@ import textual.pilot
 import textual.screen
 from hypothesis import HealthCheck, settings
 
-from tests import golden as golden_texts
-from tests import settled
+from tests.support import golden as golden_texts
+from tests.support import settled
 
 # derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
 settings.register_profile(

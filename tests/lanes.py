@@ -27,25 +27,23 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests import flaky, outcomes
-from tests.costs import Group, Meter, cpu_seconds_of
 from tests.lab import releases
 from tests.lab.releases import RELEASES
-from tests.outcomes import Outcome
+from tests.support import flaky, outcomes
+from tests.support.costs import Group, Meter, cpu_seconds_of
+from tests.support.outcomes import Outcome
 
-LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
-INSTALLING = ("tests/install",)
-"""What `make test-install` runs, by itself: it needs what `make dist` makes."""
-UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES, *INSTALLING))
+LAB, UNITS = ("tests/on_lab",), ("tests/unit",)
+PROCESSES = ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
 TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
-AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.outcomes")
+AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.support.outcomes")
 """The file names what ids of tests are relative to, wherever they are."""
 PYTEST = (*AGAIN, "--durations=25")
 LANES = {
     "types": ("mypy",),
     "lab": (*PYTEST, *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, *PROCESSES, "-n", "2", "--dist", "loadfile"),
-    "units": (*PYTEST, "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
+    "units": (*PYTEST, *UNITS, "-n", "2", "--dist", "worksteal"),
 }
 LAST = {"timing": (*PYTEST, *TIMED)}
 """With nothing beside it."""

@@ -43,9 +43,9 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
-from tests.desks import desk_at
-from tests.pictures import Picture, moving, picture, still
-from tests.replayed import console_screen, until
+from tests.support.desks import desk_at
+from tests.support.pictures import Picture, moving, picture, still
+from tests.support.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 TOOLS = Path(__file__).parent / "recordings" / "tools.tar.xz"
@@ -288,7 +288,7 @@ async def draw_details(session: Path, name: str, theme: str) -> None:
 
 async def draw_report(session: Path, name: str) -> None:
     """The first page of the report of the change in the session."""
-    from tests.chromium import chromium
+    from tests.support.chromium import chromium
 
     file = session.parent.parent / "report.html"
     sides = [f"{session.name}/{number}" for number in (BEFORE, AFTER)]
@@ -304,8 +304,8 @@ async def draw_report(session: Path, name: str) -> None:
 
 async def draw_browser(session: Path, name: str) -> None:
     """The demo as cephtui serve shows it, some time after an OSD stood still."""
-    from tests.chromium import chromium
     from tests.on_browser.serving import serving
+    from tests.support.chromium import chromium
 
     (folder := session.parent.parent / "serving").mkdir()
     async with chromium() as browser:

@@ -31,8 +31,8 @@ from tests.lab import Lab, LabError
 from tests.on_lab.conftest import temporary_lab
 from tests.on_lab.others import peer_again
 from tests.on_lab.runs import left_on, noted, processes_on
-from tests.soak_users import LONGEST_SECONDS, SEATS, TERMINAL, Report, Seat, User
-from tests.waiting import wait_for
+from tests.support.soak_users import LONGEST_SECONDS, SEATS, TERMINAL, Report, Seat, User
+from tests.support.waiting import wait_for
 
 LEAST_MINUTES, LONG_SECONDS = 2.0, 720.0
 """What is shorter than long is not asked for its memory, nor for a good run of everybody."""

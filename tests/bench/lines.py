@@ -21,7 +21,7 @@ from tests.bench.interactive import NotMeasured
 from tests.bench.nodes import Note, told_notes
 from tests.bench.recording import KEYS, RECORDING, RUN
 from tests.bench.table import Row, at_most, row
-from tests.known import known
+from tests.support.known import known
 
 NODES = (1, 16)
 RUNS = 2

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import mounts
 from tests.end_to_end.sandbox import Sandbox
+from tests.support import mounts
 
 NewSandbox = Callable[[], Sandbox]
 Mount = Callable[[str], Path]

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, Any, TypedDict, Unpack
 
 from tests.end_to_end.forks import Forked, fork
-from tests.waiting import LEAST_SECONDS
-from tests.waiting import wait_for as wait_for
+from tests.support.waiting import LEAST_SECONDS
+from tests.support.waiting import wait_for as wait_for
 
 MARK = "CEPHTUI_TEST_SANDBOX"
 """In the environment of everything that a sandbox starts, forked fio workers included."""

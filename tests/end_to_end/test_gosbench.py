@@ -25,7 +25,7 @@ from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.gosbench.script import script_argv
 from tests.end_to_end.sandbox import Process, processes_marked, wait_for
 from tests.lab.processes import holders
-from tests.waiting import LEAST_SECONDS
+from tests.support.waiting import LEAST_SECONDS
 
 STAND_IN = Path(__file__).parents[1] / "gosbench_stand_in"
 ACCESS, SECRET = "canary-access-key", "canary-secret-key"

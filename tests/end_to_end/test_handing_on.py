@@ -9,9 +9,9 @@ import signal
 import pytest
 
 from cephtui.sessions import demo, store
-from tests.drawings import runs_markdown
 from tests.end_to_end.sandbox import Sandbox, wait_for
 from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, NewTerminal, Terminal, prepare, terminal
+from tests.support.drawings import runs_markdown
 
 __all__ = ["terminal"]
 RESULTS = "cephtui show demo"

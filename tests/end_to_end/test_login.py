@@ -16,7 +16,7 @@ import pytest
 
 from tests.end_to_end.sandbox import Sandbox, wait_for
 from tests.lab.processes import holders
-from tests.waiting import FairClock
+from tests.support.waiting import FairClock
 
 WITHOUT_PAM = "UsePAM no\n"
 WITH_PAM = "UsePAM yes\nKbdInteractiveAuthentication yes\nPasswordAuthentication no\n"

@@ -24,7 +24,7 @@ import pytest
 from cephtui.sessions import demo, store
 from tests.end_to_end.forks import Forked
 from tests.end_to_end.sandbox import ENDLESS, Console, Sandbox, on_terminal, wait_for
-from tests.matrix import cases
+from tests.support.matrix import cases
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS = 60.0

@@ -31,7 +31,7 @@ from tests.end_to_end.sandbox import (
     sets,
     wait_for,
 )
-from tests.waiting import FairClock
+from tests.support.waiting import FairClock
 
 RUN = ["run", "write-iops", *light(ENDLESS, ramp_time=1), "--session", "S", "--json"]
 NEXT = ["run", "read-iops", *light(1), "--json"]

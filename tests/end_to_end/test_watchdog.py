@@ -27,7 +27,7 @@ from cephtui.running.runner import Runner
 from cephtui.targets import file
 from tests.end_to_end.sandbox import Process, processes_marked, wait_for
 from tests.lab.processes import holders
-from tests.waiting import LEAST_SECONDS
+from tests.support.waiting import LEAST_SECONDS
 
 FOREVER = "while :; do sleep 0.1; done"
 SETTLE = "sleep 0.3"

@@ -16,7 +16,12 @@ pytestmark = [pytest.mark.matrix, pytest.mark.root]  # it wants the package inde
 
 TESTS = ("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist")
 """What runs tests."""
-OF_THE_CONSOLE = ("tests/test_console.py", "tests/test_pickers.py", "tests/test_dialogs.py", "tests/test_keys.py")
+OF_THE_CONSOLE = (
+    "tests/unit/tui/console/test_screen.py",
+    "tests/unit/tui/pickers/test_pickers.py",
+    "tests/unit/tui/test_dialogs.py",
+    "tests/unit/tui/test_keys.py",
+)
 
 
 def _uv(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import LEAST_SECONDS, comes_true
+from tests.support.waiting import LEAST_SECONDS, comes_true
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

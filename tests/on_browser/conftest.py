@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from cephtui.sessions import demo
-from tests.chromium import Browser, chromium
 from tests.on_browser.serving import Serving, serving
+from tests.support.chromium import Browser, chromium
 
 Serve = Callable[..., Serving]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cephtui.reports.render.html import html_of
-from tests.chromium import Browser
-from tests.documents import document, material, utc
+from tests.support.chromium import Browser
+from tests.support.documents import document, material, utc
 
 __all__ = ["utc"]
 PAGES_MOST = 2

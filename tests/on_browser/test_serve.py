@@ -16,10 +16,10 @@ import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
-from tests.chromium import Browser, Tab
 from tests.end_to_end.sandbox import ENDLESS
 from tests.on_browser.conftest import Serve
 from tests.on_browser.serving import Serving
+from tests.support.chromium import Browser, Tab
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -19,7 +19,7 @@ from typing import Any
 from tests.end_to_end.sandbox import ENDLESS, Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
 from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of
-from tests.waiting import LEAST_SECONDS
+from tests.support.waiting import LEAST_SECONDS
 
 __all__ = [
     "ENDLESS",

@@ -16,7 +16,7 @@ from tests.lab import Lab
 from tests.on_lab.runs import OWN, Bench, wait_for
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_STAND_IN = f'PYTHONPATH={_CHECKOUT} exec /usr/bin/python3 {_CHECKOUT}/tests/hsbench_standin.py "$@"'
+_STAND_IN = f'PYTHONPATH={_CHECKOUT} exec /usr/bin/python3 {_CHECKOUT}/tests/support/hsbench_standin.py "$@"'
 _REQUEST = re.compile(r' - (\S+) \[[^]]*\] "(\w+) /(\S*?)(?:\?\S*)? HTTP/1\.1" 2\d\d ')
 
 

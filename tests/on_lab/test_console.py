@@ -34,9 +34,9 @@ from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
-from tests.known import known
 from tests.on_lab.runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, sets
-from tests.replayed import screen_text, until
+from tests.support.known import known
+from tests.support.replayed import screen_text, until
 
 SIZE = (120, 36)
 SESSION = "lab"

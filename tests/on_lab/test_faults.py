@@ -35,7 +35,7 @@ from tests.on_lab.runs import (
     sets,
     wait_for,
 )
-from tests.waiting import LEAST_SECONDS
+from tests.support.waiting import LEAST_SECONDS
 
 SHARED = ["--shared-pool"]
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]

@@ -20,7 +20,7 @@ import pytest
 from tests.lab import Lab, LabError, releases
 from tests.lab.state import State
 from tests.on_lab.conftest import NewLab
-from tests.waiting import comes_true, wait_for
+from tests.support.waiting import comes_true, wait_for
 
 pytestmark = pytest.mark.essential
 CHECKOUT = Path(__file__).parents[2]

@@ -36,7 +36,7 @@ from tests.on_lab.runs import (
 )
 from tests.on_lab.s3 import own_at, programs
 from tests.on_lab.tools import ROWS, Row
-from tests.waiting import FairClock
+from tests.support.waiting import FairClock
 
 pytestmark = pytest.mark.essential
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]

@@ -16,7 +16,7 @@ from tests.lab import Lab
 from tests.lab.machines import CLUSTER_ADDRESSES
 from tests.on_lab.conftest import NewBench
 from tests.on_lab.runs import ENDLESS, Bench, Console, Event, raw, read_samples, run_directories, shaping, wait_for
-from tests.waiting import LEAST_SECONDS
+from tests.support.waiting import LEAST_SECONDS
 
 NODES = ("lab1", "lab2", "lab3")
 SHAPED, MEGABIT = "lab2", 1e6 / 8

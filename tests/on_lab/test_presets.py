@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-from tests.matrix import cases
 from tests.on_lab.conftest import NewBench
 from tests.on_lab.runs import (
     Bench,
@@ -27,6 +26,7 @@ from tests.on_lab.runs import (
     read_samples,
     run_directories,
 )
+from tests.support.matrix import cases
 
 pytestmark = pytest.mark.essential
 MIB = 1 << 20

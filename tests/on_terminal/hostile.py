@@ -53,7 +53,7 @@ from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import as_started, detect
-from tests.canaries import CANARY, NAME, filled
+from tests.support.canaries import CANARY, NAME, filled
 
 SEEN = "Pw]"
 UNSEEN = ("watch",)

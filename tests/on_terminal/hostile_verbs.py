@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from cephtui.cli import main as cli
-from tests.canaries import NAME
+from tests.support.canaries import NAME
 
 LISTINGS = (
     *(("sessions",), ("show", "demo"), ("show", "demo/1"), ("show", "demo/2"), ("compare", "demo/1", "demo/2")),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tests.end_to_end.sandbox import ENDLESS
-from tests.waiting import wait_for
+from tests.support.waiting import wait_for
 
 PATIENCE_SECONDS = 60.0
 CONSOLE = (sys.executable, "-m", "cephtui", "--session", "s")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.canaries import NAME, faults
 from tests.on_terminal.hostile import write_presets, write_sessions
 from tests.on_terminal.hostile_verbs import COMPLETED, REFUSED, spoken
 from tests.on_terminal.terminals import environment, recorder
+from tests.support.canaries import NAME, faults
 
 HERE = Path(__file__).parent.parent.parent
 SCREENS = {

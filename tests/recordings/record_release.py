@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from cephtui.ceph import cluster, pools, rates
 from tests.lab import Lab
 from tests.recordings.record_ceph_tools import IMAGE, POOL, RECORDINGS
-from tests.waiting import comes_true
+from tests.support.waiting import comes_true
 
 _TELL = ("ceph", "tell", "osd.1")
 ASKED = {

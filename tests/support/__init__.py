@@ -1,0 +1,1 @@
+"""What tests share: factories, fakes, recordings as data, and the words of `golden.txt`."""

@@ -1,0 +1,26 @@
+"""A console that does nothing, for the screen of a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import Mock
+
+from cephtui.ordering import plans_of
+from cephtui.sessions import store
+from cephtui.studies.check import Check
+from cephtui.studies.dispatcher import Dispatcher
+from cephtui.tui.console.check import Desk
+from tests.support import conducting
+
+
+def check(*presets: str, path: str = "/x") -> Check:
+    """A new check of these presets."""
+    study = conducting.study(*presets, paths=[path])
+    return Check(Check.ordered(study.saved, {}), study.requests)
+
+
+def desk_at(directory: Path | None) -> Desk:
+    """With the runs of this session."""
+    runs, marks = (store.read_runs(directory)[0], store.read_marks(directory)) if directory else ([], [])
+    dispatcher = Dispatcher(Mock(), Mock(), Mock(), lambda: None)
+    return Desk(dispatcher, lambda: (runs, marks, directory), lambda: None, plans_of, Mock(), Mock(), Mock())

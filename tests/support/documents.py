@@ -1,0 +1,116 @@
+"""Reports to look at: of the recorded session, and of runs with given figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cephtui.analysis.runs.change import Change
+from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
+from cephtui.reports.blocks import Document
+from cephtui.reports.views.report.content import document_of
+from cephtui.reports.views.report.material import Line, Material
+from cephtui.reports.views.report.reading import of_change
+from cephtui.sessions.saved_changes import change_of_session
+from tests.support.measured import IOPS, STARTED, STEP_SECONDS, run
+
+AT = datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
+BEFORE, AFTER = (10000.0, 10400.0, 9800.0, 10200.0, 9900.0), (8200.0, 8500.0, 8000.0, 8450.0, 8100.0)
+"""Worse by 18 %, and shown to be."""
+MARK = "ceph config set osd osd_op_num_shards_hdd 8"
+
+
+def environment(**changes: Any) -> NodeEnvironment:
+    return NodeEnvironment(
+        hostname="pve1", os="Debian GNU/Linux 12", kernel="6.8.12-4-pve", cpu="EPYC 7302", cpu_count=16, **changes
+    )
+
+
+def cluster(**changes: Any) -> ClusterEnvironment:
+    pool = {"name": "bench", "type": "replicated", "size": 3}
+    return ClusterEnvironment(
+        ceph_version="19.2.1", health="HEALTH_OK", osds=6, osds_up=6, osds_in=6, pool=pool, **changes
+    )
+
+
+def side(values: Sequence[float], first: int, config: str, **changes: Any) -> tuple[Run, ...]:
+    """Runs of rbd images on one node, of a cluster with an option."""
+    given = {
+        "environment": {"pve1": environment()},
+        "cluster": cluster(config={"osd osd_op_num_shards_hdd": config}),
+        "cephtui_version": "1.0",
+        "user": "admin",
+        **changes,
+    }
+    return tuple(
+        run(number, {"iops": value, "bandwidth_bytes": 4096 * value, "latency_p99_seconds": 64 / value}, **given)
+        for number, value in enumerate(values, first)
+    )
+
+
+def differing(judged: Judgement, *changed: str) -> Judgement:
+    """With what was seen to differ between the sides."""
+    return replace(judged, conclusion=judged.conclusion.model_copy(update={"changed": changed}))
+
+
+def material(
+    before: Sequence[float] = BEFORE, after: Sequence[float] = AFTER, mark: str = MARK, **changes: Any
+) -> Material:
+    """A change between two sides."""
+    left, right = side(before, 1, "5", **changes), side(after, 1 + len(before), "8", **changes)
+    marks = (Mark(at=STARTED + timedelta(seconds=STEP_SECONDS * (len(before) + 1) - 1), text=mark),)
+    asked = Asked(lambda _: IOPS)
+    change = Change(left, right)
+    seconds = [(each, 1.0 + each % 3 / 10) for each in range(1, 31)]
+    return Material(
+        runs=(*left, *right),
+        changes=(change,),
+        judged=differing(conclude([change], asked, AT), "osd_op_num_shards_hdd 5 -> 8"),
+        headline=asked.headline,
+        marks=marks,
+        lines={
+            f"tuning/{each.run}": Line(IOPS, tuple((at, value * factor) for at, factor in seconds))
+            for each, value in zip((*left, *right), (*before, *after), strict=True)
+        },
+        files=(("tuning/001/run.json", "0" * 64),),
+        others=("tuning/11",),
+        notes=(),
+        made_at=AT,
+    )
+
+
+def study() -> Material:
+    """Runs without a change."""
+    return replace(material(), changes=(), judged=None, marks=(), notes=("no runs before and after a mark are alike",))
+
+
+def recorded(directory: Path) -> Material:
+    """Of the recorded session, whose change is for the worse."""
+    found = change_of_session(directory)
+    return of_change(found, Asked(lambda _: IOPS), AT)
+
+
+def stable(document: Document) -> Document:
+    """The same for every version of cephtui."""
+    return replace(document, made="cephtui, made at a fixed time")
+
+
+def document(of: Material) -> Document:
+    return stable(document_of(of))
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times are written by the clock of the machine."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

@@ -1,0 +1,1 @@
+"""Tests of one part of cephtui each. They lie as the package does."""

@@ -1,0 +1,442 @@
+"""What limits a run at the latest: the formulas against counted bytes, and what is said of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cephtui.analysis.detectors.bounds import Layout, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
+from cephtui.cli.verbs import cli
+from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.reports.words.ceiling import ceiling_lines
+from cephtui.reports.words.client import client_facts
+from cephtui.sessions import demo
+from tests.support.golden import Golden
+from tests.support.measured import run
+
+OBJECTS = 60_000
+LINK = 10e9 / 8 * 0.94
+CODINGS = {"size 2": (2, 1), "size 3": (3, 1), "EC 2+1": (3, 2), "EC 4+2": (6, 4)}
+LAYOUTS = [(hosts, coding) for hosts in (3, 4, 8) for coding, (copies, _) in CODINGS.items() if copies <= hosts]
+
+
+def counted(hosts: int, copies: int, chunks: int, clients: int, direction: str, *, apart: bool) -> float:
+    """The rate at which the busiest link is full, by the bytes of each host and direction for objects placed at random.
+
+    ``clients`` are on the first of the hosts; 0 are elsewhere.
+    """
+    random = np.random.default_rng(hosts * 100 + copies * 10 + clients)
+    placed = np.argsort(random.random((OBJECTS, hosts)), axis=1)[:, :copies]
+    primary, others = placed[:, 0], placed[:, 1:]
+    client = random.integers(0, clients, OBJECTS) if clients else np.full(OBJECTS, -1)
+    part = 1 / chunks
+    public, own = np.zeros((2, hosts)), np.zeros((2, hosts))  # sent, received
+    remote = client != primary
+    to_primary = 1 if direction == "write" else 0
+    np.add.at(public[to_primary], primary[remote], 1.0)
+    if clients:
+        np.add.at(public[1 - to_primary], client[remote], 1.0)
+    partners = others if direction == "write" else others[:, : chunks - 1]
+    for column in partners.T:
+        np.add.at(own[1 - to_primary], column if direction == "read" else primary, part)
+        np.add.at(own[to_primary], column if direction == "write" else primary, part)
+    busiest = np.maximum(public, own).max() if apart else (public + own).max()
+    return float(LINK * OBJECTS / busiest)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one network", "two networks"])
+@pytest.mark.parametrize("direction", ["read", "write"])
+@pytest.mark.parametrize(("hosts", "coding"), LAYOUTS, ids=str)
+def test_the_network_is_full_when_its_busiest_link_is(hosts: int, coding: str, direction: str, apart: bool) -> None:
+    copies, chunks = CODINGS[coding]
+    for clients in (0, 1, 2, hosts):
+        layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+        expected = counted(hosts, copies, chunks, clients, direction, apart=apart)
+        assert network_rate(LINK, layout, apart=apart) == pytest.approx(expected, rel=0.03), clients
+
+
+EXAMPLES = [
+    (3, "write", 3, 1, 3, 1.125),
+    (3, "write", 3, 1, 1, 0.75),
+    (3, "read", 3, 1, 1, 1.5),
+    (3, "write", 3, 2, 1, 1.0),
+    (3, "read", 3, 2, 1, 1.2),
+]
+
+
+@pytest.mark.parametrize(("hosts", "direction", "copies", "chunks", "clients", "links"), EXAMPLES)
+def test_the_examples_of_three_hosts(
+    hosts: int, direction: str, copies: int, chunks: int, clients: int, links: float
+) -> None:
+    layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+    assert network_rate(1.0, layout) == pytest.approx(links)
+
+
+def test_the_osd_with_the_most_pgs_for_its_capacity_is_full_first() -> None:
+    assert placed_rate([1000, 1000, 1000], [32, 32, 32], 32) == 1000  # size 3 on three OSDs
+    assert placed_rate([1000, 1000, 1000, 1000], [24, 24, 24, 24], 32) == pytest.approx(4000 / 3)
+    assert placed_rate([1000, 1000, 500, 1000], [20, 24, 24, 28], 32) == pytest.approx(500 * 32 / 24)
+    assert placed_rate([], [], 32) == float("inf")
+
+
+# ---------------------------------------------------------------------------------------------- of a run
+
+CONFIG = {f"osd.{osd} osd_mclock_max_capacity_iops_ssd": "20000" for osd in range(3)}
+CLUSTER = ClusterEnvironment(
+    pool={"name": "bench", "type": "replicated", "size": 3, "pg_num": 32},
+    osds_by_host={"pve1": 1, "pve2": 1, "pve3": 1},
+    failure_domain="host",
+    pgs_by_osd={"0": 32, "1": 32, "2": 32},
+    networks_apart=False,
+    config=CONFIG,
+)
+NIC = NodeEnvironment(hostname="pve1", nic_bits_per_second={"eno1": 1_000_000_000, "bond0": 10_000_000_000})
+
+
+def flow(iops: float, bandwidth: float = 0.0, latency: float | None = None) -> Total:
+    fields = {"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": iops, "bandwidth_bytes": bandwidth or iops * 4096}
+    return Total.model_validate(fields | {"latency_mean_seconds": latency})
+
+
+def wrote(number: int = 1, iops: float = 10_000.0, *, bandwidth: float = 0.0, **changes: Any) -> Run:
+    fields: dict[str, Any] = {
+        "summary": Summary(write=flow(iops, bandwidth, changes.pop("latency", None))),
+        "cluster": CLUSTER,
+        "environment": {"pve1": NIC},
+        "options": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 1},
+    }
+    return run(number, **fields | changes)
+
+
+def found(value: Run, *others: Run) -> dict[str, Ceiling]:
+    return {each.limit: each for each in ceilings(value, others)}
+
+
+def test_larger_packets_carry_more_of_a_link() -> None:
+    large = NIC.model_copy(update={"nic_mtu": {"eno1": 1500, "bond0": 9000}})
+    network = found(wrote(bandwidth=440e6, environment={"pve1": large}))["network"]
+    assert network.at_most == pytest.approx(0.75 * 10e9 / 8 * 0.99)
+    assert "x 0.99" in network.basis
+
+
+def test_the_network_of_one_host_of_three(golden: Golden) -> None:
+    network = found(wrote(bandwidth=440e6))["network"]
+    assert network.at_most == pytest.approx(0.75 * LINK)
+    assert network.share == pytest.approx(440e6 / (0.75 * LINK))
+    golden.same(ceiling_lines([network]))
+
+
+def environment(**changes: Any) -> dict[str, Any]:
+    return {"cluster": CLUSTER.model_copy(update=changes)}
+
+
+def test_all_hosts_and_hosts_elsewhere() -> None:
+    names = ("pve1", "pve2", "pve3")
+    nodes = tuple(NodeResult(node=name, command="fio") for name in names)
+    inside = {name: NIC.model_copy(update={"hostname": f"{name}.example.net"}) for name in names}
+    outside = {"pve1": NIC.model_copy(update={"hostname": "client"})}
+    assert found(wrote(nodes=nodes, environment=inside))["network"].at_most == pytest.approx(1.125 * LINK)
+    assert found(wrote(environment=outside))["network"].at_most == pytest.approx(LINK)
+    assert "network" not in found(wrote(nodes=nodes, environment=inside | outside))
+
+
+def test_networks_apart_and_erasure_coding() -> None:
+    assert found(wrote(**environment(networks_apart=True)))["network"].at_most == pytest.approx(1.5 * LINK)
+    coded = environment(
+        pool={"name": "ec", "type": "erasure", "size": 3, "pg_num": 32}, pool_settings={"ec k": "2", "ec m": "1"}
+    )
+    network = found(wrote(**coded))["network"]
+    assert network.at_most == pytest.approx(LINK)
+    assert "EC 2+1" in network.basis
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cluster": None},
+        {"environment": {}},
+        {"environment": {"pve1": NodeEnvironment()}},
+        environment(failure_domain="osd"),
+        environment(osds_by_host={}),
+        environment(osds_by_host={"pve1": 3}),
+        environment(osds_by_host={"pve1": 1, "pve2": 1}),
+        environment(pool={"name": "ec", "type": "erasure", "size": 3}),
+        environment(pool={}),
+    ],
+    ids=["file", "no node", "no NIC", "by osd", "no hosts", "one host", "too few hosts", "no k", "no pool"],
+)
+def test_a_network_that_is_not_known_has_no_ceiling(changes: dict[str, Any]) -> None:
+    assert "network" not in found(wrote(**changes))
+
+
+def test_the_osds_by_what_they_have_measured() -> None:
+    osds = found(wrote(iops=15_000))["OSDs"]
+    assert (osds.at_most, osds.share) == (20_000, 0.75)
+
+
+LARGE = {"rw": "write", "bs": "4M", "iodepth": 64}
+
+
+def benched(number: int, *rates: float, block: str = "4M") -> Run:
+    """A run in which OSDs wrote to their own stores at these rates."""
+    jobs = tuple(
+        JobResult(job=f"osd.{osd}", group="hdd", place="pve1 sdb", summary=Summary(write=flow(1.0, rate)))
+        for osd, rate in enumerate(rates)
+    )
+    options = {"block-size": block, "runtime": 60, "together": False}
+    node = NodeResult(node="pve1", command="x", jobs=jobs)
+    return run(number, tool="osd-bench", options=options, nodes=(node,), target="osd:*")
+
+
+def test_the_osds_by_what_each_wrote_in_the_session() -> None:
+    """The slowest one is in all PGs of size 3 on three OSDs; of several runs the fastest is the bound."""
+    large = wrote(bandwidth=50e6, options=LARGE)
+    others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6)]
+    (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.metric.unit == "B/s"]
+    assert (found.direction, found.at_most, found.share) == ("write", 100e6, 0.5)
+    assert found.basis == "3 OSDs, what each wrote in #2, 32 PGs, size 3"
+    coded = CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "type": "erasure"}, "pool_settings": {"ec k": "2"}})
+    known = ceilings(wrote(bandwidth=5e6, cluster=coded, options=LARGE), others)
+    (found,) = [each for each in known if each.metric.unit == "B/s" and each.limit == "OSDs"]
+    assert found.at_most == 200e6, "each OSD takes half of an object"
+
+
+@pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
+def test_not_all_osds_or_small_blocks_are_no_ceiling(other: Run) -> None:
+    assert [
+        each for each in ceilings(wrote(bandwidth=5e6, options=LARGE), [other]) if "what each wrote" in each.basis
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        environment(config=None),
+        environment(config={**CONFIG, "osd.1 osd_mclock_max_capacity_iops_ssd": "21500.000000"}),
+        environment(config={**CONFIG, "osd.1 osd_mclock_max_capacity_iops_ssd": "nan"}),
+        environment(pgs_by_osd={}),
+        environment(pgs_by_osd={"0": 32, "1": 32, "7": 32}),
+        {"options": {"rw": "write", "bs": "4k", "iodepth": 64}},
+        {"options": {"rw": "randwrite", "bs": "512", "iodepth": 64}},
+        {"summary": Summary(read=flow(15_000))},
+    ],
+    ids=["no caps", "fallback", "no number", "no PGs", "one unknown", "sequential", "tiny", "reads"],
+)
+def test_osds_that_are_not_known_have_no_ceiling(changes: dict[str, Any]) -> None:
+    assert "OSDs" not in found(wrote(**changes))
+
+
+def test_an_osd_has_the_capacity_of_its_class() -> None:
+    """A disk that was replaced by one of another kind leaves the figure of the former in the configuration."""
+    both = {**CONFIG, **{f"osd.{osd} osd_mclock_max_capacity_iops_hdd": "500" for osd in range(3)}}
+    at_most = {}
+    for name in ("hdd", "ssd", "nvme"):
+        classes = environment(config=both, class_by_osd=dict.fromkeys("012", name))
+        at_most[name] = found(wrote(100, **classes))["OSDs"].at_most
+    assert at_most["ssd"] == at_most["nvme"] == 40 * at_most["hdd"]
+    assert found(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
+    for unlike in ({}, {"class_by_osd": {"0": "ssd", "1": "ssd"}}, {"class_by_osd": dict.fromkeys("012", "fast")}):
+        assert "OSDs" not in found(wrote(100, **environment(config=both, **unlike))), "it may be either"
+    other = environment(class_by_osd=dict.fromkeys("012", "hdd"))
+    assert "OSDs" not in found(wrote(100, **other)), "only that of its former disk was measured"
+
+
+def alone(number: int, latency: float, **changes: Any) -> Run:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1}
+    return wrote(number, 1000, latency=latency, preset="latency", **{"options": options} | changes)
+
+
+def test_the_depth_by_the_latency_of_one_in_flight() -> None:
+    depth = found(wrote(3, 30_000), alone(1, 0.001), alone(2, 0.004))["depth"]
+    assert depth.at_most == pytest.approx(64 / 0.002)
+    assert ceiling_lines([depth]) == [
+        "depth 94 %: write 30.0k IOPS, at most 32.0k (64 in flight, 2.00 ms with 1 on each node (#1, #2))",
+        "limited by depth",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"target": "rbd:other"},
+        {"options": {"rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "8k", "iodepth": 1, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 2, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "fsync": 8}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "size": "16M"}},
+        {"nodes": (NodeResult(node="pve2", command="fio"),)},
+        environment(pool={"name": "bench", "type": "replicated", "size": 2, "pg_num": 32}),
+        {"outcome": "failed"},
+    ],
+    ids=str,
+)
+def test_another_run_says_nothing_of_the_depth(changes: dict[str, Any]) -> None:
+    assert "depth" not in found(wrote(3, 30_000), alone(1, 0.001, **changes))
+
+
+def test_how_long_was_measured_is_no_matter_for_the_depth() -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "runtime": 10.0, "ramp_time": 2.0}
+    assert "depth" in found(wrote(3, 30_000), alone(1, 0.001, options=options))
+
+
+def flushed(depth: int, number: int, fsync: int, *, flushes: float, **other: Total) -> Run:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": depth, "numjobs": 1, "fsync": fsync}
+    summary = Summary(write=flow(856, latency=805e-6), other={"flush": flow(flushes, latency=0.003), **other})
+    return wrote(number, options=options, summary=summary)
+
+
+def test_the_time_of_one_io_has_its_flush_in_it_or_there_is_no_such_ceiling(golden: Golden) -> None:
+    few, deep = flushed(1, 1, 8, flushes=107), flushed(4, 2, 8, flushes=107)
+    assert "depth" not in found(deep, few)
+    assert (found(few)["depth"].has_flushes, found(alone(1, 0.001))["depth"].has_flushes) == (True, False)
+    elsewhere = replace(found(few)["depth"], basis="masked")
+    assert ceiling_lines([elsewhere])[-1] == ceiling_lines(ceilings(few))[-1]
+    golden.same(ceiling_lines(ceilings(few))[-1])
+    golden.same(ceiling_lines(ceilings(deep, [few]), [deep])[-1])
+    commit = {"commit": flow(856, latency=0.004)}
+    each = [flushed(depth, depth, 1, flushes=856, **commit) for depth in (1, 4)]
+    assert found(each[1], each[0])["depth"].at_most == pytest.approx(1000)
+    golden.same(ceiling_lines(ceilings(each[0]))[-1])
+
+
+def test_with_one_in_flight_the_depth_is_the_limit(golden: Golden) -> None:
+    """Whatever the latency of the write alone is: a flush after it is part of its turn."""
+    sentence = ceiling_lines(ceilings(alone(1, 0.001)))[-1]
+    golden.same(sentence)
+    assert ceiling_lines(ceilings(alone(1, 0.00001, cluster=None, environment={}))) == [sentence]
+    dd = run(1, tool="dd", options={"mode": "write", "bs": "4M", "direct": True}, summary=Summary(write=flow(30, 1e8)))
+    assert ceiling_lines(ceilings(dd)) == [sentence]
+
+
+@pytest.mark.parametrize("option", [{"rate_iops": 50}, {"thinktime": 20_000}], ids=str)
+def test_with_one_in_flight_that_is_kept_back_the_depth_is_no_limit(option: dict[str, int]) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, **option}
+    assert "depth" not in found(wrote(1, 50.0, latency=0.001, options=options))
+
+
+@pytest.mark.parametrize(
+    ("options", "measured", "line"),
+    [
+        ({"rate_iops": 50, "numjobs": 2}, {"iops": 99}, "write 99 IOPS, at most 100 (rate_iops=50 x 2 jobs)"),
+        ({"rate": "1M"}, {"bandwidth": 1.04e6}, "write 1016 KiB/s, at most 1.00 MiB/s (rate=1M)"),
+        ({"rate_iops": 20, "iodepth": 1}, {"iops": 20}, "write 20 IOPS, at most 20 (rate_iops=20)"),
+    ],
+    ids=str,
+)
+def test_a_rate_that_is_set_and_reached_is_the_limit(
+    options: dict[str, Any], measured: dict[str, Any], line: str, golden: Golden
+) -> None:
+    """Also where something else is as near: nobody asked for more."""
+    value = wrote(options={"rw": "randwrite", "bs": "4k", "iodepth": 64, **options}, latency=0.001, **measured)
+    lines = ceiling_lines(ceilings(value, [alone(2, 0.6)]))
+    assert lines[0].partition(": ")[2] == line
+    golden.same(lines[-1])
+
+
+def test_a_rate_that_is_not_reached_is_no_limit() -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "rate_iops": 100_000}
+    assert ceiling_lines(ceilings(wrote(iops=900.0, options=options)))[-1].startswith("limited by depth: ")
+
+
+def test_the_rates_of_other_tools(golden: Golden) -> None:
+    options = {"target-throughput": "100M", "read-percent": 50, "max-ops": 16, "min-op-len": "4M", "max-op-len": "4M",
+               "runtime": 60}  # fmt: skip
+    both = Summary(read=flow(12, 52e6), write=flow(12, 52e6))
+    (rate,) = ceilings(run(1, tool="load-gen", options=options, summary=both))
+    assert (rate.direction, rate.measured, rate.at_most) == ("read and write", 104e6, 100 << 20)
+    pinged = run(
+        1, tool="ioping", options={"interval": 0.1, "size": "4k", "runtime": 60}, summary=Summary(read=flow(9.9))
+    )
+    golden.same(ceiling_lines(ceilings(pinged))[-1])
+
+
+def test_the_limits_of_images_are_limits(golden: Golden) -> None:
+    limited = CLUSTER.model_copy(update={"image_limits": {"rbd_qos_iops_limit": 500.0, "rbd_qos_write_bps_limit": 1e9}})
+    options = {"rw": "randrw", "bs": "4k", "iodepth": 64, "numjobs": 2}
+    value = wrote(options=options, cluster=limited, summary=Summary(read=flow(700.0), write=flow(290.0)))
+    assert ceiling_lines(ceilings(value))[-1] == "limited by rbd_qos"
+    golden.same(ceiling_lines(ceilings(value))[0])
+
+
+@pytest.mark.parametrize(("block", "is_one"), [("4k", False), ("16k", False), ("64k", True), ("4M", True)])
+def test_what_osds_wrote_in_large_blocks_is_no_ceiling_of_small_ones(block: str, is_one: bool) -> None:
+    value = wrote(bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64})
+    known = [each for each in ceilings(value, [benched(2, 1e8, 1e8, 1e8)]) if "what each wrote" in each.basis]
+    assert bool(known) is is_one
+
+
+def test_below_half_of_all_ceilings_no_limit_is_named(golden: Golden) -> None:
+    lines = ceiling_lines(ceilings(wrote(iops=4_000.0, cluster=None), [alone(1, 0.002, cluster=None)]))
+    golden.same(lines[-1])
+
+
+def with_cpu(percent: float, **changes: Any) -> Run:
+    node = NodeResult(node="pve1", command="fio", cpu_user_percent=percent / 2, cpu_system_percent=percent / 2)
+    return wrote(nodes=(node,), cluster=None, **changes)
+
+
+def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:
+    golden.same(ceiling_lines(ceilings(with_cpu(95.0))))
+
+
+def test_an_idle_thread_is_none_and_what_would_show_one_is_said(golden: Golden) -> None:
+    value = with_cpu(22.0, latency=0.0064)
+    golden.same(ceiling_lines(ceilings(value), [value]))
+
+
+@pytest.mark.parametrize("engine", ["rbd", "rados", "posixaio"])
+def test_the_cpu_of_a_thread_that_leaves_the_work_to_others_says_so(engine: str, golden: Golden) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "ioengine": engine}
+    first, _ = ceiling_lines(ceilings(value := with_cpu(3.0, options=options)))
+    golden.same([first, client_facts(value, value.nodes[0])["cpu"]])
+    itself = with_cpu(3.0, options={**options, "ioengine": "libaio"})
+    assert "not counted" in first
+    assert "not counted" not in "".join(
+        [*ceiling_lines(ceilings(itself)), *client_facts(itself, itself.nodes[0]).values()]
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "thinktime": 100}, "latency": 0.001},
+        {"tool": "ioping", "options": {"runtime": 60}, "latency": 0.001},
+        {"tool": "iperf3", "options": {"runtime": 10}},
+        {"tool": "osd-bench", "options": {"runtime": 10}},
+        {"tool": "not-known", "latency": 0.001},
+    ],
+    ids=str,
+)
+def test_a_run_that_has_no_depth_is_not_sent_to_one_with_one_in_flight(changes: dict[str, Any]) -> None:
+    assert ceiling_lines([], [wrote(**changes)]) == ["none known"]
+
+
+def test_above_its_own_ceiling_something_is_wrong(golden: Golden) -> None:
+    lines = ceiling_lines(ceilings(wrote(iops=30_000)))
+    golden.same(lines[-1])
+
+
+def test_the_nearest_is_first() -> None:
+    value = wrote(3, 15_000, bandwidth=800e6)
+    assert [each.limit for each in ceilings(value, [alone(1, 0.001)])] == ["network", "OSDs", "depth"]
+
+
+@pytest.mark.parametrize("changes", [{"outcome": "stopped"}, {"findings": (Finding(code="thin", text="thin"),)}])
+def test_a_run_that_does_not_count_has_none(changes: dict[str, Any]) -> None:
+    assert ceilings(wrote(**changes)) == []
+
+
+def test_a_run_is_shown_with_its_ceilings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    demo.unpack(tmp_path / "sessions")
+    shown = CliRunner().invoke(cli, ["show", "demo/7"]).output
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    first = lines.index(next(line for line in lines if line.startswith("ceilings depth 13 %: write 4.15k IOPS")))
+    assert "1.45 ms with 1 on each node (#5)" in " ".join(lines[first : first + 3])
+    assert "13 % (depth)" in " ".join(lines)

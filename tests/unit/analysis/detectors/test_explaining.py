@@ -1,0 +1,156 @@
+"""What explains a span of a run: the user's newest mark before it, what the cluster reported beside it, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from cephtui.analysis.detectors.explaining import explanation, mark_of, shown, with_mark
+from cephtui.analysis.detectors.incidents import Course
+from cephtui.models import Finding, Interval, Mark, Sample
+from cephtui.models.findings.cluster import (
+    FLAG,
+    HEALTH_OTHER,
+    HEALTH_SPEED,
+    OSD_DOWN,
+    PGS_INACTIVE,
+    PGS_SPLIT,
+    RECOVERY,
+    SCRUB,
+)
+from cephtui.models.findings.measurement import STALLED
+from tests.support.measured import STARTED
+from tests.support.measured import run as measured
+
+FROZEN, RESUMED = (15.3, "osd.1 frozen"), (19.3, "osd.1 resumed")
+DOWN = OSD_DOWN.found((16.0, 22.0), osd="osd.1")
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ((), None),
+        ((FROZEN, RESUMED), FROZEN),
+        ((RESUMED, FROZEN), FROZEN),
+        (((1.0, "cache off"), FROZEN), FROZEN),
+        (((1.0, "cache off"),), (1.0, "cache off")),
+        (((16.0, "as it begins"),), (16.0, "as it begins")),
+        (((16.1, "too late"),), None),
+    ],
+)
+def test_the_newest_mark_at_or_before_the_begin(
+    marks: tuple[tuple[float, str], ...], expected: tuple[float, str] | None
+) -> None:
+    assert mark_of(15.0, marks) == expected
+
+
+def test_a_mark_and_what_the_cluster_reported_stand_together() -> None:
+    noted = {"marked_seconds": FROZEN[0], "mark": FROZEN[1]}
+    assert explanation(15.0, 19.0, [FROZEN], [DOWN], is_asked=True) == {**noted, "cause": DOWN.text}
+    assert explanation(15.0, 19.0, [FROZEN, RESUMED], [], is_asked=True) == noted
+
+
+def test_the_likeliest_of_what_was_reported_beside_it_explains_it() -> None:
+    flag, scrub = FLAG.found((14.0, 20.0), flag="pause"), SCRUB.found((1.0, 30.0), pgs=1, of=32)
+    earlier = OSD_DOWN.found((1.0, 5.0), osd="osd.2")
+    assert explanation(15.0, 19.0, [], [scrub, flag, DOWN, earlier], is_asked=True) == {"cause": DOWN.text}
+    assert explanation(15.0, 19.0, [], [scrub, flag, earlier], is_asked=True) == {"cause": flag.text}
+    assert explanation(15.0, 19.0, [], [scrub, earlier], is_asked=True) == {"beside": (scrub.text,)}
+    assert explanation(15.0, 19.0, [], [earlier], is_asked=True) == {"unexplained": True}
+    assert explanation(15.0, 19.0, [], [earlier], is_asked=False) == {}, "the cluster was not asked"
+
+
+def test_what_else_the_cluster_reported_beside_a_span_is_told() -> None:
+    split = PGS_SPLIT.found((10.0, 20.0), before=32, after=64)
+    full = HEALTH_SPEED.found((12.0, 20.0), status="HEALTH_ERR", details=("1 full osd(s)",))
+    recovery = RECOVERY.found((8.0, 30.0), rate_bytes=5e8)
+    later, scrub = SCRUB.found((24.0, 30.0), pgs=1, of=32), SCRUB.found((1.0, 30.0), pgs=1, of=32)
+    others = [later, scrub, recovery, split, full, HEALTH_OTHER.found((1.0, 30.0), status="HEALTH_WARN")]
+    known = explanation(11.0, 15.0, [], others, is_asked=True)
+    assert known == {"beside": (split.text, full.text, recovery.text)}, "the three that began next to it"
+    assert "nothing" not in STALLED.found((11.0, 15.0), seconds=4.0, **known).text
+    assert explanation(11.0, 15.0, [(10.0, "m")], [full], is_asked=True) == {
+        "mark": "m",
+        "marked_seconds": 10.0,
+        "beside": (full.text,),
+    }
+    assert "beside" not in explanation(11.0, 15.0, [], [*others, DOWN], is_asked=True)
+
+
+PEERING = PGS_INACTIVE.found((300.0, 304.0), pgs=4, of=32)
+
+
+@pytest.mark.parametrize("flag", ["noout", "noscrub", "nodeep-scrub", "norebalance"])
+def test_a_flag_that_leaves_clients_alone_explains_nothing(flag: str) -> None:
+    beside = FLAG.found((299.0, 310.0), flag=flag)
+    assert explanation(300.0, 304.0, [], [beside], is_asked=True) == {"unexplained": True}
+    assert explanation(300.0, 304.0, [], [beside, PEERING], is_asked=True) == {"cause": PEERING.text}
+
+
+@pytest.mark.parametrize(("begun", "explains"), [(5.0, False), (15.0, False), (25.0, True)])
+def test_of_many_flags_one_that_holds_clients_explains_what_is_beside_it(begun: float, explains: bool) -> None:
+    spans = {"noout": (0.0, 40.0), "noscrub": (0.0, 40.0), "nodeep-scrub": (0.0, 40.0), "pauserd": (24.0, 30.0)}
+    flags = [FLAG.found(span, flag=flag) for flag, span in spans.items()]
+    found = explanation(begun, begun + 4.0, [], flags, is_asked=True)
+    assert found == ({"cause": flags[-1].text} if explains else {"unexplained": True})
+
+
+def test_of_many_osds_that_were_down_those_beside_it_explain_it() -> None:
+    away = [OSD_DOWN.found((16.0, 22.0), osd=f"osd.{number}") for number in range(4)]
+    later = [OSD_DOWN.found((100.0, 110.0), osd=f"osd.{number}") for number in range(4, 8)]
+    (together,) = shown(away)
+    assert explanation(15.0, 19.0, [], [*later, *away], is_asked=True) == {"cause": together.text}
+
+
+def test_an_osd_that_is_down_explains_what_is_beside_its_going_or_its_return() -> None:
+    down = OSD_DOWN.found((16.0, 305.0), osd="osd.1")
+    assert explanation(10.0, 18.0, [], [down], is_asked=True) == {"cause": down.text}
+    assert explanation(300.0, 304.0, [], [down, PEERING], is_asked=True) == {"cause": down.text}
+    assert explanation(150.0, 154.0, [], [down], is_asked=True) == {"beside": (down.text,)}
+    early = OSD_DOWN.found((0.0, 305.0), osd="osd.1", early=True)
+    assert explanation(1.0, 4.0, [], [early], is_asked=True) == {"beside": (early.text,)}, "it went before the run"
+    assert explanation(303.0, 308.0, [], [early], is_asked=True) == {"cause": early.text}
+    to_the_end = OSD_DOWN.found((16.0, 305.0), osd="osd.1", to_the_end=True)
+    assert explanation(300.0, 304.0, [], [to_the_end, PEERING], is_asked=True) == {"cause": PEERING.text}
+    flapping = OSD_DOWN.found((16.0, 305.0), osd="osd.1", times=9)
+    assert explanation(150.0, 154.0, [], [flapping], is_asked=True) == {"cause": flapping.text}
+
+
+@pytest.mark.parametrize("early", [(), ((1.0, "cache off"),), (FROZEN,)])
+@pytest.mark.parametrize("late", [FROZEN, RESUMED, (5.0, "noout set")])
+@pytest.mark.parametrize("events", [[], [DOWN]])
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_mark_that_is_worded_after_the_end_explains_as_one_before_it(
+    early: tuple[tuple[float, str], ...], late: tuple[float, str], events: list[Finding], is_asked: bool
+) -> None:
+    def found(*marks: tuple[float, str]) -> Finding:
+        span = (15.0, 19.0)
+        return STALLED.found(span, seconds=4.0, **explanation(*span, marks, events, is_asked=is_asked))
+
+    run = measured(1, findings=(found(*early), DOWN))
+    assert with_mark(run, *late).findings == (found(*early, late), DOWN)
+
+
+def test_a_finding_of_an_earlier_cephtui_stays_as_it_is() -> None:
+    run = measured(1, findings=(Finding(code="stalled", text="4 s", from_seconds=15.0, to_seconds=19.0),))
+    assert with_mark(run, *FROZEN) == run
+
+
+def stalled(*marks: tuple[float, str]) -> str:
+    """What a run says of its only gap, from 15 s to 19 s."""
+    course = Course("iops", "fio")
+    for second in [*range(1, 16), *range(20, 31)]:
+        done = Interval(100, 409600, 100.0, 409600.0)
+        for node in ("a", None):
+            course.add(Sample(1, node, "write-iops", "run", float(second), 1.0, None, done))
+    for at, text in marks:
+        course.mark(Mark(at=STARTED, run=1, elapsed_seconds=at, text=text))
+    course.end("a", 30.0)
+    (finding,) = course.findings()
+    return finding.text
+
+
+def test_the_finding_of_a_gap_names_the_mark_before_it() -> None:
+    assert "osd.1 frozen" in stalled(FROZEN, RESUMED)
+    assert "osd.1 resumed" not in stalled(FROZEN, RESUMED)
+    assert "mark" not in stalled()
+    assert "mark" not in stalled(RESUMED)

@@ -1,0 +1,276 @@
+"""The links between nodes: from a session's runs to the matrix, and to the ceiling of the others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cephtui.analysis.detectors.ceiling import ceilings
+from cephtui.analysis.runs.links import Link, fastest_link, links_of
+from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import judge_sides
+from cephtui.analysis.views.matrix import matrix_of
+from cephtui.cli.commands.show import show_saved
+from cephtui.cli.emit import Output
+from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models.metrics import BY_NAME
+from cephtui.reports.blocks import Block, Table, Text, plain_text
+from cephtui.reports.views.links import link_rows, links_blocks
+from cephtui.reports.views.matrix import column_titles
+from cephtui.reports.views.report.content import document_of
+from cephtui.reports.views.report.figures import runs_table
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.words.text import conditions, metric_of, short_conditions
+from cephtui.sessions.cluster_links import keep_links, kept_links
+from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.writer import SessionWriter
+from cephtui.tui.widgets.run_rows import Content
+from tests.support.documents import study
+from tests.support.drawings import draw_comparison, draw_links, links_markdown
+from tests.support.golden import Golden
+from tests.support.runs import recorded
+from tests.unit.analysis.detectors.test_ceiling import found as ceilings_of
+from tests.unit.analysis.detectors.test_ceiling import wrote
+from tests.unit.reports.views.test_comparison import text_of
+
+GBIT = 125e6
+
+
+def total(rate: float, retransmits: int | None = None, rtt: float | None = None) -> Total:
+    return Total(ios=None, bytes=int(10 * rate), runtime_seconds=10, iops=None, bandwidth_bytes=rate,
+                 retransmits=retransmits, rtt_seconds=rtt)  # fmt: skip
+
+
+def link_run(number: int, near: str, far: str, *, target: str = "", network: str = "public", **changes: object) -> Run:
+    """``out`` of ``near`` to ``far`` with 1 Gbit/s."""
+    usual = {
+        "tool": "iperf3",
+        "preset": "network",
+        "batch": f"{number:08x}",
+        "target": target or f"host:{far}",
+        "options": {"network": network, "direction": "out", "parallel": 4, "runtime": 10, "omit": 1},
+        "nodes": (NodeResult(node=near, outcome="ok", command="iperf3"),),
+        "environment": {near: NodeEnvironment(), far: NodeEnvironment()},
+        "summary": Summary(write=total(GBIT, 0, 0.0004)),
+        "findings": (),
+        "seconds": None,
+    }
+    return recorded(number, **{**usual, **changes})
+
+
+def one_way(number: int, near: str, far: str, rate: float, retransmits: int = 0) -> Run:
+    return link_run(number, near, far, summary=Summary(write=total(rate, retransmits)))
+
+
+TRIANGLE = (
+    one_way(1, "b", "a", GBIT),
+    one_way(2, "c", "a", 0.1 * GBIT, 12),
+    one_way(3, "a", "b", 0.9 * GBIT),
+    one_way(4, "c", "b", 0.2 * GBIT),
+    one_way(5, "a", "c", GBIT),
+    one_way(6, "b", "c", GBIT),
+)
+"""``c`` sends slowly."""
+
+
+def texts(links: list[Link], *, ascii_only: bool = False) -> list[str]:
+    return [line.rstrip() for line in text_of(draw_links(links, ascii_only=ascii_only), 200).splitlines()]
+
+
+def test_every_pair_is_a_cell_from_sender_to_receiver_and_the_slowest_is_marked(golden: Golden) -> None:
+    _, title, *cells, slowest = texts(links_of(TRIANGLE))
+    golden.same([title, slowest])
+    assert cells == [
+        "from \\ to            a          b           c",
+        "a                      900 Mbit/s 1.00 Gbit/s",
+        "b          1.00 Gbit/s            1.00 Gbit/s",
+        "c         100 Mbit/s ▼ 200 Mbit/s",
+    ]
+    assert "100 Mbit/s v" in "\n".join(texts(links_of(TRIANGLE), ascii_only=True))
+
+
+def test_what_is_received_is_the_other_direction_and_both_at_once_stand_apart(golden: Golden) -> None:
+    received = link_run(1, "a", "b", summary=Summary(read=total(GBIT)))
+    both = link_run(2, "a", "b", summary=Summary(read=total(0.5 * GBIT), write=total(0.6 * GBIT, 3)))
+    links = links_of([received, both])
+    assert [(link.ends, link.both, link.is_slowest) for link in links] == [
+        (("b", "a"), False, False),
+        (("a", "b"), True, False),
+        (("b", "a"), True, True),
+    ]
+    golden.same([text for text in texts(links) if "public" in text])
+
+
+def test_networks_and_typed_addresses_are_not_compared_with_each_other(golden: Golden) -> None:
+    runs = [
+        link_run(1, "a", "b"),
+        link_run(2, "a", "b", network="cluster"),
+        link_run(3, "a", "b", target="host:b@10.1.1.2"),
+    ]
+    links = links_of(runs)
+    assert [link.network for link in links] == ["public", "cluster", ""]
+    assert not any(link.is_slowest for link in links)
+    golden.same(texts(links))
+
+
+def test_repeats_are_one_link_and_what_did_not_end_well_is_none() -> None:
+    runs = [one_way(1, "a", "b", GBIT, 5), one_way(2, "a", "b", 4 * GBIT, 7), link_run(3, "b", "a", outcome="failed")]
+    (link,) = links_of(runs)
+    assert link.bandwidth_bytes == pytest.approx(2 * GBIT)
+    assert (link.retransmits, link.runs) == (7, (1, 2))
+    assert texts([link]) == [], "a single link is in its run"
+    assert links_of([recorded(1)]) == [], "data is no link"
+
+
+def test_it_is_a_table_in_markdown_and_rows_of_json() -> None:
+    text = links_markdown(links_of(TRIANGLE))
+    assert f"**{texts(links_of(TRIANGLE))[1]}**" in text
+    assert "| c | 100 Mbit/s ▼ | 200 Mbit/s |  |" in text
+    rows = [json.loads(as_json(row)) for row in link_rows(links_of(TRIANGLE), "s")]
+    assert [(row["source"], row["destination"]) for row in rows if row["slowest"]] == [("c", "a")]
+    assert rows[1] == {
+        "event": "link", "schema_version": 1, "session": "s", "network": "public", "both": False, "source": "c",
+        "destination": "a", "bandwidth_bytes": 0.1 * GBIT, "retransmits": 12, "rtt_seconds": None, "runs": [2],
+        "slowest": True,
+    }  # fmt: skip
+    assert list(links_blocks([])) == []
+
+
+@pytest.mark.parametrize(("direction", "word"), [("out", "b to a"), ("in", "b from a"), ("both", "b and a")])
+def test_a_run_is_listed_with_both_ends_of_its_link(direction: str, word: str) -> None:
+    options = {"network": "public", "direction": direction, "parallel": 4, "runtime": 10, "omit": 1}
+    run = link_run(1, "b", "a", options=options)
+    text = f"{word}, {direction}, 4 streams, public network, 10 s"
+
+    assert (conditions(run), short_conditions(run)) == (text, text)
+    assert Content({1: run}).rows()[0].texts["differs"] == word
+
+
+def test_a_session_is_shown_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    session = SessionWriter.open(tmp_path / "sessions", "s")
+    for run in TRIANGLE:
+        session.start_run(run.model_copy(update={"session": "s"})).finish(run.model_copy(update={"session": "s"}))
+    session.close()
+    for form, wanted in (("table", "slowest: c"), ("md", "**public network"), ("json", '"event":"link"')):
+        show_saved("s", False, False, None, Output(form))
+        assert wanted in capsys.readouterr().out, form
+
+
+def tables_of_figures(of: Material) -> tuple[Block, ...]:
+    (found,) = (section for section in document_of(of).sections if section.title == "Figures")
+    return found.blocks
+
+
+def test_a_report_has_it() -> None:
+    material = replace(study(), runs=TRIANGLE, headline=lambda run: BY_NAME["bandwidth_bytes"])
+    _, title, table, slowest = tables_of_figures(material)[:4]
+    assert isinstance(title, Text)
+    assert isinstance(table, Table)
+    assert isinstance(slowest, Text)
+    assert table.titles == ("from \\ to", "a", "b", "c")
+    assert table.texts[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
+    assert plain_text(slowest.text).startswith("slowest: c → a, 100 Mbit/s")
+    assert not any("slowest" in text for text in map(str, tables_of_figures(study())))
+    of_runs = "\n".join(cell for row in runs_table(material).texts for cell in row)
+    assert "100 Mbit/s" in of_runs
+    assert "B/s" not in of_runs
+
+
+# ---------------------------------------------------------------------------------------------- the ceiling
+
+
+def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
+    run = wrote(9, bandwidth=420 * (1 << 20))
+    before = ceilings_of(run)["network"]
+    assert "NIC 10.0 Gbit/s x 0.94" in before.basis
+    slow = link_run(1, "pve1", "pve2", summary=Summary(write=total(4 * GBIT)))
+    fast = link_run(2, "pve2", "pve1", summary=Summary(write=total(8 * GBIT)))
+    other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=total(80 * GBIT)))
+    after = ceilings_of(run, slow, fast, other)["network"]
+    golden.same(after.basis)
+    assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
+
+
+def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
+    run = wrote(9, bandwidth=420 * (1 << 20))
+    elsewhere = link_run(1, "x", "y", summary=Summary(write=total(4 * GBIT)))
+    assert "NIC" in ceilings_of(run, elsewhere)["network"].basis
+    assert fastest_link(links_of([elsewhere]), "pve1") is None
+    assert ceilings(elsewhere, [elsewhere]) == []
+
+
+# ---------------------------------------------------------------------------------------------- kept with the cluster
+
+
+FSID = "0a1b2c3d-0000-4000-8000-00000000beef"
+NAMED = {"a": "pve1", "b": "pve2", "c": "pve3"}
+"""What the hosts call themselves."""
+
+
+def of_hosts(value: Run) -> Run:
+    environment = {name: NodeEnvironment(hostname=NAMED[name]) for name in value.environment}
+    return value.model_copy(update={"environment": environment})
+
+
+def in_cluster(fsid: str | None) -> Run:
+    cluster = wrote().cluster
+    assert cluster
+    return wrote(bandwidth=50e6, cluster=cluster.model_copy(update={"fsid": fsid}))
+
+
+def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path, golden: Golden) -> None:
+    root = tmp_path / "sessions"
+    for value in (*TRIANGLE, one_way(7, "a", "b", 0.5 * GBIT)):
+        keep_links(root, of_hosts(value), FSID)
+    run = in_cluster(FSID)
+    kept = {(link.source, link.destination): link for link in kept_links(root, run)}
+    assert len(kept) == 6
+    assert (kept["pve1", "pve2"].bandwidth_bytes, kept["pve1", "pve2"].run) == (0.5 * GBIT, 7), "the newest counts"
+    (network,) = [each for each in ceilings(run, links=list(kept.values())) if each.limit == "network"]
+    assert network.at_most == pytest.approx(0.75 * GBIT)
+    assert f"{TRIANGLE[0].started_at:%Y-%m-%d}" in network.basis
+    golden.same(network.basis)
+    (own,) = [each for each in ceilings(run, [one_way(9, "pve1", "x", 0.4 * GBIT)], list(kept.values()))
+              if each.limit == "network"]  # fmt: skip
+    assert own.at_most == pytest.approx(0.75 * 0.4 * GBIT), "what the session itself has measured comes first"
+
+
+def test_what_is_not_known_to_be_of_the_cluster_is_not_kept(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    both = link_run(1, "a", "b", summary=Summary(write=total(GBIT), read=total(GBIT)))
+    failed = link_run(2, "a", "b", outcome="failed")
+    for value, fsid in ((both, FSID), (failed, FSID), (TRIANGLE[0], ""), (TRIANGLE[0], "../../x")):
+        keep_links(root, of_hosts(value), fsid)
+    assert [*tmp_path.iterdir()] == []
+    keep_links(root, of_hosts(TRIANGLE[0]), FSID)
+    with (root.parent / "clusters" / f"{FSID}.jsonl").open("a") as file:
+        file.write('{"torn')
+    assert len(kept_links(root, in_cluster(FSID))) == 1
+    assert kept_links(root, in_cluster(FSID.replace("beef", "dead"))) == []
+    assert kept_links(root, in_cluster(None)) == []
+
+
+def test_what_two_measurements_of_a_link_show_is_in_bits() -> None:
+    """In the table of a comparison and in its verdict; but what a test of data shows is in bytes."""
+    rates = enumerate((1.0, 1.01, 0.99, 0.5, 0.505, 0.495), 1)
+    runs = [one_way(number, "a", "b", rate * GBIT) for number, rate in rates]
+    left, right = Side(tuple(runs[:3])), Side(tuple(runs[3:]))
+    judged = judge_sides(left, right, lambda run: BY_NAME["bandwidth_bytes"], datetime(2026, 11, 24, tzinfo=UTC))
+    text = text_of(draw_comparison(left, right, judged))
+    assert "write bandwidth  1.00 Gbit/s -> 500 Mbit/s" in text
+    assert "MiB/s" not in text
+    assert metric_of("bandwidth_bytes", "fio").as_text(GBIT) == "119 MiB/s"
+
+
+def test_in_the_table_of_a_session_a_link_has_the_names_of_its_ends_and_osds_have_no_node() -> None:
+    osds = link_run(7, "a", "", target="osd:*", tool="osd-bench", options={})
+    matrix = matrix_of([*TRIANGLE, osds], lambda _: BY_NAME["bandwidth_bytes"])
+
+    assert column_titles(matrix) == ["b to a", "c to a", "a to b", "c to b", "a to c", "b to c", "osd:*"]

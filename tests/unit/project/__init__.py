@@ -1,0 +1,1 @@
+"""Tests of what stands around the package: imports, documents, wheel, and the tests themselves."""

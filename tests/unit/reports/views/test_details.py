@@ -1,0 +1,199 @@
+"""What a run has beside its figures: its jobs, how deep its queue was, CPU and disks."""
+
+from __future__ import annotations
+
+from io import StringIO
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from cephtui import stats
+from cephtui.models import DiskUse, JobResult, NodeResult, Run
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
+from cephtui.reports.words.client import client_facts, depth_text
+from cephtui.reports.words.text import began, spread
+from cephtui.stats import Flow
+from tests.support.drawings import draw_run
+from tests.support.golden import Golden
+from tests.support.known import known
+from tests.support.runs import recorded
+
+
+def text_of(value: RenderableType | None, width: int = 120) -> str:
+    console = Console(file=StringIO(), width=width)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------- jobs
+
+Job = tuple[int, float]
+"""I/Os of 4 KiB, and the seconds that they took."""
+
+
+def of_jobs(nodes: dict[str, list[Job]], *, images: bool = False, direction: str = "write") -> Run:
+    """A run of jobs that were measured apart, by node."""
+    number = count(1)
+    flows = {node: [of_job(job) for job in jobs] for node, jobs in nodes.items()}
+    results = tuple(
+        NodeResult(
+            node=node,
+            command="fio",
+            summary=stats.summarise([{direction: flow} for flow in parts]),
+            jobs=tuple(
+                JobResult(
+                    job=f"w {place}",
+                    image=f"image-{next(number)}" if images else None,
+                    summary=stats.summarise([{direction: flow}]),
+                )
+                for place, flow in enumerate(parts, 1)
+            ),
+        )
+        for node, parts in flows.items()
+    )
+    added = [{direction: known(stats.add_flows(parts))} for parts in flows.values()]
+    return recorded(nodes=results, summary=stats.summarise(added, histogram=True))
+
+
+def of_job(job: Job) -> Flow:
+    ios, seconds = job
+    moments = stats.Moments(ios, 0.001, 0.0)
+    return Flow(ios, 4096 * ios, seconds, ios / seconds, 4096 * ios / seconds, {}, moments, (0.001, 0.001))
+
+
+JOBS = st.lists(st.tuples(st.integers(1, 10**6), st.floats(0.01, 1e4)), min_size=1, max_size=5)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), JOBS, min_size=1))
+def test_the_rate_of_all_jobs_on_all_nodes_is_all_ios_over_the_longest_time(nodes: dict[str, list[Job]]) -> None:
+    """In whatever order jobs and nodes are added up."""
+    run = of_jobs(nodes)
+    every = [job for jobs in nodes.values() for job in jobs]
+    total = known(run.summary.write)
+    assert total.ios == sum(ios for ios, _ in every)
+    assert total.iops == pytest.approx(total.ios / max(seconds for _, seconds in every))
+    rows = job_rows(run)
+    assert sum(known(row.total.ios) for row in rows) == total.ios
+    assert sum(known(row.share) for row in rows) == pytest.approx(1)
+    rates = [known(row.total.iops) for row in rows]
+    marked = {row.word: known(row.total.iops) for row in rows if row.word}
+    assert marked == ({"most": max(rates), "least": min(rates)} if min(rates) < max(rates) else {})
+    more = sum(ios / seconds for ios, seconds in every) > known(total.iops) * 1.001
+    assert bool(sum_note(run, rows)) == more
+
+
+def test_each_job_has_a_line_and_the_least_and_the_most_are_named(golden: Golden) -> None:
+    run = of_jobs({"local": [(300, 1.0), (200, 2.0), (250, 2.0)]})
+    lines = text_of(draw([*job_blocks(run)])).splitlines()
+    assert [" ".join(line.split()) for line in lines[:5]] == [
+        "job IOPS bandwidth clat mean clat p99 run time share",
+        "w 1 write 300 1.17 MiB/s 1.00 ms - 1.0 s 40.0 % ▲ most",
+        "w 2 write 100 400 KiB/s 1.00 ms - 2.0 s 26.7 % ▼ least",
+        "w 3 write 125 500 KiB/s 1.00 ms - 2.0 s 33.3 %",
+        "all write 375 1.46 MiB/s 1.00 ms - 2.0 s 100.0 %",
+    ]
+    assert "write 525 (+40.0 %)" in " ".join(lines[5:])
+    golden.same(" ".join(lines[5:]))
+
+
+def test_jobs_on_images_of_several_nodes_are_named_by_both_where_there_is_room() -> None:
+    run = of_jobs({"lab1": [(100, 1.0), (100, 1.0)], "lab2": [(90, 1.0), (110, 1.0)]}, images=True)
+    wide, narrow = text_of(draw([*job_blocks(run)])), text_of(draw([*job_blocks(run)], ascii_only=True), 75)
+    assert wide.splitlines()[3].split()[:5] == ["lab2", "w", "1", "image-3", "write"]
+    assert "image-" not in narrow
+    assert narrow.splitlines()[3].split()[:4] == ["lab2", "w", "1", "write"]
+    assert narrow.isascii()
+    assert max(map(len, narrow.splitlines())) <= 75
+    assert sum_note(run, job_rows(run)) == ""
+
+
+def test_jobs_that_are_alike_are_not_marked_and_grouped_ones_have_no_table() -> None:
+    rows = job_rows(of_jobs({"local": [(100, 2.0), (100, 2.0)]}))
+    assert [row.word for row in rows] == ["", ""]
+    assert list(job_blocks(recorded())) == []
+
+
+def test_more_jobs_than_can_be_read_are_counted() -> None:
+    run = of_jobs({"local": [(100 + number, 1.0) for number in range(150)]})
+    drawn = text_of(draw_run(run))
+    assert "w 100 " in drawn
+    assert "... and 50 more jobs" in drawn
+    assert "w 101 " not in drawn
+
+
+# ---------------------------------------------------------------------------------------------- the client
+
+LEVELS = ("1", "2", "4", "8", "16", "32", ">=64")
+
+
+def depths(*shares: float) -> dict[str, float]:
+    return dict(zip(LEVELS, shares, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "shares"),
+    [
+        (64, (0.1, 0.1, 0.1, 0.1, 0.1, 6.7, 93.0)),
+        (100, (0.0,) * 6 + (100.0,)),
+        (1, (100.0, *(0.0,) * 6)),
+        (20, (10.0, 0.0, 0.0, 0.0, 90.0, 0.0, 0.0)),
+        (64, (99.0, 1.0, *(0.0,) * 5)),
+    ],
+)
+def test_how_deep_the_queue_was_in_words(asked: int, shares: tuple[float, ...], golden: Golden) -> None:
+    run = recorded()
+    run = run.model_copy(update={"options": {**run.options, "iodepth": asked}})
+    golden.same(depth_text(run, depths(*shares)))
+
+
+def test_what_a_tool_does_not_report_is_left_out() -> None:
+    assert depth_text(recorded(), {}) == ""
+    assert client_facts(recorded(), NodeResult(node="a", command="x")) == {}
+    assert depth_text(recorded(tool="unknown"), depths(*(10.0,) * 7)) == ""
+
+
+def test_cpu_and_disks_in_words(golden: Golden) -> None:
+    disk = DiskUse(
+        name="vda",
+        utilisation_percent=39.51,
+        read_ios=0,
+        write_ios=2000,
+        read_merges=0,
+        write_merges=3,
+        read_wait_seconds=0.0,
+        write_wait_seconds=0.5,
+        queue_seconds=0.5,
+    )
+    earlier = DiskUse(name="vdb", utilisation_percent=1.0)
+    node = NodeResult(
+        node="a",
+        command="x",
+        cpu_user_percent=2.6,
+        cpu_system_percent=17.7,
+        context_switches=12345,
+        disks=(disk, earlier),
+    )
+    facts = client_facts(recorded(), node)
+    assert [*facts] == ["cpu", "disks"]
+    golden.same(facts.values())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "within", "since"),
+    [
+        (0.0, "0.1 ms", "0.0 ms"),
+        (0.00004, "0.1 ms", "0.0 ms"),
+        (0.0123, "12.3 ms", "12.3 ms"),
+        (2.0, "2.00 s", "2.00 s"),
+    ],
+)
+def test_when_nodes_began_is_no_more_precise_than_it_is_known(seconds: float, within: str, since: str) -> None:
+    nodes = tuple(NodeResult(node=name, command="x", started_seconds=seconds) for name in ("a", "b"))
+    text = spread(recorded().model_copy(update={"nodes": nodes, "start_spread_seconds": seconds}))
+    assert text.endswith(f"2 nodes began within {within}")
+    assert began(seconds) == since

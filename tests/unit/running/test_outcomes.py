@@ -1,0 +1,155 @@
+"""What became of a run, and what limits its figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cephtui.models import Outcome, Step
+from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import load_preset
+from cephtui.running.outcomes import decide, run_findings, worst
+from cephtui.stats import Flow
+from cephtui.tools.base import ToolResult
+from tests.support.golden import Golden
+
+FLOW = Flow(
+    ios=1000,
+    bytes=4096 * 1000,
+    runtime_seconds=60.0,
+    iops=16.7,
+    bandwidth_bytes=68e3,
+    buckets={},
+    moments=None,
+    bounds=None,
+)
+STEP = Step(
+    preset="write-iops",
+    tool="fio",
+    batch="b",
+    target="file:/mnt/bench/test",
+    span_bytes=1 << 30,
+    block_bytes=4096,
+    options={"rw": "randwrite", "bs": "4k"},
+    nodes=(),
+    prepare_seconds=0.0,
+    ramp_seconds=2.0,
+    run_seconds=60.0,
+)
+FULL = "the session can no longer be written"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "flow", "outcome"),
+    [
+        (0, None, FLOW, "ok"),
+        (0, "", FLOW, "ok"),  # the user's wish came after the end
+        (128, "", FLOW, "stopped"),
+        (0, FULL, FLOW, "stopped"),  # what could not be kept is no success
+        (None, None, FLOW, "lost"),
+        (HEARTBEAT_SILENT, None, FLOW, "lost"),
+        (LOCK_HELD, None, None, "refused"),
+        (124, None, FLOW, "failed"),
+        (1, None, FLOW, "failed"),
+        (0, None, None, "failed"),
+    ],
+)
+def test_an_end_has_one_outcome(status: int | None, reason: str | None, flow: Flow | None, outcome: Outcome) -> None:
+    found, error = decide(status, reason, ToolResult(write=flow))
+    assert found == outcome
+    if reason:
+        assert error == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "pause"),
+    [
+        (HEARTBEAT_SILENT, 21.0),
+        (HEARTBEAT_SILENT, 5.1),
+        (NOT_RELEASED, 5.0),
+        (NO_HEARTBEAT, 0.0),
+        (None, 0.0),
+        (137, 0.0),
+        (1, 0.0),
+    ],
+)
+def test_who_stood_still_and_what_was_killed_is_told(status: int | None, pause: float, golden: Golden) -> None:
+    _, error = decide(status, None, ToolResult(), pause)
+    golden.same(str(error))
+
+
+def test_the_worst_node_decides() -> None:
+    assert worst(["ok", "stopped", "ok"]) == "stopped"
+    assert worst(["lost", "failed"]) == "failed"
+    assert worst([]) == "ok"
+
+
+def codes(flow: Flow | None, outcome: Outcome = "ok") -> list[str]:
+    return [finding.code for finding in run_findings(STEP, outcome, ToolResult(write=flow))]
+
+
+def test_a_run_in_full_has_nothing_to_say() -> None:
+    assert codes(FLOW) == []
+
+
+def test_a_short_run_says_so_and_a_stopped_one_only_that() -> None:
+    short = replace(FLOW, runtime_seconds=3.0)
+    assert codes(short) == ["short"]
+    assert codes(short, "stopped") == ["incomplete"]
+    assert codes(None, "stopped") == ["incomplete"]
+    (finding,) = run_findings(STEP.model_copy(update={"run_seconds": None}), "ok", ToolResult(write=short))
+    assert finding.values["by_its_data"]
+
+
+def test_iops_and_bandwidth_that_disagree_are_told() -> None:
+    assert codes(replace(FLOW, bytes=4096 * 1021)) == ["in-flight"]
+    assert codes(replace(FLOW, bytes=4096 * 1020)) == []
+
+
+def text_of(flow: Flow, outcome: Outcome = "ok") -> str:
+    (found,) = run_findings(STEP, outcome, ToolResult(write=flow))
+    return found.text
+
+
+def test_what_was_in_flight_is_no_negative_number(golden: Golden) -> None:
+    golden.same(text_of(replace(FLOW, bytes=4096 * 1021)))
+    golden.same(text_of(replace(FLOW, ios=2, bytes=4096)))
+
+
+@pytest.mark.parametrize("seconds", [12.34, 60.0, 121.5])
+def test_a_part_is_never_more_than_the_whole(seconds: float, golden: Golden) -> None:
+    text = text_of(replace(FLOW, runtime_seconds=seconds), "stopped")
+    golden.same(text)
+    assert text_of(replace(FLOW, runtime_seconds=seconds), "lost") == text
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "edited", "bandwidth", "code"),
+    [
+        ("fio", {"rate_iops": 50, "numjobs": 2}, (), 100 * 4096, "rate-set"),
+        ("fio", {"rate_iops": 50, "numjobs": 2}, ("rate_iops",), 100 * 4096, "rate-set"),
+        ("fio", {"rate_iops": 50, "numjobs": 4}, (), 100 * 4096, ""),
+        ("fio", {"rate": "1M", "numjobs": 1}, (), 1 << 20, "rate-set"),
+        ("fio", {}, (), 1 << 20, ""),
+        ("load-gen", {"target-throughput": "1M"}, (), 1 << 20, "rate-limited"),
+        ("load-gen", {"target-throughput": "1M"}, ("target-throughput",), 1 << 20, "rate-set"),
+        ("load-gen", {"target-throughput": "1M"}, ("target-throughput",), 1 << 19, ""),
+        ("ioping", {"interval": "0.01"}, ("interval",), 100 * 4096, ""),
+    ],
+)
+def test_a_rate_that_was_set_is_a_note_and_one_of_the_preset_limits(
+    tool: str, options: dict[str, Any], edited: tuple[str, ...], bandwidth: int, code: str
+) -> None:
+    preset = {"fio": "write-iops", "load-gen": "load-gen", "ioping": "ping"}[tool]
+    usual = load_preset(packaged_presets_dir() / f"{preset}.toml", user=False).file.options
+    step = STEP.model_copy(
+        update={"tool": tool, "options": {**usual, **options}, "edited": edited, "block_bytes": 4096}
+    )
+    ios = 60 * bandwidth // 4096
+    flow = replace(FLOW, bytes=60 * bandwidth, ios=ios, iops=bandwidth / 4096, bandwidth_bytes=float(bandwidth))
+    found = [each for each in run_findings(step, "ok", ToolResult(write=flow)) if each.code.startswith("rate-")]
+    assert [each.code for each in found] == [code] * bool(code)
+    assert all(f"{name}={value}" in each.text for each in found for name, value in options.items() if "rate" in name)

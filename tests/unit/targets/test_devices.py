@@ -1,0 +1,496 @@
+"""Block devices: the real script on loop devices of the tests' own; one that is somebody's is never touched."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cephtui.models.refusal import Refusal
+from cephtui.targets import devices
+from cephtui.targets.devices import DeviceFacts, RbdMapping, guard_device, parse_device
+from tests.support.golden import Golden
+
+MIB = 1 << 20
+SIZE = 64 * MIB
+SPAN = MIB
+
+
+def call(*argv: str | Path) -> str:
+    """What a tool prints; a tool that is missing or fails is a failed test."""
+    if not shutil.which(str(argv[0])):
+        pytest.fail(f"this test needs {argv[0]}: apt-get install util-linux e2fsprogs lvm2 mount")
+    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.fail(f"{' '.join(str(word) for word in argv)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def attached(*options: str, file: Path | None = None) -> Iterator[str]:
+    """A loop device on a file of its own, not below pytest's folders: see tests/support/mounts.py."""
+    folder = Path(tempfile.mkdtemp(prefix="cephtui-loop-", dir="/var/tmp"))
+    path = file or folder / "disk"
+    if not file:
+        with path.open("wb") as new:
+            new.truncate(SIZE)
+    done = subprocess.run(["losetup", *options, "-f", "--show", path], capture_output=True, text=True, check=False)
+    if done.returncode:
+        shutil.rmtree(folder)
+        pytest.fail(f"this test needs root and loop devices: {done.stderr.strip()}")
+    device = done.stdout.strip()
+    try:
+        yield device
+    finally:
+        subprocess.run(["partx", "-d", device], capture_output=True, check=False)
+        subprocess.run(["losetup", "-d", device], capture_output=True, check=False)
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def device() -> Iterator[str]:
+    with attached() as name:
+        yield name
+
+
+@contextlib.contextmanager
+def mounted(device: str) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="cephtui-disk 4%s ", dir="/var/tmp"))
+    call("mount", device, folder)
+    try:
+        yield folder
+    finally:
+        call("umount", folder)
+        folder.rmdir()
+
+
+def run(argv: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30, check=False, **more
+    )
+
+
+def inspect(path: str, *roots: str, **more: Any) -> DeviceFacts:
+    done = run(devices.inspect_device_argv(path, *roots), **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    return parse_device(done.stdout)
+
+
+def refusal(path: str, *destroy: str, span: int = SPAN) -> Refusal | None:
+    return guard_device(path, inspect(path), span, destroy)
+
+
+def problem_of(path: str) -> str:
+    """Why it is refused, whatever is typed."""
+    found = refusal(path, path, Path(path).name)
+    assert found is not None
+    assert found.problem.startswith(f"{path} ")
+    assert found.remedy
+    assert found.confirm is None
+    return found.problem
+
+
+def content(device: str) -> str:
+    return hashlib.sha256(Path(device).read_bytes()).hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------- real devices
+
+
+def test_an_empty_device_is_given_up_by_its_name(device: str, golden: Golden) -> None:
+    facts = inspect(device)
+    name = Path(device).name
+    assert (facts.kind, facts.name, facts.size, facts.root, facts.readonly) == ("device", name, SIZE, True, False)
+    assert (facts.signatures, facts.claim, facts.openers, facts.holders) == ((), "free", (), ())
+    assert device in facts.aliases
+    assert facts.backing is not None
+    found = refusal(device)
+    assert found is not None
+    golden.same(found.text)
+    assert (found.confirm, found.confirm_kind) == (name, "destroy")
+    assert refusal(device, name) is None
+    assert refusal(device, device) is None
+    assert refusal(device, "loop", "*", "") == found
+
+
+def test_inspecting_changes_nothing(device: str) -> None:
+    Path(device).write_bytes(os.urandom(SIZE))
+    before = content(device)
+    inspect(device)
+    assert content(device) == before
+
+
+def test_a_link_to_a_device_is_the_device(device: str, tmp_path: Path, golden: Golden) -> None:
+    link = tmp_path / "by id=x"
+    link.symlink_to(device)
+    assert inspect(str(link)).name == Path(device).name
+    assert refusal(str(link), "by id=x") is None
+    assert refusal(str(link), Path(device).name) is not None
+    call("mkfs.ext4", "-q", device)
+    golden.same(problem_of(str(link)))
+
+
+@pytest.mark.parametrize("make", [("mkfs.ext4", "-q"), ("mkswap", "-q"), ("pvcreate", "-qq")])
+def test_a_signature_refuses(device: str, make: tuple[str, ...], golden: Golden) -> None:
+    call(*make, device)
+    golden.same(problem_of(device))
+
+
+def test_the_remedy_for_a_file_system_names_the_command(device: str, golden: Golden) -> None:
+    call("mkfs.ext4", "-q", device)
+    found = refusal(device)
+    assert found is not None
+    golden.same(found.remedy)
+
+
+@pytest.mark.parametrize("at", [0, 1 << 30])
+@pytest.mark.root
+def test_an_osd_is_known_by_any_of_its_labels(at: int, tmp_path: Path, golden: Golden) -> None:
+    disk = tmp_path / "disk"
+    with disk.open("wb") as file:
+        file.truncate((1 << 30) + SIZE)
+        file.seek(at)
+        file.write(b"bluestore block device\n11111111-2222-3333-4444-555555555555\n")
+    with attached(file=disk) as device:
+        golden.same(problem_of(device))
+
+
+def test_an_osd_is_known_without_wipefs(device: str, tmp_path: Path) -> None:
+    Path(device).write_bytes(b"bluestore block device\n")
+    facts = inspect(device, env=without(tmp_path, "wipefs"))
+    assert facts.signatures == ("ceph_bluestore",)
+
+
+def test_a_partition_table_refuses(device: str, golden: Golden) -> None:
+    make_partition(device)
+    golden.same(problem_of(device))
+
+
+@contextlib.contextmanager
+def partitioned(device: str) -> Iterator[str]:
+    """Its first partition, made known to the kernel by hand, as no udev does it."""
+    call("partx", "-a", "-n", "1:1", device)
+    number = (Path("/sys/class/block") / f"{Path(device).name}p1" / "dev").read_text().strip()
+    part = f"{device}p1"
+    if not Path(part).exists():
+        major, minor = number.split(":")
+        call("mknod", part, "b", major, minor)
+    yield part
+
+
+def make_partition(device: str) -> None:
+    """A table of one partition, from 1 MiB to the end, as the first sector of a PC's disk holds it."""
+    start, sectors = MIB // 512, (SIZE - MIB) // 512
+    entry = bytes([0, 0, 0, 0, 0x83, 0, 0, 0]) + start.to_bytes(4, "little") + sectors.to_bytes(4, "little")
+    with Path(device).open("r+b") as file:
+        file.seek(446)
+        file.write(entry + bytes(48) + b"\x55\xaa")
+
+
+def test_a_disk_with_partitions_is_refused_and_a_free_partition_is_not(device: str) -> None:
+    make_partition(device)
+    with partitioned(device) as part:
+        name = Path(device).name
+        assert f"{name}p1" in problem_of(device)
+        facts = inspect(part)
+        assert (facts.name, facts.whole, facts.size) == (f"{name}p1", name, SIZE - MIB)
+        assert refusal(part, f"{name}p1") is None
+
+
+def test_a_partition_is_refused_by_what_its_disk_is_used_for(device: str) -> None:
+    make_partition(device)
+    with partitioned(device) as part, Path(device).open("rb"):
+        assert inspect(device).openers[0] in problem_of(part)
+
+
+def test_a_disk_is_refused_by_what_its_partition_is_used_for(device: str) -> None:
+    make_partition(device)
+    with partitioned(device) as part:
+        call("mkfs.ext4", "-q", part)
+        with mounted(part) as folder:
+            assert str(folder) in problem_of(device)
+            assert str(folder) in problem_of(part)
+            assert inspect(device).claim == "busy"
+
+
+def test_a_mounted_device_is_refused(device: str) -> None:
+    call("mkfs.ext4", "-q", device)
+    with mounted(device) as folder:
+        facts = inspect(device)
+        assert (facts.mounts, facts.claim) == ((str(folder),), "busy")
+        assert str(folder) in problem_of(device)
+
+
+def test_a_device_mounted_elsewhere_is_refused(device: str, golden: Golden) -> None:
+    """In a mount namespace that the node's own shell does not see, and with its signature gone."""
+    call("mkfs.ext4", "-q", device)
+    folder = tempfile.mkdtemp(prefix="cephtui-disk-", dir="/var/tmp")
+    script = (
+        'mount "$0" "$1" && dd if=/dev/zero of="$0" bs=64k count=1 conv=notrunc status=none && echo up && read -r _'
+    )
+    command = ["unshare", "--mount", "bash", "-c", script, device, folder]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "up\n"
+        facts = inspect(device)
+        assert (facts.mounts, facts.claim) == ((), "busy")
+        golden.same(problem_of(device))
+        process.stdin.close()
+    Path(folder).rmdir()
+
+
+def test_swap_in_use_is_refused(device: str, golden: Golden) -> None:
+    call("mkswap", "-q", device)
+    call("swapon", device)
+    try:
+        assert inspect(device).claim == "busy"
+        golden.same(problem_of(device))
+    finally:
+        call("swapoff", device)
+
+
+@pytest.mark.root
+def test_a_read_only_device_is_refused(golden: Golden) -> None:
+    with attached("-r") as device:
+        golden.same(problem_of(device))
+
+
+def test_a_device_that_a_program_has_open_is_refused(device: str) -> None:
+    """As a virtual machine has its disk, without claiming it."""
+    with Path(device).open("rb"):
+        facts = inspect(device)
+        while len(facts.openers) > 1:  # udev looks at a device that is new
+            facts = inspect(device)
+        (opener,) = facts.openers
+        assert opener.endswith(f" ({os.getpid()})")
+        assert facts.claim == "free"
+        assert opener in problem_of(device)
+    assert inspect(device).openers == ()
+
+
+@pytest.mark.root
+def test_a_device_under_another_loop_device_is_refused(device: str, golden: Golden) -> None:
+    """The kernel neither claims it nor shows it as a holder."""
+    with attached(file=Path(device)) as upper:
+        assert Path(upper).name in problem_of(device)
+        golden.same(problem_of(device))
+        assert refusal(upper, upper) is None
+    assert inspect(device).holders == ()
+
+
+def test_a_device_that_is_too_small(device: str, golden: Golden) -> None:
+    name = Path(device).name
+    assert refusal(device, name, span=SIZE) is None
+    found = refusal(device, name, span=SIZE + 1)
+    assert found is not None
+    golden.same(found.text)
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "directory", "dangling"])
+def test_what_is_no_device_is_refused(tmp_path: Path, kind: str, golden: Golden) -> None:
+    path = tmp_path / "x"
+    if kind == "file":
+        path.write_text("x")
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "dangling":
+        path.symlink_to("nowhere")
+    found = refusal(str(path), str(path), "x")
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.problem)
+
+
+def test_a_character_device_is_refused(golden: Golden) -> None:
+    golden.same(problem_of("/dev/null"))
+
+
+# ---------------------------------------------------------------------------------------------- what is not known
+
+
+NEEDED = ("bash", "cat", "dd", "find", "grep", "id", "perl", "readlink", "sort", "stat", "tr", "wipefs")
+
+
+def without(folder: Path, *programs: str) -> dict[str, str]:
+    """An environment that has all that the script uses but these."""
+    folder = folder / "bin"
+    folder.mkdir()
+    (folder / "python3").symlink_to(sys.executable)
+    for program in NEEDED:
+        (folder / program).symlink_to(str(shutil.which(program)))
+    for program in programs:
+        (folder / program).unlink()
+    return {"PATH": str(folder)}
+
+
+@pytest.mark.parametrize("missing", [("wipefs",), ("perl", "python3")])
+def test_what_can_not_be_found_out_is_refused(
+    device: str, tmp_path: Path, missing: tuple[str, ...], golden: Golden
+) -> None:
+    found = guard_device(device, inspect(device, env=without(tmp_path, *missing)), SPAN, (device,))
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.text)
+
+
+def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path: Path) -> None:
+    environment = without(tmp_path, "perl")
+    assert inspect(device, env=environment).claim == "free"
+    call("mkfs.ext4", "-q", device)
+    with mounted(device):
+        assert inspect(device, env=environment).claim == "busy"
+
+
+def test_another_user_than_root_can_not_tell(device: str, golden: Golden) -> None:
+    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_device_argv(device)])
+    facts = parse_device(done.stdout)
+    assert (facts.root, facts.signatures, facts.claim) == (False, None, None)
+    found = guard_device(device, facts, SPAN, (device,))
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.text)
+
+
+@pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind device\n"])
+def test_an_answer_that_is_none(text: str, golden: Golden) -> None:
+    with golden.raises(ValueError):
+        parse_device(text)
+
+
+@pytest.mark.parametrize("answer", ["{", "[]", '{"signatures": 3}', '{"signatures": [{}]}', "nonsense"])
+def test_signatures_that_can_not_be_read_are_unknown(answer: str) -> None:
+    assert parse_device(f"kind\tdevice\nsignatures\t{answer}\n").signatures is None
+
+
+def test_no_signature_is_not_an_unknown_one() -> None:
+    """Releases of wipefs differ in what they print for nothing."""
+    for answer in ("", '{"signatures": []}', '{   "signatures": [   ]}'):
+        assert parse_device(f"kind\tdevice\nsignatures\t{answer}\n").signatures == ()
+
+
+# ---------------------------------------------------------------------------------------------- mapped images
+
+
+def sysfs(root: Path, device: str, **keys: str) -> str:
+    """A /sys in which a device is /dev/rbd7, as a kernel with rbd has it."""
+    status = Path(device).stat()
+    number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
+    node = root / "devices/rbd/7/block/rbd7"
+    node.mkdir(parents=True)
+    (node / "size").write_text(f"{SIZE // 512}\n")
+    (node / "ro").write_text("0\n")
+    (root / "dev/block").mkdir(parents=True)
+    (root / "dev/block" / number).symlink_to(node)
+    mapping = root / "bus/rbd/devices/7"
+    mapping.mkdir(parents=True)
+    for key, value in keys.items():
+        (mapping / key).write_text(f"{value}\n")
+    return str(root)
+
+
+KEYS = {"pool": "rbd", "name": "bench", "pool_ns": "", "current_snap": "-", "client_id": "client4711"}
+
+
+def test_a_mapped_image_is_known(device: str, tmp_path: Path) -> None:
+    facts = inspect(device, sysfs(tmp_path, device, **KEYS, cluster_fsid="f"))
+    assert (facts.name, facts.rbd) == ("rbd7", RbdMapping("rbd", "bench", client=4711, fsid="f"))
+    assert guard_device(device, facts, SPAN, (device,)) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "image"),
+    [({"pool_ns": "tenant"}, "rbd/tenant/bench"), ({"current_snap": "before"}, "bench"), ({"name": ""}, "")],
+)
+def test_a_mapped_image_that_is_refused(
+    device: str, tmp_path: Path, keys: dict[str, str], image: str, golden: Golden
+) -> None:
+    facts = inspect(device, sysfs(tmp_path, device, **{**KEYS, **keys}))
+    found = guard_device(device, facts, SPAN, (device,))
+    assert found is not None
+    assert found.confirm is None
+    assert image in found.problem
+    golden.same(found.problem)
+
+
+def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path, golden: Golden) -> None:
+    folder = tmp_path / "nodes/pve2/qemu-server"
+    folder.mkdir(parents=True)
+    link = tmp_path / "by-id"
+    link.symlink_to(device)
+    (folder / "1.conf").write_text("scsi0: local:vm-1-disk-0\n")
+    (folder / "2.conf").write_text(f"scsi0: /dev/null,size=1G\nscsi1: {device},size=64M\n")
+    facts = inspect(device, "/sys", str(tmp_path))
+    assert facts.references == (f"{folder}/2.conf",)
+    found = guard_device(device, facts, SPAN, (device,))
+    assert found is not None
+    golden.same(found.problem)
+
+
+def test_a_loop_device_that_is_detached_meanwhile_is_no_error(device: str, tmp_path: Path) -> None:
+    """Its file in /sys is there when it is looked for, and can't be read any more."""
+    root = sysfs(tmp_path, device)
+    (tmp_path / "block/loop9/loop/backing_file").mkdir(parents=True)
+    assert inspect(device, root).name == "rbd7"
+
+
+# ---------------------------------------------------------------------------------------------- the guard
+
+
+PATH = "/dev/sdx"
+FREE = DeviceFacts("device", "sdx", "8:1", 1 << 40, root=True, signatures=(), claim="free")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"holders": ("dm-0",)},
+        {"signatures": ("zfs_member",)},
+        {"signatures": ("linux_raid_member",)},
+        {"signatures": ("crypto_LUKS",)},
+        {"signatures": ("xfs", "zfs_member")},
+        {"signatures": ("btrfs",)},
+        {"signatures": ("gpt", "PMBR")},
+        {"partitions": ("sdx1",)},
+        {"claim": "busy"},
+        {"claim": None},
+        {"name": None},
+        {"unreadable": ("/etc/pve/x.conf",)},
+        {"aliases": ("/dev/zvol/rpool/data/vm-100-disk-0",)},
+        {"aliases": ("/dev/rbd/p/base-9-disk-0",)},
+        {"volume": "pve-vm--100--disk--0"},
+        {"volume": "pve-data_tmeta", "volume_uuid": f"LVM-{'a' * 64}-tmeta"},
+        {"name": "rbd3"},
+    ],
+)
+def test_what_the_guard_refuses(more: dict[str, Any], golden: Golden) -> None:
+    found = guard_device(PATH, replace(FREE, **more), SPAN, (PATH, "sdx"))
+    assert found is not None
+    assert found.confirm is None
+    golden.same(found.problem)
+    assert found.remedy
+    assert "\n" not in found.text
+
+
+def test_a_logical_volume_may_be_given_up() -> None:
+    facts = replace(FREE, name="dm-2", volume="vm--data-bench--1", volume_uuid=f"LVM-{'a' * 64}")
+    found = guard_device("/dev/vg/bench-1", facts, SPAN, ())
+    assert found is not None
+    assert found.confirm == "bench-1"
+    assert guard_device("/dev/vg/bench-1", facts, SPAN, ("bench-1",)) is None
+
+
+def test_many_users_are_cut_short(golden: Golden) -> None:
+    found = guard_device(PATH, replace(FREE, openers=("a (1)", "b (2)", "c (3)", "d (4)", "e (5)")), SPAN, ())
+    assert found is not None
+    golden.same(found.problem)

@@ -1,0 +1,309 @@
+"""The presenter: what it says of a run at a moment, and how it is drawn; a comparison presented."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from cephtui.analysis.runs.history import History
+from cephtui.analysis.views.live import LiveRun
+from cephtui.models import ClusterSample, Interval, Run, Sample
+from cephtui.models.metrics import HEADLINES
+from cephtui.models.plan import FilePlace, NodeStep, Part, Step
+from cephtui.sessions import demo, store
+from cephtui.tui.app import SavedApp, _side
+from cephtui.tui.charts.chart import Period
+from cephtui.tui.screens import presented
+from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.compare_presenter import ComparePresenter, change_text
+from cephtui.tui.screens.presented import Banner, Figure
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.terminal.themes import CSS
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.shown import Shown, of_live
+from tests.support.golden import Golden
+from tests.support.replayed import MIXED, SESSION, WRITE_IOPS, until
+
+IOPS, BANDWIDTH, LATENCY = HEADLINES
+SIZES = [(80, 24), (120, 36), (200, 50), (250, 70)]
+
+
+def interval(iops: float, mean: float | None = 0.001, p99: float | None = 0.004) -> Interval:
+    return Interval(int(iops), int(iops * 4096), iops, iops * 4096, mean, p99)
+
+
+def shown(**changes: Any) -> Shown:
+    history = History()
+    history.reached = 20.0
+    return replace(Shown(history, {"write": interval(16_700)}, (), 60.0), **changes)
+
+
+def live(phase: str = "run", **changes: Any) -> LiveRun:
+    """A recorded run in progress, of which 4 GiB were to be prefilled."""
+    run = store.read_run(SESSION, WRITE_IOPS)
+    fill = (Part(spec=run.target, bytes=4 << 30),)
+    place = FilePlace(kind="file", path="/mnt/x")
+    node = NodeStep(node="local", argv=("fio",), command="fio", place=place, parts=fill, fill=fill)
+    step = Step(
+        **run.model_dump(include={"preset", "tool", "batch", "target", "options"}),
+        nodes=(node,),
+        span_bytes=4 << 30,
+        prepare_seconds=5.0,
+        ramp_seconds=2.0,
+        run_seconds=60.0,
+    )
+    state = LiveRun(run, step)
+    state.phase = phase  # type: ignore[assignment]
+    for name, value in changes.items():
+        setattr(state, name, value)
+    return state
+
+
+# ---------------------------------------------------------------------------------------------- figures
+
+
+def test_the_metric_and_the_p99_with_their_units() -> None:
+    assert presented.figures(shown(), None, IOPS) == (
+        Figure("IOPS write", "16.7k", "write"),
+        Figure("latency p99 ms", "4.00", "write"),
+    )
+    assert presented.figures(shown(), None, BANDWIDTH)[0] == Figure("MiB/s write", "65.2", "write")
+    assert presented.figures(shown(), None, LATENCY)[0] == Figure("latency mean ms", "1.00", "write")
+
+
+def test_reads_and_writes_are_together_and_apart() -> None:
+    both = shown(current={"read": interval(3000, 0.001, 0.002), "write": interval(1000, 0.005, 0.009)})
+    assert presented.figures(both, None, IOPS) == (
+        Figure("IOPS", "4.00k", "", (("read", "3.00k"), ("write", "1.00k"))),
+        Figure("latency p99 ms", "9.00", "", (("read", "2.00 ms"), ("write", "9.00 ms"))),
+    )
+    assert presented.figures(both, None, LATENCY)[0].value == "2.00", "the mean of all completions"
+
+
+def test_without_a_figure_there_is_a_dash() -> None:
+    assert presented.figures(None, None, IOPS) == (Figure("IOPS", "-"), Figure("latency p99", "-"))
+    silent = shown(current={"write": interval(0, None, None)})
+    assert presented.figures(silent, None, LATENCY) == (Figure("latency mean", "-"), Figure("latency p99", "-"))
+
+
+def test_prefilling_has_a_rate_of_its_own() -> None:
+    written = Sample(1, None, "write-iops", "prepare", 2.0, 1.0, None, interval(256 * 800))
+    state = live("prepare", latest=written, prepared_bytes=1 << 30)
+    rate, done = presented.figures(None, state, IOPS)
+    assert (rate.word, rate.value) == ("prefill MiB/s", "800")
+    assert (done.word, done.value) == ("of 4.00 GiB", "25 %")
+    assert presented.banner(None, state) == Banner(("prefilling",), "-phase")
+    assert presented.progress(None, state) == "prefilling 2 s"
+
+
+def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
+    state = live("prepare", prepared_bytes=140 << 20)
+    own = state.step.nodes[0].model_copy(update={"fill": ()})
+    state.step = state.step.model_copy(update={"nodes": (own,)})
+    _, done = presented.figures(None, state, IOPS)
+    assert (done.word, done.value) == ("MiB written", "140")
+
+
+# ---------------------------------------------------------------------------------------------- what happens
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, Banner()),
+        ({"marks": ((3.0, "osd.1 frozen"), (8.0, "osd.1 resumed"))}, Banner(("osd.1 resumed",), "-mark")),
+        ({"spans": (Period(15.0, 19.5, "no completion"),)}, Banner(("no completion",), "-wrong")),
+        ({"spans": (Period(5.0, 9.0, "no completion"),)}, Banner()),
+        ({"spans": (Period(5.0, 9.0, "no completion"),), "whole": True}, Banner(("no completion",), "-wrong")),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((14.0, "osd.1 frozen"),)},
+            Banner(("osd.1 frozen → no completion", "no completion"), "-wrong"),
+        ),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((1.0, "cache off"), (19.0, "osd.1 resumed"))},
+            Banner(("cache off → no completion", "no completion"), "-wrong"),
+        ),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((15.9, "osd.1 frozen"),)},
+            Banner(("osd.1 frozen → no completion", "no completion"), "-wrong"),
+        ),
+        (
+            {"spans": (Period(15.0, 20.0, "no completion"),), "marks": ((16.1, "osd.1 resumed"),)},
+            Banner(("no completion",), "-wrong"),
+        ),
+    ],
+)
+def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any], expected: Banner) -> None:
+    assert presented.banner(shown(**changes), live()) == expected
+
+
+def test_the_ramp_is_named(golden: Golden) -> None:
+    assert presented.banner(shown(), live("ramp")).kind == "-phase"
+    assert presented.progress(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
+    golden.same(presented.progress(shown(whole=True), None))
+
+
+def cluster(**changes: Any) -> ClusterSample:
+    return ClusterSample(run=1, elapsed_seconds=1.0, **changes)
+
+
+def test_the_health_is_a_word_and_a_class() -> None:
+    for word, kind in (("HEALTH_OK", "-ok"), ("HEALTH_WARN", "-warn"), ("HEALTH_ERR", "-err"), ("other", "")):
+        assert presented.health(cluster(health=word)) == (word, kind)
+    assert presented.health(cluster()) == presented.health(None) == ("", "")
+
+
+def test_an_osd_that_is_down_comes_before_the_slowest(golden: Golden) -> None:
+    slow = {"osd_latency_seconds": {"0": 0.001, "1": 0.072}}
+    wide, narrow = presented.osds(cluster(**slow, osds=3, osds_up=3))
+    golden.same(wide)
+    assert narrow == "OSD.1 72.0 ms"
+    golden.same(presented.osds(cluster(**slow, osds=3, osds_up=2))[0])
+    assert presented.osds(cluster()) == presented.osds(None) == ("",)
+
+
+# ---------------------------------------------------------------------------------------------- the screen
+
+
+class Host(App[None]):
+    """A view and the presenter over it, at a moment of a run."""
+
+    CSS = CSS
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
+
+    def __init__(self, shown: Shown | None, state: LiveRun | None, run: Run | None, profile: Profile = FULL) -> None:
+        super().__init__()
+        self.profile, self._shown, self._state, self._drawn = profile, shown, state, run
+
+    def compose(self) -> ComposeResult:
+        """The view."""
+        yield RunView()
+
+    def on_ready(self) -> None:
+        """Present it."""
+        view = self.query_one(RunView)
+        view.shown = self._shown
+        self.push_screen(Presenter(view, lambda: self._drawn, lambda: self._state, "nothing is running"))
+
+
+@asynccontextmanager
+async def presenting(
+    drawn: Shown | None, state: LiveRun | None = None, size: tuple[int, int] = (120, 36), profile: Profile = FULL
+) -> AsyncIterator[tuple[Host, Pilot[None]]]:
+    app = Host(drawn, state, state.run if state else None, profile)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Presenter))
+        await pilot.pause()
+        yield app, pilot
+
+
+def said(app: App[None], selector: str) -> list[str]:
+    return [big._texts[-1] for big in app.screen.query(selector).results(Big) if big._texts and big.display]
+
+
+def rows(app: App[None]) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("profile", [FULL, Profile("8", ascii_only=True)])
+async def test_figures_headline_chart_and_health_have_their_room(size: tuple[int, int], profile: Profile) -> None:
+    state = live(cluster=cluster(health="HEALTH_WARN", osd_latency_seconds={"1": 0.072}))
+    for second in range(1, 20):
+        state.add(Sample(1, None, "write-iops", "run", float(second), 1.0, None, interval(16_700)))
+    drawn = replace(of_live(state), marks=((12.0, "osd.1 frozen"),))
+    async with presenting(drawn, state, size, profile) as (app, _):
+        assert said(app, ".value") == ["16.7k", "4.00"]
+        values = app.screen.query(".value").results(Big)
+        assert all(sum(bool(row.strip()) for row in str(value.render()).split("\n")) >= 5 for value in values)
+        assert said(app, "#banner") == ["osd.1 frozen"]
+        assert said(app, "#health") == ["HEALTH_WARN"]
+        assert app.screen.query_one("#health").has_class("-warn")
+        assert app.screen.query_one("#presented-chart").size.height >= size[1] / 3
+        assert len(rows(app)) == size[1]
+
+
+async def test_in_mixed_runs_reads_and_writes_stand_below(tmp_path: Path) -> None:
+    both = shown(current={"read": interval(3000), "write": interval(1000)})
+    async with presenting(both, live(), (200, 50)) as (app, _):
+        assert said(app, ".part") == ["3.00k", "1.00k", "4.00 ms", "4.00 ms"]
+        assert app.screen.query_one("#cluster-now").display is False
+
+
+async def test_v_switches_the_metric() -> None:
+    async with presenting(shown(), live()) as (app, pilot):
+        seen = []
+        for _ in range(3):
+            seen.append(said(app, ".word")[0])
+            await pilot.press("v")
+            await pilot.pause()
+        assert seen == ["IOPS write", "MiB/s write", "latency mean ms"]
+
+
+async def test_while_prefilling_the_figures_have_the_room_of_the_chart() -> None:
+    async with presenting(shown(current={}), live("prepare")) as (app, _):
+        assert not app.screen.query_one("#presented-chart").display
+        assert app.screen.query(".value").first().size.height > 12
+
+
+async def test_without_a_run_there_is_a_hint_only() -> None:
+    async with presenting(None) as (app, _):
+        assert [row.strip() for row in rows(app) if row.strip()] == ["nothing is running"]
+
+
+# ---------------------------------------------------------------------------------------------- two runs
+
+
+@pytest.mark.parametrize(("fraction", "text"), [(-0.588, "-59 %"), (0.05, "+5 %"), (0.001, "0 %"), (None, "-")])
+def test_a_change_in_per_cent(fraction: float | None, text: str) -> None:
+    assert change_text(fraction) == text
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo.unpack(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -> None:
+    (left, left_curves), (right, right_curves) = _side(session, 7), _side(session, 10)
+    app = SavedApp(session.parent, [CompareScreen(left, right, left_curves, right_curves)])
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen))
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, ComparePresenter))
+        await pilot.pause()
+        seen, verdicts = [], []
+        for _ in range(4):
+            seen.append((said(app, "#metric")[0], *said(app, ".value")))
+            verdicts.append(
+                said(app, "VerdictInLarge Big")[0] if app.screen.query_one("VerdictInLarge").display else ""
+            )
+            await pilot.press("v")
+            await pilot.pause()
+        assert seen[0] == ("IOPS write", "3.83k", "1.57k", "-59 %")
+        assert [each[0] for each in seen[1:]] == ["bandwidth write", "clat mean write", "clat p99 write"]
+        assert verdicts[0].startswith("worse by more than 10 %")
+        assert verdicts[1:] == ["", "", ""], "only of the figure that the preset is about"
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen))
+
+
+async def test_runs_without_figures_are_said_to_have_none(session: Path) -> None:
+    side, _ = _side(SESSION, MIXED)
+    empty = replace(side, runs=(side.run.model_copy(update={"summary": type(side.run.summary)()}),))
+    app = SavedApp(session.parent, [CompareScreen(empty, empty, {}, {})])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen))
+        await pilot.press("f", "v")
+        await until(pilot, lambda: isinstance(app.screen, ComparePresenter))
+        await until(pilot, lambda: "neither run has results" in "".join(rows(app)))

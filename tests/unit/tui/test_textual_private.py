@@ -1,0 +1,128 @@
+"""Of a frame, what the terminal shows already is not sent again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.drivers import headless_driver
+from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.widgets import Static
+
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.textual_private import Changes, Piece, write
+from tests.support.replayed import screen_text, until
+
+COLUMNS, ROWS = 12, 3
+CONSOLE = Console(file=None, color_system=None)
+
+
+def piece(row: int, column: int, text: str) -> Piece:
+    return row, column, Strip([Segment(text)])
+
+
+class Screen:
+    """What a terminal shows."""
+
+    def __init__(self) -> None:
+        self.rows = [[" "] * COLUMNS for _ in range(ROWS)]
+
+    def take(self, sent: str) -> None:
+        """Moves of the cursor, and letters."""
+        row = column = 0
+        for move_row, move_column, letter in re.findall(r"\x1b\[(\d+);(\d+)H|(.)", sent):
+            if letter:
+                self.rows[row][column] = letter
+                column += 1
+            else:
+                row, column = int(move_row) - 1, int(move_column) - 1
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(0, ROWS - 1), st.integers(0, COLUMNS - 1), st.text("ab ", min_size=1, max_size=COLUMNS)
+            ),
+            max_size=5,
+        ),
+        max_size=8,
+    )
+)
+def test_the_terminal_shows_every_frame(frames: list[list[tuple[int, int, str]]]) -> None:
+    whole, changed = Screen(), Screen()
+    shown: dict[int, dict[int, tuple[int, str]]] = {}
+    for frame in frames:
+        pieces = [piece(row, column, text[: COLUMNS - column]) for row, column, text in frame]
+        whole.take(Changes(pieces, {}).render_segments(CONSOLE))
+        changed.take(Changes(pieces, shown).render_segments(CONSOLE))
+        assert changed.rows == whole.rows
+
+
+def test_only_what_has_changed_is_sent() -> None:
+    shown: dict[int, dict[int, tuple[int, str]]] = {}
+    frame = [piece(0, 0, "IOPS "), piece(0, 5, "16.5k"), piece(1, 0, "lat")]
+    assert Changes(frame, shown).render_segments(CONSOLE) == "\x1b[1;1HIOPS 16.5k\x1b[2;1Hlat"
+    assert Changes(frame, shown).render_segments(CONSOLE) == ""
+    frame[1] = piece(0, 5, "17.0k")
+    assert Changes(frame, shown).render_segments(CONSOLE) == "\x1b[1;6H17.0k"
+
+
+class Watched(CephtuiApp):
+    """One text that changes, among others."""
+
+    def compose(self) -> ComposeResult:
+        """Rows."""
+        yield Static("first", id="first")
+        yield Static("second", id="second")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All that is written to the terminal."""
+    written: list[str] = []
+
+    class Recording(headless_driver.HeadlessDriver):
+        is_headless = False
+
+        def write(self, data: str) -> None:
+            written.append(data)
+
+    monkeypatch.setattr(headless_driver, "HeadlessDriver", Recording)
+    return written
+
+
+async def after(pilot: Pilot[None], sent: list[str], text: str) -> str:
+    """What was sent since, once that is among it."""
+    await until(pilot, lambda: text in "".join(sent))
+    found = "".join(sent)
+    sent.clear()
+    return found
+
+
+async def test_a_screen_is_sent_whole_only_where_it_is_not_known(tmp_path: Path, sent: list[str]) -> None:
+    app = Watched(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "second" in screen_text(app))
+        await pilot.pause()
+        await after(pilot, sent, "second")
+        app.query_one("#second", Static).update("another")
+        assert "first" not in await after(pilot, sent, "another")
+        app.refresh(layout=True)
+        await pilot.pause()
+        assert "another" not in "".join(sent)
+        write(app, "\x1b[2J")
+        await pilot.press("ctrl+l")
+        found = await after(pilot, sent, "another")
+        assert "first" in found
+        await pilot.resize_terminal(90, 24)
+        assert "first" in await after(pilot, sent, "another")
+        app.app_resume_signal.publish(app)
+        assert "first" in await after(pilot, sent, "another")
