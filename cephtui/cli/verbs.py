@@ -166,10 +166,10 @@ def run(**given: Any) -> int:
     A suite is a list of steps in one order: cephtui presets lists them.
     """
     from cephtui.cli.commands.run import run_presets
-    from cephtui.cli.work import Asked
+    from cephtui.cli.work import Ordered
 
     options, chosen, resume = (given.pop(name) for name in ("options", "chosen", "resume"))
-    return run_presets(Asked(**given), chosen, resume, options)
+    return run_presets(Ordered(**given), chosen, resume, options)
 
 
 @cli.command(

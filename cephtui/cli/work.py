@@ -1,10 +1,10 @@
-"""What is to be carried out: presets or a suite as they are named, or a study that a session has."""
+"""What is measured: presets or a suite as they are named, or a study that a session has; and how it is begun."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,18 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from cephtui.cli.choice import chosen_nodes, chosen_target, chosen_targets, each_of, find_all_suites, find_catalogue
+from cephtui.cli.choice import (
+    check_session_name,
+    chosen_nodes,
+    chosen_target,
+    chosen_targets,
+    each_of,
+    find_all_suites,
+    find_catalogue,
+    known_secrets,
+)
 from cephtui.cli.errors import Refused
+from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
@@ -27,17 +37,20 @@ from cephtui.models.refusal import Refusal
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import by_kind, once, plan_of, plans_of
+from cephtui.paths import sessions_dir
 from cephtui.planning import Order, Request, new_batch
-from cephtui.presets import Catalogue, Choice, Preset, choose, parse_overrides
-from cephtui.reports.drawn.plan import draw_plan, draw_plans
+from cephtui.presets import Catalogue, Choice, Preset, PresetError, choose, parse_overrides
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.studies import view_of
 from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.names import check_writable
+from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import pending
 from cephtui.studies import KINDS
 from cephtui.studies.base import Study
+from cephtui.studies.conductor import Commands
 from cephtui.studies.making import new_study, presets_of, study_of
 from cephtui.studies.saved import StudyState, study_states
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
@@ -45,13 +58,76 @@ from cephtui.targets import Target, usual_target
 from cephtui.targets.base import TargetFault
 from cephtui.targets.scratch import is_scratch
 from cephtui.terminal import say
+from cephtui.tools.base import OptionError
 
 _SURVEYED = ("nodes", "target", "room_bytes", "pool_use", "versions")
 """What requests of one place have in common after it was surveyed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Work:
+    """What is to be measured of a study."""
+
+    study: Study[Any]
+    runs: tuple[Run, ...] = ()
+    """Of it, that need not be made again."""
+    notes: tuple[str, ...] = ()
+    """What the user has to know beforehand."""
+    commands: Commands = Commands()
+
+
+def measure(make: Callable[[Runner, ExitStack], Work], options: Measuring, resume: str | None = None) -> int:
+    """Make a study and carry it out, or only show it; the exit code.
+
+    ``resume`` is the session that is continued, which is held before anything is read of it: what is read stays so, and
+    no other cephtui undoes its change. Raises UsageError and Refused.
+    """
+    check_session_name(options.session)
+    with ExitStack() as stack:
+        try:
+            session = options.session if resume is None else _free_session(resume)
+            runner = stack.enter_context(
+                Runner(
+                    sessions_dir(),
+                    session,
+                    stall_seconds=options.stall_timeout,
+                    vault=known_secrets(options.where),
+                )
+            )
+            if not options.dry_run:
+                runner.hold().result()
+            return _measure(make(runner, stack), runner, options)
+        except (PresetError, OptionError) as error:
+            raise click.UsageError(str(error)) from None
+        except (StoreError, NotRun) as error:
+            raise Refused(str(error)) from None
+
+
+def _free_session(name: str) -> str:
+    """The full name of a session that may be written; raises StoreError."""
+    directory = find_session(name)
+    check_writable(directory)
+    if store.is_locked(directory):
+        raise Refused(f"session {directory.name} is being measured by another cephtui: stop that first, or wait for it")
+    return directory.name
+
+
+def _measure(work: Work, runner: Runner, options: Measuring) -> int:
+    for note in work.notes:
+        say(note)
+    if work.study.next(work.runs) is None:
+        say(f"session {runner.session}: nothing is left to run, all {len(work.runs)} runs are there")
+        return 0
+    study = surveyed(runner, work.study, work.runs, options)
+    if options.dry_run:
+        return show_plans(runner, study, work.runs, as_json=options.as_json)
+    if len(study.requests) > 1:
+        check_all(runner, study.pending(work.runs))
+    return carry_out(runner, study, work.runs, work.commands, as_json=options.as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
     """The presets or the suite that are named, and what is said of all of them."""
 
     names: tuple[str, ...]
@@ -62,36 +138,36 @@ class Asked:
 
 
 def new_work(
-    asked: Asked, options: Measuring, stack: ExitStack, kind: str = RUNS, values: Mapping[str, Any] | None = None
+    ordered: Ordered, options: Measuring, stack: ExitStack, kind: str = RUNS, values: Mapping[str, Any] | None = None
 ) -> tuple[Study[Any], list[str]]:
     """What is named, as a study of this kind, and what the user has to know of it beforehand.
 
     Raises PresetError, OptionError and UsageError, and ValueError for ``values`` that do not go together.
     """
     nodes, catalogue = chosen_nodes(options.where), find_catalogue()
-    suite = _suite(asked.names, catalogue)
+    suite = _suite(ordered.names, catalogue)
     if suite and (row := KINDS[kind]).in_suites:
         raise click.UsageError(f"{row.option} is for presets: {row.in_suites}")
-    if suite and asked.expect:
+    if suite and ordered.expect:
         raise click.UsageError(
             f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"
         )
-    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, asked.names)]
-    steps = _with(steps, parse_overrides(options.overrides), asked.repeat)
-    steps = [replace(step, expect=(*step.expect, *asked.expect)) for step in steps]
-    if suite and not asked.targets:
+    steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, ordered.names)]
+    steps = _with(steps, parse_overrides(options.overrides), ordered.repeat)
+    steps = [replace(step, expect=(*step.expect, *ordered.expect)) for step in steps]
+    if suite and not ordered.targets:
         _check_local(suite, nodes)
     notes = []
     if len(nodes) < 2 and len(once(steps)) < len(steps):
         notes, steps = ["one node: what is run on each node is not run on all of them again"], once(steps)
-    study, left_out = study_of_steps(steps, nodes, asked, options, stack, kind, values or {}, suite)
+    study, left_out = study_of_steps(steps, nodes, ordered, options, stack, kind, values or {}, suite)
     return study, [*notes, *(f"left out: {text}" for text in left_out)]
 
 
 def study_of_steps(
     steps: Sequence[SuiteStep],
     nodes: Sequence[Node],
-    asked: Asked,
+    ordered: Ordered,
     options: Measuring,
     stack: ExitStack,
     kind: str,
@@ -103,7 +179,7 @@ def study_of_steps(
     Raises OptionError and UsageError, and ValueError for ``values`` that do not go together.
     """
     usual = usual_target({scheme for step in steps for scheme in step.preset.tool.kinds})
-    targets = asked.targets or ((usual,) if usual else ())
+    targets = ordered.targets or ((usual,) if usual else ())
     groups = by_kind(chosen_targets(targets, stack, nodes, options.data_pool, options.where))
     return new_study(
         steps,
@@ -112,7 +188,7 @@ def study_of_steps(
         kind=kind,
         values=values,
         suite=suite,
-        order=asked.order,
+        order=ordered.order,
         drop_caches=options.drop_caches,
     )
 
@@ -153,36 +229,19 @@ def _check_local(suite: Suite, nodes: Sequence[Node]) -> None:
 # ------------------------------------------------------------------ what a session has
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """A study of a session, as it goes on."""
-
-    session: str
-    study: Study[Any]
-    runs: tuple[Run, ...]
-    """Of it, that need not be made again."""
-    notes: tuple[str, ...]
-
-
 def resumed(
-    session: str,
+    directory: Path,
     name: str | None,
     options: Measuring,
     stack: ExitStack,
     *,
     kind: str = "",
     target: str | None = None,
-    is_held: bool = False,
-) -> Resumed:
+) -> Work:
     """The study of this name in a session; by default the last, of this kind, of which something is missing.
 
-    ``target`` stands in the place of its own; the session ``is_held`` by this process already. Raises PresetError,
-    OptionError, StoreError and UsageError.
+    ``target`` stands in the place of its own. Raises PresetError, OptionError, StoreError and UsageError.
     """
-    directory = find_session(session)
-    check_writable(directory)
-    if not is_held and store.is_locked(directory):
-        raise Refused(f"session {directory.name} is being measured by another cephtui: stop that first, or wait for it")
     state = _chosen_study(directory, name, kind)
     if state.study is None:
         raise click.UsageError(state.problem)
@@ -196,7 +255,7 @@ def resumed(
 
     study = study_of(directory, saved, catalogue, nodes, target_of)
     runs = study.good(store.read_runs(directory)[0])
-    return Resumed(directory.name, study, runs, (*_changed(saved, presets), *_left_behind(directory)))
+    return Work(study, runs, (*_changed(saved, presets), *_left_behind(directory)))
 
 
 def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
@@ -326,14 +385,16 @@ def show_plans(runner: Runner, study: Study[Any], runs: Sequence[Run], *, as_jso
     """Print what would happen, guards included, and run nothing; the exit code."""
     pending = {request.batches for request in study.pending(runs)}
     plans = plans_of(study.drafts_left(runs))
-    lines = view_of(study).planned(study, plans)
+    view = view_of(study)
+    lines = view.planned(study, plans)
     if as_json:
         print_lines(plans)
         sys.stdout.flush()
         for line in lines:
             say(line)
     else:
-        drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans, study.saved.titles)
+        titles = study.saved.titles if study.saved.suite else {}
+        drawn = draw_plans(plans, titles, is_sketch=view.plans_are_sketch)
         print_report(Group(drawn, *map(Text, lines)))
     reasons = dict.fromkeys(
         refusal.text for refusal in refusals(runner, [each for each in study.requests if each.batches in pending])

@@ -115,7 +115,8 @@ class Study(ABC, Generic[G]):
         good = len(self.good(runs))
         least, most = max(1, whole.least_runs - good), max(1, whole.most_runs - good)
         least_seconds = whole.least_seconds * least / whole.least_runs
-        return Extent(least, most, least_seconds, whole.most_seconds * most / whole.most_runs)
+        most_seconds = whole.most_seconds * most / whole.most_runs
+        return Extent(least, most, least_seconds, most_seconds, whole.bound)
 
     def pending(self, runs: Sequence[Run]) -> list[Request]:
         """The requests of which something may be measured after these runs."""

@@ -31,7 +31,7 @@ from cephtui.presets import Catalogue, check_one_value, headline_metric
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.studies import REQUIRED_PERCENT
 from cephtui.studies.base import Conclusion, Measure, Study
-from cephtui.studies.extent import Extent
+from cephtui.studies.extent import Extent, bound_of_plans
 
 MOST = 12
 """Runs a side, where several looks are taken and nothing else is asked for."""
@@ -162,7 +162,7 @@ class Check(Study[CheckGoal]):
         one = plans[0].duration_seconds / looks[-1]
         before = None if self.goal.takes_turns else self.goal.before_runs
         least, most = (runs + (runs if before is None else before) for runs in (looks[0], looks[-1]))
-        return Extent(least, most, least * one, most * one)
+        return Extent(least, most, least * one, most * one, bound_of_plans(plans))
 
 
 def with_required(study: Check, percent: float) -> Check:

@@ -14,7 +14,7 @@ from cephtui.models.study import Cell
 from cephtui.ordering import plan_of, points_of
 from cephtui.planning import Request
 from cephtui.studies.base import G, Study, singly
-from cephtui.studies.extent import Extent
+from cephtui.studies.extent import Extent, bound_of_plans
 from cephtui.tools.base import OptionError
 
 
@@ -46,7 +46,8 @@ class DepthStudy(Study[G]):
         prepared = sum(step.prepare_seconds for step in steps)
         longest = sum(number * seconds for number, seconds in zip(most, one, strict=True))
         least = self.least_runs
-        return Extent(least * len(steps), sum(most), prepared + least * sum(one), prepared + longest)
+        shortest = prepared + least * sum(one)
+        return Extent(least * len(steps), sum(most), shortest, prepared + longest, bound_of_plans(plans))
 
 
 def at_depth(request: Request, depth: int) -> Request:

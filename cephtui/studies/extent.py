@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models.plan import Bound, bound_of_all
+from cephtui.models.plan import Bound, Plan, bound_of_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,28 @@ class Extent:
     most_seconds: float
     bound: Bound = "about"
     """What the seconds are to the time."""
+
+    @property
+    def runs_text(self) -> str:
+        """``3 runs``, ``5 to 20 runs``."""
+        return f"{self.number} run{'s' if self.most_runs != 1 else ''}"
+
+    @property
+    def number(self) -> str:
+        """Of runs: ``3``, ``5 to 20``."""
+        return f"{self.most_runs}" if self.least_runs == self.most_runs else f"{self.least_runs} to {self.most_runs}"
+
+    @property
+    def time_text(self) -> str:
+        """``about 47 s``, ``5:35 to 22:20 min``."""
+        if self.least_seconds < self.most_seconds:
+            return f"{units.duration(self.least_seconds)} to {units.duration(self.most_seconds)}"
+        return f"{self.bound} {units.duration(self.most_seconds)}"
+
+
+def bound_of_plans(plans: Sequence[Plan]) -> Bound:
+    """The bound of their time, one after the other."""
+    return bound_of_all(plan.bound for plan in plans)
 
 
 def together(extents: Sequence[Extent]) -> Extent:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
-from cephtui.models.plan import bound_of_all
 from cephtui.models.study import RUNS
 from cephtui.planning import Request
 from cephtui.studies import KINDS
@@ -43,8 +41,7 @@ class Entry:
     def planned(self, plan: Callable[[Sequence[Request]], Sequence[Plan]]) -> Entry:
         """The same with the runs that are left counted and estimated anew; raises the errors of ``plan``."""
         plans = plan(self.study.drafts_left(self.runs))
-        bound = bound_of_all(planned.bound for planned in plans)
-        return replace(self, extent=replace(self.study.extent_left(plans, self.runs), bound=bound))
+        return replace(self, extent=self.study.extent_left(plans, self.runs))
 
     @property
     def is_turn_taking(self) -> bool:
@@ -97,21 +94,6 @@ def _extent(entries: Sequence[Entry]) -> Extent:
     return together([entry.extent for entry in entries])
 
 
-def _runs(extent: Extent, more: str = "") -> str:
-    """``3 runs``, ``1 more run``, ``5 to 20 runs``."""
-    least, most = extent.least_runs, extent.most_runs
-    number = f"{most}" if least == most else f"{least} to {most}"
-    return f"{number} {more}run{'s' if most != 1 else ''}"
-
-
-def _time(extent: Extent) -> str:
-    """``about 47 s``, ``5:35 to 22:20 min``."""
-    least, most = extent.least_seconds, extent.most_seconds
-    if least < most:
-        return f"{units.duration(least)} to {units.duration(most)}"
-    return f"{extent.bound} {units.duration(most)}"
-
-
 @dataclass(frozen=True, slots=True)
 class Queue:
     """Entries in their order: the first ``ready`` of them run by themselves, the others are held until released."""
@@ -130,7 +112,7 @@ class Queue:
     def summary(self) -> str:
         """How many runs wait, and their time; empty for none."""
         extent = _extent(self.entries)
-        return f"{_runs(extent)} waiting, {_time(extent)}" if self.entries else ""
+        return f"{extent.runs_text} waiting, {extent.time_text}" if self.entries else ""
 
     @property
     def held(self) -> str:
@@ -140,8 +122,8 @@ class Queue:
             return ""
         rest = f" of {held[0].name}" if len(held) == 1 and held[0].runs else ""
         extent = _extent(held)
-        verb = "is" if extent.most_runs == 1 else "are"
-        return f"{_runs(extent, 'more ')}{rest} {verb} held in the queue ({_time(extent)})"
+        runs = "run{} is" if extent.most_runs == 1 else "runs{} are"
+        return f"{extent.number} more {runs.format(rest)} held in the queue ({extent.time_text})"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
         """With more entries, ready, before those that are held."""

@@ -20,7 +20,7 @@ from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of,
 from cephtui.planning import Request
 from cephtui.sessions.expected import judge_promises, keep_given
 from cephtui.studies.base import Conclusion, Measure, NoGoal, Study, needs, singly
-from cephtui.studies.extent import Extent
+from cephtui.studies.extent import Extent, bound_of_plans
 
 
 class RunsMeasured(Conclusion):
@@ -134,7 +134,7 @@ class Runs(Study[NoGoal]):
 
     def extent(self, plans: Sequence[Plan]) -> Extent:
         runs, seconds = sum(len(plan.steps) for plan in plans), sum(plan.duration_seconds for plan in plans)
-        return Extent(runs, runs, seconds, seconds)
+        return Extent(runs, runs, seconds, seconds, bound_of_plans(plans))
 
 
 def in_turns(first: Study[Any], second: Study[Any]) -> Runs | None:

@@ -15,7 +15,7 @@ from cephtui.models.metrics import Metric
 from cephtui.ordering import points_of
 from cephtui.planning import Request
 from cephtui.studies.base import Conclusion, Measure, Study, metric_of, one_more, singly
-from cephtui.studies.extent import Extent
+from cephtui.studies.extent import Extent, bound_of_plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +79,5 @@ class Stable(Study[StableGoal]):
         least = sum(plan.duration_seconds for plan in plans)
         more = self.goal.most - FEWEST
         presets = len(steps) // FEWEST
-        return Extent(len(steps), len(steps) + more * presets, least, least + more * one_more_each)
+        most = least + more * one_more_each
+        return Extent(len(steps), len(steps) + more * presets, least, most, bound_of_plans(plans))

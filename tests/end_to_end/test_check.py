@@ -751,7 +751,10 @@ def test_the_command_of_a_copied_session_runs_by_its_name_only(desk: Desk, new_s
 def test_a_dry_run_runs_nothing_and_tells_what_could_be_seen(desk: Desk) -> None:
     for turns, order in ((THERE_AND_BACK, "A B B A"), ([], "before, then after")):
         console = desk.run(*desk.guided(runs=None), *turns, "--dry-run", code=0)
-        first, *looks, last = console.stdout.splitlines()
+        command, first, *looks, last = [
+            line for line in console.stdout.splitlines() if line[:1] != " " or line.startswith("  look")
+        ]
+        assert command.startswith(f"1. {PRESET} "), command
         assert (PRESET in first, desk.target in first, first.endswith(order)) == (True, True, True), first
         sides = ["4", "6", "8", "12"] if turns else ["6"] * 4
         for number, (line, before, after) in enumerate(zip(looks, sides, ["4", "6", "8", "12"], strict=True), 1):

@@ -295,7 +295,7 @@ def test_a_dry_run_creates_nothing(new_sandbox: NewSandbox, extra: list[str]) ->
             (plan,) = console.events
             assert len(plan["steps"]) == 3
         else:
-            assert "takes about" in console.stdout
+            assert "3 runs take about" in console.stdout
             assert "writes" in console.stdout
     assert set(log.read_text().splitlines()) == {"--version"}, "fio was run"
     assert not sandbox.left()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import click
 
-from cephtui import paths
 from cephtui.analysis.runs.batches import node_names
 from cephtui.analysis.runs.change import marked_text
 from cephtui.analysis.runs.facts import why_invalid
@@ -20,33 +18,23 @@ from cephtui.analysis.statistics.looks import CONFIDENCES
 from cephtui.analysis.verdicts.conditions import drops_caches
 from cephtui.analysis.verdicts.guided_check import BEFORE_RUNS
 from cephtui.cli.choice import (
-    check_session_name,
     chosen_nodes,
     find_catalogue,
-    known_secrets,
 )
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import left_out_names
-from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, Question
-from cephtui.cli.printing import print_lines
-from cephtui.cli.saved import find_run, find_session
-from cephtui.cli.work import Asked as Ordered
-from cephtui.cli.work import check_caches, new_work, resumed, study_of_steps, surveyed
+from cephtui.cli.saved import find_run
+from cephtui.cli.work import Ordered, Work, check_caches, measure, new_work, resumed, study_of_steps
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.study import CHECK
 from cephtui.models.verdict import JUDGED_RUNS
-from cephtui.ordering import plan_of
-from cephtui.presets import Preset, PresetError, PresetFile, SeveralValuesError
-from cephtui.reports.studies import view_of
-from cephtui.running.launch import NotRun
+from cephtui.presets import Preset, PresetFile, SeveralValuesError
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import why_refused
-from cephtui.sessions.names import check_writable
 from cephtui.sessions.saved_changes import repeats_of
-from cephtui.sessions.store import StoreError
 from cephtui.studies import command_of
 from cephtui.studies.base import Study
 from cephtui.studies.check import Check
@@ -54,7 +42,6 @@ from cephtui.studies.conductor import Commands
 from cephtui.suites import SuiteStep
 from cephtui.targets.scratch import is_scratch
 from cephtui.terminal import say
-from cephtui.tools.base import OptionError
 
 _OF_IMAGES = ("ioengine", "rbd")
 """What a run on an image has instead of its preset's: the target sets it again."""
@@ -79,56 +66,23 @@ class Asked:
 def measure_and_judge(asked: Asked, options: Measuring) -> int:
     """The forms of a check that measure; the exit code."""
     _check_options(asked, options)
-    check_session_name(options.session)
-    with ExitStack() as stack:
-        try:
-            runner = stack.enter_context(_runner(asked, options))
-            if not options.dry_run:
-                runner.hold().result()  # what is read of the session stays so, and no other check undoes the change
-            runs: Sequence[Run] = ()
-            if asked.resume is not None:
-                study, runs = _resumed(asked, asked.resume, options, stack)
-            else:
-                study = _new_check(asked, options, stack)
-            undo = asked.undo if asked.resume is not None else None
-            if runner.session and (why := why_refused(paths.sessions_dir() / runner.session, undo)):
-                raise Refused(why)
-            return _measure(asked, study, runs, runner, options)
-        except (PresetError, OptionError) as error:
-            raise click.UsageError(str(error)) from None
-        except (StoreError, NotRun) as error:
-            raise Refused(str(error)) from None
 
-
-def _runner(asked: Asked, options: Measuring) -> Runner:
-    """Of the session that is continued or named; raises StoreError."""
-    session = options.session
-    if asked.resume is not None:
-        directory = find_session(asked.resume)
-        check_writable(directory)
-        session = directory.name
-    known = known_secrets(options.where)
-    return Runner(paths.sessions_dir(), session, stall_seconds=options.stall_timeout, vault=known)
-
-
-def _measure(asked: Asked, study: Check, runs: Sequence[Run], runner: Runner, options: Measuring) -> int:
-    plans = [plan_of(draft) for draft in study.drafts()]
-    if options.dry_run:
-        if options.as_json:
-            print_lines(plans)
+    def work(runner: Runner, stack: ExitStack) -> Work:
+        if asked.resume is not None:
+            assert runner.directory
+            left, undo = _resumed(asked, runner.directory, options, stack), asked.undo
         else:
-            for line in view_of(study).planned(study, plans):
-                click.echo(line)
-        return 0
-    ready = surveyed(runner, study, (), options)
-    return carry_out(runner, ready, runs, Commands(asked.change, asked.undo), as_json=options.as_json)
+            left, undo = Work(_new_check(asked, options, stack)), None
+        if runner.directory and (why := why_refused(runner.directory, undo)):
+            raise Refused(why)
+        return replace(left, commands=Commands(asked.change, asked.undo))
+
+    return measure(work, options, asked.resume)
 
 
-def _resumed(asked: Asked, session: str, options: Measuring, stack: ExitStack) -> tuple[Check, Sequence[Run]]:
+def _resumed(asked: Asked, directory: Path, options: Measuring, stack: ExitStack) -> Work:
     """A check that was left, with its own target and nodes; raises StoreError."""
-    work = resumed(session, asked.study, options, stack, kind=CHECK, target=asked.target, is_held=not options.dry_run)
-    for note in work.notes:
-        say(note)
+    work = resumed(directory, asked.study, options, stack, kind=CHECK, target=asked.target)
     assert isinstance(work.study, Check)
     goal = work.study.goal
     if goal.takes_turns and not asked.undo:
@@ -136,7 +90,7 @@ def _resumed(asked: Asked, session: str, options: Measuring, stack: ExitStack) -
     if goal.is_commanded and not asked.change:
         raise click.UsageError("a command makes the change of this check: give its --change again")
     without = left_out_names(asked.question.without)
-    return work.study.with_goal({"without": [*goal.without, *without]}), work.runs
+    return replace(work, study=work.study.with_goal({"without": [*goal.without, *without]}))
 
 
 def _new_check(asked: Asked, options: Measuring, stack: ExitStack) -> Check:

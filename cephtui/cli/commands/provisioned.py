@@ -9,26 +9,21 @@ from pathlib import Path
 
 import click
 
-from cephtui import paths
-from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
-from cephtui.cli.errors import Refused
-from cephtui.cli.measuring import carry_out
+from cephtui.cli.choice import chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect
-from cephtui.cli.work import check_all, show_plans, surveyed
+from cephtui.cli.work import Work, measure
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import plan_of
 from cephtui.planning import new_batch
-from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
+from cephtui.presets import Choice, Preset, choose, parse_overrides
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
-from cephtui.sessions.store import StoreError
 from cephtui.studies.making import study_of_volumes
 from cephtui.targets import TargetError, parse_target, with_data_pool
 from cephtui.targets.base import Target, TargetFault
-from cephtui.tools.base import OptionError
 from cephtui.volumes import PRESET, Volume, VolumeStep, load_volumes, steps_of, volume_of
 
 _OF_STEPS = ("rw", "rwmixread", "rwmixwrite", "bs", "numjobs")
@@ -47,32 +42,23 @@ def measure_volumes(
     file: Path | None, volumes: tuple[str, ...], jobs: tuple[int, ...], repeat: int | None, options: Measuring
 ) -> int:
     """Measure each volume, and print what became of its promise; the exit code."""
-    check_session_name(options.session)
-    with ExitStack() as stack:
-        try:
-            (preset,) = choose(find_catalogue(), [PRESET])
-            given = preset.tool.canonical(parse_overrides(options.overrides))
-            _check_options(given)
-            named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
-            places = _places(named, options, jobs, stack)
-            runner = stack.enter_context(
-                Runner(paths.sessions_dir(), options.session, stall_seconds=options.stall_timeout)
-            )
-            places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
-            study = study_of_volumes(
-                preset, _steps(places, preset, (1, *jobs), repeat or 1, given), drop_caches=options.drop_caches
-            )
-            for request in study.requests:
-                plan_of(request)
-            ready = surveyed(runner, study, (), options)
-            if options.dry_run:
-                return show_plans(runner, ready, (), as_json=options.as_json)
-            check_all(runner, ready.requests)
-            return carry_out(runner, ready, as_json=options.as_json)
-        except (PresetError, OptionError) as error:
-            raise click.UsageError(str(error)) from None
-        except (StoreError, NotRun) as error:
-            raise Refused(str(error)) from None
+
+    def work(runner: Runner, stack: ExitStack) -> Work:
+        (preset,) = choose(find_catalogue(), [PRESET])
+        overrides = preset.tool.canonical(parse_overrides(options.overrides))
+        _check_options(overrides)
+        named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
+        places = [
+            place if place.volume.is_promised else _with_limits(runner, place)
+            for place in _places(named, options, jobs, stack)
+        ]
+        steps = _steps(places, preset, (1, *jobs), repeat or 1, overrides)
+        study = study_of_volumes(preset, steps, drop_caches=options.drop_caches)
+        for request in study.requests:
+            plan_of(request)
+        return Work(study)
+
+    return measure(work, options)
 
 
 def _check_options(options: Mapping[str, Choice]) -> None:

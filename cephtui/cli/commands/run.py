@@ -5,25 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import Any
 
 import click
 
-from cephtui import paths
-from cephtui.cli.choice import check_session_name, known_secrets
-from cephtui.cli.errors import Refused
 from cephtui.cli.expecting import check_expected
-from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, given_options
-from cephtui.cli.work import Asked, Resumed, check_all, new_work, resumed, show_plans, surveyed
+from cephtui.cli.work import Ordered, Work, measure, new_work, resumed
 from cephtui.models.study import RUNS
 from cephtui.ordering import plan_of
 from cephtui.presets import PresetError
 from cephtui.reports.studies.base import resume_command
-from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
-from cephtui.sessions.store import StoreError
 from cephtui.studies import KINDS, StudyKind
-from cephtui.terminal import say
+from cephtui.studies.base import Study
 from cephtui.tools.base import OptionError
 
 _STUDY = re.compile(r"s[0-9]+")
@@ -31,59 +26,34 @@ _OF_NEW = ("--target", "--data-pool", "--set", "--repeat", "--order", "--expect"
 """What says which runs there are: nothing of it goes with --resume."""
 
 
-def run_presets(asked: Asked, chosen: Mapping[str, object], resume: str | None, options: Measuring) -> int:
+def run_presets(ordered: Ordered, chosen: Mapping[str, object], resume: str | None, options: Measuring) -> int:
     """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
     row = _chosen_kind(chosen)
-    _check_resume(asked, chosen, resume)
-    check_session_name(options.session)
-    with ExitStack() as stack:
-        try:
-            if resume is None:
-                work = _new_study(asked, row, chosen, options, stack)
-            else:
-                work = resumed(resume, asked.names[0] if asked.names else None, options, stack)
-            return measure(work, options, stack)
-        except (PresetError, OptionError) as error:
-            raise click.UsageError(str(error)) from None
-        except (StoreError, NotRun) as error:
-            raise Refused(str(error)) from None
+    _check_resume(ordered, chosen, resume)
 
+    def work(runner: Runner, stack: ExitStack) -> Work:
+        if resume is None:
+            return _new_study(ordered, row, chosen, options, stack)
+        assert runner.directory
+        left = resumed(runner.directory, ordered.names[0] if ordered.names else None, options, stack)
+        if left.study.next(left.runs):
+            _check_resumable(left.study, runner.directory.name)
+        return left
 
-def measure(work: Resumed, options: Measuring, stack: ExitStack) -> int:
-    """Carry out what is left of a study, or only show it; the exit code. Raises NotRun and StoreError."""
-    if work.study.next(work.runs) is None:
-        say(f"session {work.session}: nothing is left to run, all {len(work.runs)} runs are there")
-        return 0
-    _check_resumable(work)
-    for note in work.notes:
-        say(note)
-    runner = stack.enter_context(
-        Runner(
-            paths.sessions_dir(),
-            work.session or None,
-            stall_seconds=options.stall_timeout,
-            vault=known_secrets(options.where),
-        )
-    )
-    study = surveyed(runner, work.study, work.runs, options)
-    if options.dry_run:
-        return show_plans(runner, study, work.runs, as_json=options.as_json)
-    if len(study.requests) > 1:
-        check_all(runner, study.pending(work.runs))
-    return carry_out(runner, study, work.runs, as_json=options.as_json)
+    return measure(work, options, resume)
 
 
 def _new_study(
-    asked: Asked, row: StudyKind, chosen: Mapping[str, object], options: Measuring, stack: ExitStack
-) -> Resumed:
+    ordered: Ordered, row: StudyKind, chosen: Mapping[str, object], options: Measuring, stack: ExitStack
+) -> Work:
     """What is asked for, with none of its runs; raises UsageError and OptionError."""
-    check_expected(asked.expect)
+    check_expected(ordered.expect)
     values = {option.field: chosen[option.name] for option in row.options if option.field and option.name in chosen}
     try:
-        study, notes = new_work(asked, options, stack, row.kind, values)
-        if asked.order and max(request.repeats for request in study.requests) < 2:
+        study, notes = new_work(ordered, options, stack, row.kind, values)
+        if ordered.order and max(request.repeats for request in study.requests) < 2:
             raise click.UsageError(
-                f"--order {asked.order}: give --repeat 2 or more: without repeats nothing takes turns"
+                f"--order {ordered.order}: give --repeat 2 or more: without repeats nothing takes turns"
             )
         for draft in study.drafts():
             plan_of(draft)
@@ -91,7 +61,7 @@ def _new_study(
         raise
     except ValueError as error:
         raise click.UsageError(f"{row.option}: {error}") from None
-    return Resumed(options.session or "", study, (), tuple(notes))
+    return Work(study, notes=tuple(notes))
 
 
 def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
@@ -110,22 +80,21 @@ def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
     return row
 
 
-def _check_resume(asked: Asked, chosen: Mapping[str, object], resume: str | None) -> None:
+def _check_resume(ordered: Ordered, chosen: Mapping[str, object], resume: str | None) -> None:
     """Raises UsageError for what does not go together."""
-    if resume is None and not asked.names:
+    if resume is None and not ordered.names:
         raise click.UsageError("Missing argument 'PRESET...'.")
     if resume is None:
         return
     given = given_options()
     if wrong := next((name for name in (*_OF_NEW, *chosen) if name in given), None):
         raise click.UsageError(f"--resume continues what was ordered: leave out {wrong}")
-    if others := [name for name in asked.names if not _STUDY.fullmatch(name)] or asked.names[1:]:
+    if others := [name for name in ordered.names if not _STUDY.fullmatch(name)] or ordered.names[1:]:
         raise click.UsageError(f"--resume continues one study, such as s2: leave out {others[0]}")
 
 
-def _check_resumable(work: Resumed) -> None:
+def _check_resumable(study: Study[Any], session: str) -> None:
     """Raises UsageError for a check whose change a command makes: sessions name none."""
-    study = work.study
     if study.needs_commands:
-        command = resume_command(study.kind, work.session, study.saved.id)
+        command = resume_command(study.kind, session, study.saved.id)
         raise click.UsageError(f"{study.saved.id} is a check whose change a command makes: {command} --change ...")

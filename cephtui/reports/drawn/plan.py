@@ -1,4 +1,4 @@
-"""A plan, before it is run."""
+"""Plans, before they are run."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ _ORDERED_MOST = 24
 """Steps whose order is shown."""
 
 
-def draw_plan(value: Plan) -> RenderableType:
-    """Each step with its commands and writes, then the duration."""
-    steps = [
-        _draw_step(step, number, step.preset, f", repeat {step.repeat}" if step.repeat > 1 else "")
-        for number, step in enumerate(value.steps, 1)
-    ]
-    return Group(*_before([value]), *steps, *_idle([value]), *_totals([value]))
+def draw_plans(
+    plans: Sequence[Plan], titles: Mapping[str, str] | None = None, *, is_sketch: bool = False
+) -> RenderableType:
+    """Of plans that follow each other every step once, with its commands, its writes and how many times it is run.
 
-
-def draw_plans(values: Sequence[Plan], titles: Mapping[str, str]) -> RenderableType:
-    """Of plans that follow each other every step once, with how many times it is run; then the duration of all.
-
-    ``titles`` are what the steps are called, by their batches.
+    Then the duration of all. ``titles`` are what the steps are called, by their batches; by default by their presets.
+    A sketch shows what is run, and not how often.
     """
-    times: dict[tuple[object, ...], list[Step]] = {}
-    for step in (step for value in values for step in value.steps):
-        times.setdefault((step.batch, *step.options.items()), []).append(step)
+    titles = titles or {}
+    repeats: dict[tuple[object, ...], list[Step]] = {}
+    for step in (step for plan in plans for step in plan.steps):
+        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
     steps = [
-        _draw_step(same[0], number, titles[same[0].batch], f", {len(same)} times" if len(same) > 1 else "")
-        for number, same in enumerate(times.values(), 1)
+        _draw_step(
+            first,
+            number,
+            titles.get(first.batch, first.preset),
+            f", {times} times" if times > 1 and not is_sketch else "",
+        )
+        for number, (first, times) in enumerate(((alike[0], len(alike)) for alike in repeats.values()), 1)
     ]
-    return Group(*_before(values), *steps, *_idle(values), *_totals(values))
+    totals = [] if is_sketch else _totals(plans)
+    return Group(*_before(plans), *steps, *_idle(plans), *totals)
 
 
 def _before(values: Sequence[Plan]) -> list[Text]:
@@ -75,7 +76,7 @@ def _totals(values: Sequence[Plan]) -> list[Text]:
     steps = [step for value in values for step in value.steps]
     prefill = sum(step.prepare_seconds for step in steps)
     note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
-    runs = f"{len(steps)} runs take" if len(values) > 1 else "takes"
+    runs = f"{len(steps)} runs take" if len(steps) > 1 else "takes"
     return [
         Text(f"{runs} {_time(values)}{note}"),
         Text(f"the session grows by about {units.size(sum(value.session_bytes for value in values))}"),

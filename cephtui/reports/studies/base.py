@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-from cephtui import units
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.models import Model, Plan, Run
 from cephtui.models.rows import ConcludedRow
@@ -14,7 +13,6 @@ from cephtui.reports.blocks import Text, View, document, plain_text
 from cephtui.reports.sheets import sheet_of
 from cephtui.studies import KINDS
 from cephtui.studies.base import Conclusion, Measure, Study
-from cephtui.studies.extent import Extent
 
 S = TypeVar("S", bound=Study[Any])
 C = TypeVar("C", bound=Conclusion)
@@ -25,10 +23,13 @@ class StudyView(Generic[S, C]):
 
     names_session = True
     """Whether it is said where the runs are saved."""
+    plans_are_sketch = True
+    """Whether the plans of its drafts show what is run, and ``planned`` how often and how long."""
 
     def planned(self, study: S, plans: Sequence[Plan]) -> list[str]:
         """Beside the plans of its drafts: how many runs there may be, and how long they take."""
-        return [f"{KINDS[study.kind].title}: {extent_text(study.extent(plans))}; {self.detail(study)}"]
+        extent = study.extent(plans)
+        return [f"{KINDS[study.kind].title}: {extent.runs_text}, {extent.time_text}; {self.detail(study)}"]
 
     def detail(self, study: S) -> str:
         """What is asked for, and how it is looked for."""
@@ -103,12 +104,3 @@ def resume_command(kind: str, session: str, study: str) -> str:
     """What measures the rest of a study of this kind."""
     verb = "check --continue" if kind == CHECK else "run --resume"
     return f"cephtui {verb} {session} {study}"
-
-
-def extent_text(extent: Extent) -> str:
-    """``5 to 20 runs, 5:35 to 22:20 min``: how much there is to be measured."""
-    if extent.least_runs == extent.most_runs:
-        runs = f"{extent.most_runs} run{'s' if extent.most_runs > 1 else ''}"
-        return f"{runs}, about {units.duration(extent.most_seconds)}"
-    seconds = f"{units.duration(extent.least_seconds)} to {units.duration(extent.most_seconds)}"
-    return f"{extent.least_runs} to {extent.most_runs} runs, {seconds}"

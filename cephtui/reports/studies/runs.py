@@ -24,6 +24,8 @@ from cephtui.studies.runs import Runs, RunsMeasured
 class RunsView(StudyView[Runs, RunsMeasured]):
     """Of runs that are known beforehand."""
 
+    plans_are_sketch = False
+
     def planned(self, study: Runs, plans: Sequence[Plan]) -> list[str]:
         lines = []
         if study.saved.order or len(plans) > 1:

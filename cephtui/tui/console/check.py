@@ -24,7 +24,6 @@ from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.models.study import CheckGoal
 from cephtui.planning import Request
 from cephtui.reports.masking.mask import Names, names_in
-from cephtui.reports.studies.base import extent_text
 from cephtui.reports.words.text import PHASES, conditions
 from cephtui.reports.words.verdict import (
     answer_text,
@@ -283,7 +282,8 @@ class CheckScreen(InLarge):
             return f"{_seen(self._study, stands)}\nmake the change, then press enter"
         if stands.before:
             return stands.failed or "paused: enter continues, also another time"
-        return f"{extent_text(self._study.extent([self._plan]))}. {_seen(self._study, stands)}\nenter begins"
+        extent = self._study.extent([self._plan])
+        return f"{extent.runs_text}, {extent.time_text}. {_seen(self._study, stands)}\nenter begins"
 
 
 def judged_text(judged: Judgement) -> str:

@@ -16,7 +16,6 @@ from textual.widgets.option_list import Option
 from cephtui.models import Plan
 from cephtui.presets import PresetError
 from cephtui.reports.studies import view_of
-from cephtui.reports.studies.base import extent_text
 from cephtui.running.command import time_limit
 from cephtui.studies import KINDS, StudyKind, StudyOption, WrongText
 from cephtui.studies.conductor import Commands
@@ -138,7 +137,7 @@ class HowOftenScreen(Dialog[Entry | None]):
             problem = f"{row.title}: {error}"
         for field in inputs:
             field.set_class(field.option is wrong, "wrong")
-        cost = problem or (extent_text(entry.extent) if entry else "")
+        cost = problem or (f"{entry.extent.runs_text}, {entry.extent.time_text}" if entry else "")
         self.query_one("#cost", Static).update(Text(cost))
         self.query_one("#cost").set_class(bool(problem), "problem")
         self.query_one("#plan", Static).update(Text("\n").join(_lines(entry, plans)) if entry else "")

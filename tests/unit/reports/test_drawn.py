@@ -38,7 +38,7 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.drawn.listings import draw_info, draw_left_behind, draw_preset, draw_presets
 from cephtui.reports.drawn.live import draw_live
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.words import text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
@@ -176,20 +176,18 @@ def test_nodes_that_can_not_be_used_are_named_first(golden: Golden) -> None:
 
 def test_a_plan_lists_commands_writes_and_how_long_it_takes(golden: Golden) -> None:
     plan = planned("read-iops", "write-iops", nodes=("a", "b"), repeat=2)
-    drawn = text_of(draw_plan(plan))
-    headings = [line for line in drawn.splitlines() if line[0].isdigit()]
+    drawn = text_of(draw_plans([plan]))
+    headings = [line for line in drawn.splitlines() if line[:3] in ("1. ", "2. ")]
     assert [heading.partition(" 4k")[0] for heading in headings] == [
         "1. read-iops",
-        "2. read-iops",
-        "3. write-iops",
-        "4. write-iops",
+        "2. write-iops",
     ]
-    assert [", repeat 2" in heading for heading in headings] == [False, True, False, True]
+    assert all(heading.endswith(", 2 times") for heading in headings)
     of_all = "depth 64, jobs 1, 20 s, size=64M, working set 128 MiB, file:/mnt/bench/test"
     assert all(of_all in heading for heading in headings)
-    assert drawn.count("   b$ fio --name=read-iops ") >= 2
-    assert "200 MB/s" in line_of(drawn, "takes about")
-    golden.same([line_of(drawn, "takes about"), line_of(drawn, "session grows")])
+    assert drawn.count("   b$ fio --name=read-iops ") == 1
+    assert "200 MB/s" in line_of(drawn, "4 runs take about")
+    golden.same([line_of(drawn, "4 runs take about"), line_of(drawn, "session grows")])
     assert "pool " not in drawn
 
 
@@ -198,7 +196,7 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes(golden: Golden) -> N
 )
 def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes: str) -> None:
     plan = planned("write-iops", options=(f"runtime={runtime}", "time_based=0"))
-    drawn = text_of(draw_plan(plan))
+    drawn = text_of(draw_plans([plan]))
     assert heading in line_of(drawn, "1. write-iops")
     assert f"takes {takes}" in drawn
     bed = Bed(figures(1.0, 1.0))
@@ -211,7 +209,7 @@ def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes:
 
 def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
     plan = planned("write-iops").model_copy(update={"pool_use": PoolActivity(pool="bench", text="2 images in use")})
-    drawn = text_of(draw_plan(plan))
+    drawn = text_of(draw_plans([plan]))
     assert drawn.startswith("pool bench: 2 images in use\n")
     assert "64.0 MiB" in next(line for line in drawn.splitlines() if line.startswith("   a: writes: "))
 

@@ -21,7 +21,7 @@ from cephtui.models.findings.data import CACHES
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.nodes.vault import Vault
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.running import caches, node_run
 from cephtui.running.caches import drop_osd_caches, drop_page_cache
@@ -272,6 +272,6 @@ def test_a_comparison_names_what_was_dropped_on_one_side_only() -> None:
 
 def test_the_plan_says_that_caches_are_dropped(golden: Golden) -> None:
     whole = plan()
-    usual = drawn(draw_plan(whole)).splitlines()
-    dropping = drawn(draw_plan(whole.model_copy(update={"drop_caches": True}))).splitlines()
+    usual = drawn(draw_plans([whole])).splitlines()
+    dropping = drawn(draw_plans([whole.model_copy(update={"drop_caches": True})])).splitlines()
     golden.same(line for line in dropping if line not in usual)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from cephtui.models import Node, Place, Plan
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.running import companions
 from cephtui.running.follow import CONNECTION_LOST
 from cephtui.running.survey import refusals
@@ -54,7 +54,7 @@ def test_it_stands_in_the_plan_with_its_command(served: Plan) -> None:
     assert [node.name for node in served.hosts] == ["a", "b", "z"], "it has to be reached"
     assert step.names == ("a", "b"), "and does not measure"
     console = Console(file=StringIO(), width=120)
-    console.print(draw_plan(served))
+    console.print(draw_plans([served]))
     assert isinstance(console.file, StringIO)
     assert "z$ sudo -n serve --for a /mnt/bench/test.a" in console.file.getvalue()
     assert Plan.model_validate_json(line(served)) == served

@@ -9,23 +9,28 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from cephtui.ceph import networks
 from cephtui.ceph.pools import parse_osd_map
+from cephtui.cli import work
 from cephtui.cli.options import Measuring, Where
 from cephtui.cli.verbs import cli
-from cephtui.cli.work import Asked, new_work
+from cephtui.cli.work import Ordered, new_work
 from cephtui.config import Config, ConfigError
+from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import HostPlace, Node, Plan
 from cephtui.nodes.shell import NodeShell
 from cephtui.ordering import plan_of
 from cephtui.paths import packaged_presets_dir, packaged_text
 from cephtui.planning import Request, apart, make_plan
 from cephtui.presets import choose, find_presets
+from cephtui.running.launch import NotRun
 from cephtui.running.survey import survey
+from cephtui.studies.base import Study
 from cephtui.targets import TargetError, parse_target, usual_target
 from cephtui.targets.base import TargetFault, Use
 from cephtui.targets.host import HostTarget
@@ -117,7 +122,7 @@ def test_the_command_line_takes_every_pair_of_the_nodes_where_it_is_given_none(t
     where = Where(names=("a", "b", "c"), config=config, ssh_config=None, ceph_node=None, ceph={})
     with ExitStack() as stack:
         options = Measuring(where, None, (), None, (), False, False, 120.0, False, True)
-        study, _ = new_work(Asked(("network",)), options, stack)
+        study, _ = new_work(Ordered(("network",)), options, stack)
     assert [(cell.nodes, cell.target) for cell in study.saved.cells] == [
         ((one,), f"host:{other}") for other, one in itertools.permutations("abc", 2)
     ]
@@ -291,9 +296,15 @@ def test_a_check_is_of_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     asked = CliRunner().invoke(cli, [*words, "--target", "host:*"])
     assert asked.exit_code == 2
     golden.same(asked.output.rpartition("Error: ")[2])
-    asked = CliRunner().invoke(cli, [*words[:5], "--dry-run", "--target", "host:b.example"])
-    assert asked.exit_code == 0, asked.output
-    assert "network on a.example: host:b.example" in asked.output
+    studies: list[Study[Any]] = []
+
+    def connecting(runner: object, study: Study[Any], *_: object) -> Study[Any]:
+        studies.append(study)
+        raise NotRun("not here")
+
+    monkeypatch.setattr(work, "surveyed", connecting)
+    assert CliRunner().invoke(cli, [*words[:5], "--dry-run", "--target", "host:b.example"]).exit_code == EXIT_REFUSED
+    assert [study.saved.targets for study in studies] == [("host:b.example",)]
 
 
 def test_a_target_whose_node_is_not_known_is_no_plan(golden: Golden) -> None:

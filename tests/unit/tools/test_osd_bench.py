@@ -29,7 +29,7 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.blocks import Table
 from cephtui.reports.drawn.bars import bars
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.report.figures import jobs_table
 from cephtui.sessions.jsonlines import parse_sample, sample_line
@@ -561,7 +561,7 @@ def test_one_node_asks_however_many_are_chosen(golden: Golden) -> None:
     (step,) = plan.steps
     assert (step.names, plan.idle, len(plan.hosts)) == (("a",), ("b", "c"), 3)
     assert make_plan(request("osd:*", "a", "b", ceph_node="b"), lambda: "1").steps[0].names == ("b",)
-    shown = drawn(draw_plan(plan))
+    shown = drawn(draw_plans([plan]))
     golden.same(line.strip() for line in shown.splitlines() if "osd:*" in line)
     assert "a$ cephadm shell -- ceph tell 'osd.*' bench 16777216 4194304" in shown
     assert "takes about 11 s" in shown

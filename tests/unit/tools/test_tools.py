@@ -32,7 +32,7 @@ from cephtui.nodes.transport import Command
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
 from cephtui.reports.drawn.live import draw_live
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
@@ -305,7 +305,7 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     assert [node.argv for node in step.nodes] == [
         ("drip", "--name=drops", "--for", "4", f"/mnt/bench/test.{node}") for node in ("a", "b")
     ]
-    assert "drops drip for 4 s" in text_of(draw_plan(plan))
+    assert "drops drip for 4 s" in text_of(draw_plans([plan]))
 
     run, events = await carried_out(plan, tmp_path)
     assert (run.outcome, run.error) == ("ok", None)
