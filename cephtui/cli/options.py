@@ -14,7 +14,7 @@ import click
 from cephtui.cli.complete import complete_options
 from cephtui.cli.neighbours import complete_nodes
 from cephtui.studies import KINDS as STUDY_KINDS
-from cephtui.studies import REQUIRED_PERCENT, StudyOption
+from cephtui.studies import StudyOption
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -172,12 +172,6 @@ targets_option = click.option(
     help=f"{TARGET_HELP} Repeatable: each preset takes the first that its tool can use; of several of a kind (or A,B) "
     "it is run on each.",
 )
-order_option = click.option(
-    "--order",
-    type=click.Choice(("abab", "abba")),
-    help="Two presets, values or targets (A and B) take turns: A B A B or A B B A. "
-    "Default: all repeats of a preset or target first; values A B A B.",
-)
 
 
 def study_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -200,20 +194,27 @@ def _field(option: StudyOption) -> str:
     return option.name.strip("-").replace("-", "_")
 
 
-def _study_option(option: StudyOption) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _study_option(option: StudyOption, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def parsed(context: click.Context, parameter: click.Parameter, text: str | None) -> object:
+        try:
+            return None if text is None else option.parse(text)
+        except ValueError as error:
+            hint = "; put presets before it" if option.usual and text[:1].isalpha() else ""
+            raise click.BadParameter(f"{error}{hint}") from None
+
     if option.is_flag:
         return click.option(option.name, is_flag=True, help=option.help)
     if option.choices:
-        return click.option(option.name, type=click.Choice(option.choices), help=option.help)
+        settings["type"] = click.Choice(option.choices)
+    if option.usual:
+        settings |= {"is_flag": False, "flag_value": option.usual}
+    return click.option(option.name, callback=parsed, metavar=option.metavar or None, help=option.help, **settings)
 
-    def parsed(context: click.Context, parameter: click.Parameter, value: str | None) -> object:
-        try:
-            return None if value is None else option.parse(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from None
 
-    usual: dict[str, Any] = {"is_flag": False, "flag_value": option.usual} if option.usual else {}
-    return click.option(option.name, callback=parsed, metavar=option.metavar, help=option.help, **usual)
+def study_option(kind: str, name: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds an option that chooses no kind of study, of this kind; ``settings`` are click's."""
+    (option,) = [option for option in STUDY_KINDS[kind].further if option.name == name]
+    return _study_option(option, **settings)
 
 
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
@@ -224,16 +225,7 @@ metric_option = click.option(
     help="What is shown; latency is the mean. Default: what the preset is about.",
 )
 _judging_options = (
-    click.option(
-        "--require",
-        "require_percent",
-        type=float,
-        callback=within(*REQUIRED_PERCENT),
-        default=Question.require_percent,
-        show_default=True,
-        metavar="PERCENT",
-        help="What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
-    ),
+    study_option("check", "--require", default=f"{Question.require_percent:g}", show_default=True),
     click.option(
         "--same",
         "same_percent",
@@ -280,7 +272,7 @@ def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(
-        require_percent: float,
+        require: float,
         same_percent: float,
         metrics: tuple[str, ...],
         directions: tuple[str, ...],
@@ -288,7 +280,7 @@ def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
         without: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        question = Question(require_percent, same_percent, confidence, metrics, directions, without)
+        question = Question(require, same_percent, confidence, metrics, directions, without)
         return command(question=question, **others)
 
     for option in reversed(_judging_options):

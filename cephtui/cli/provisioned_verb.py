@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from cephtui.cli.options import each_within, measuring_options, within
-from cephtui.studies import REPEATS_MOST
+from cephtui.cli.options import each_within, measuring_options, study_option
 
 
 @click.command(
@@ -48,7 +47,7 @@ Exit codes:
 @click.option(
     "--jobs", multiple=True, type=int, callback=each_within(2, 1000), metavar="N", help="Measure with N jobs too."
 )
-@click.option("--repeat", type=int, callback=within(1, REPEATS_MOST), metavar="N", help="Run each step N times.")
+@study_option("runs", "--repeat")
 @measuring_options
 def provisioned(**given: Any) -> int:
     """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.

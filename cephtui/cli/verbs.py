@@ -23,9 +23,9 @@ from cephtui.cli.options import (
     json_option,
     judging_options,
     measuring_options,
-    order_option,
     refuse_other_options,
     session_option,
+    study_option,
     study_options,
     target_option,
     targets_option,
@@ -35,7 +35,6 @@ from cephtui.cli.options import (
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 from cephtui.printable import suggestion
-from cephtui.studies import LOOKS_MOST, ONE_LOOK_RUNS, REPEATS_MOST
 
 
 class _Verbs(click.Group):
@@ -142,8 +141,8 @@ Exit codes:
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
 @targets_option
 @measuring_options
-@click.option("--repeat", type=int, callback=within(1, REPEATS_MOST), metavar="N", help="Run each preset N times.")
-@order_option
+@study_option("runs", "--repeat")
+@study_option("runs", "--order")
 @study_options
 @click.option(
     "--expect",
@@ -206,27 +205,12 @@ Exit codes:
     shell_complete=complete_presets,
     help="Measure before and after a change; repeatable.",
 )
-@click.option(
-    "--change",
-    metavar="COMMAND",
-    help="Makes the change, on this machine, in 10 minutes at most. Default: you are asked to.",
-)
-@click.option(
-    "--undo",
-    metavar="COMMAND",
-    help="Takes it back, in 10 minutes at most: the order is A B B A then, and nothing stays changed.",
-)
+@study_option("check", "--change")
+@study_option("check", "--undo")
 @click.option("--continue", "resume", metavar="SESSION [STUDY]", help="Continue a check that was left.")
 @judging_options
-@click.option("--runs", type=int, callback=within(*ONE_LOOK_RUNS), metavar="N", help="Measure N a side and look once.")
-@click.option(
-    "--most",
-    type=click.Choice(LOOKS_MOST),
-    default="12",
-    show_default=True,
-    metavar="N",
-    help="Measure up to N a side, and look at 4, 6, 8, 12, 20: 8, 12 or 20.",
-)
+@study_option("check", "--runs")
+@study_option("check", "--most", default="12")
 @target_option
 @measuring_options
 @click.option(

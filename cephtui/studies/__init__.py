@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyOption:
-    """An option of ``cephtui run`` that a kind of study has, and a field of the console's dialog."""
+    """An option of the command line, and a field of the console's dialog."""
 
     name: str
     """``--until-stable``."""
@@ -47,8 +47,6 @@ class StudyOption:
             if self.is_flag and text != "yes":
                 raise ValueError(f"expected yes or nothing, got {text!r}")
             return True if self.is_flag else self.parse(text)
-        except NotANumber as error:
-            raise WrongText(self, f"expected a number, got {error.text!r}") from None
         except ValueError as error:
             raise WrongText(self, str(error)) from None
 
@@ -68,13 +66,13 @@ class StudyKind:
     excludes: tuple[str, ...] = ()
     in_suites: str = ""
     """Why a suite can't be measured so."""
-    only_in_dialog: tuple[StudyOption, ...] = ()
-    """What is asked for beside them in the console's dialog; on the command line these are no options of a kind."""
+    further: tuple[StudyOption, ...] = ()
+    """What else the console's dialog asks for. On the command line these choose no kind: they stand with a verb."""
 
     @property
     def fields(self) -> tuple[StudyOption, ...]:
         """Of the console's dialog."""
-        return tuple(option for option in (*self.options, *self.only_in_dialog) if option.field)
+        return tuple(option for option in (*self.options, *self.further) if option.field)
 
     def values(self, texts: Mapping[str, str]) -> dict[str, object]:
         """By field, what is typed in the dialog, also by field; what is left empty is left out. Raises WrongText."""
@@ -88,14 +86,6 @@ class StudyKind:
     def option(self) -> str:
         """The one that chooses it; empty for runs that are known beforehand."""
         return self.options[0].name if self.options else ""
-
-
-class NotANumber(ValueError):
-    """What is typed where a number is needed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(f"takes a number, got {text!r}; put presets before it")
-        self.text = text
 
 
 class WrongText(ValueError):
@@ -113,7 +103,7 @@ def _number(low: float, high: float, of: Callable[[str], float] = float) -> Call
         try:
             value = of(text)
         except ValueError:
-            raise NotANumber(text) from None
+            raise ValueError(f"expected a number, got {text!r}") from None
         if not low <= value <= high:
             raise ValueError(f"{value:g} is not in the range {low:g} to {high:g}.")
         return value
@@ -170,18 +160,20 @@ KINDS = {
         StudyKind(
             "runs",
             "once, or several times",
-            only_in_dialog=(
+            further=(
                 StudyOption(
                     "--repeat",
-                    "Runs of each value of its options; three or more are needed for an interval.",
+                    "Runs of each preset and of each value of its options; three or more are needed for an interval.",
                     "how many times",
                     field="repeats",
+                    metavar="N",
                     parse=_number(1, REPEATS_MOST, int),
                     example="1",
                 ),
                 StudyOption(
                     "--order",
-                    "Several presets or values take turns: A B A B, or A B B A against drift.",
+                    "Presets, values or targets take turns: A B A B, or A B B A against drift. "
+                    "Default: all repeats of each in a row; values A B A B.",
                     "order of turns",
                     field="order",
                     choices=("abab", "abba"),
@@ -279,21 +271,24 @@ KINDS = {
         StudyKind(
             "check",
             "before and after a change",
-            only_in_dialog=(
+            further=(
                 StudyOption(
                     "--change",
-                    "A command that makes the change, on this machine, in 10 minutes at most. Empty: you are asked to.",
+                    "A command that makes the change, on this machine, in 10 minutes at most. "
+                    "Without one you are asked to make it.",
                     "change by command",
                     field="change",
+                    metavar="COMMAND",
                     parse=command_of,
                     example="you make it",
                     is_command=True,
                 ),
                 StudyOption(
                     "--undo",
-                    "A command that takes it back: the order is A B B A then, and nothing stays changed.",
+                    "A command that takes the change back: the order is A B B A then, and nothing stays changed.",
                     "undo by command",
                     field="undo",
+                    metavar="COMMAND",
                     parse=command_of,
                     example="it stays",
                     is_command=True,
@@ -303,14 +298,16 @@ KINDS = {
                     "What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
                     "required %",
                     field="require_percent",
+                    metavar="PERCENT",
                     parse=_number(*REQUIRED_PERCENT),
                     example="-10",
                 ),
                 StudyOption(
                     "--most",
-                    "Runs a side after which it is given up. It is looked at after 4, 6, 8, 12 and 20.",
+                    "The most runs a side: 8, 12 or 20; a look comes after 4, 6, 8, 12 and 20. Default: 12.",
                     "at most N a side",
                     field="most",
+                    metavar="N",
                     choices=LOOKS_MOST,
                     parse=int,
                     example="12",
@@ -320,6 +317,7 @@ KINDS = {
                     "Runs a side, with a single look at the end.",
                     "or N a side, one look",
                     field="fixed",
+                    metavar="N",
                     parse=_number(*ONE_LOOK_RUNS, int),
                     example="none",
                 ),
