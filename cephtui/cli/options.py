@@ -196,8 +196,10 @@ def _field(option: StudyOption) -> str:
 
 def _study_option(option: StudyOption, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def parsed(context: click.Context, parameter: click.Parameter, text: str | None) -> object:
+        if text is None:
+            return None
         try:
-            return None if text is None else option.parse(text)
+            return option.parse(text)
         except ValueError as error:
             hint = "; put presets before it" if option.usual and text[:1].isalpha() else ""
             raise click.BadParameter(f"{error}{hint}") from None

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cephtui.cli.options import each_within, measuring_options, study_option
+from cephtui.studies import JOBS
 
 
 @click.command(
@@ -45,7 +46,7 @@ Exit codes:
     help="A volume, and what is promised of it. Default: the limits that are set for its clients. Repeatable.",
 )
 @click.option(
-    "--jobs", multiple=True, type=int, callback=each_within(2, 1000), metavar="N", help="Measure with N jobs too."
+    "--jobs", multiple=True, type=int, callback=each_within(*JOBS), metavar="N", help="Measure with N jobs too."
 )
 @study_option("runs", "--repeat")
 @measuring_options

@@ -127,13 +127,19 @@ def _expected(text: str) -> tuple[str, ...]:
     return figures
 
 
-def _iops(text: str) -> float:
+def _promise(text: str) -> float | str:
     from cephtui.analysis.verdicts.expectation import parse_expectation
 
+    if text == SET_LIMITS:
+        return text
     try:
         return parse_expectation(f"iops>={text}").value
     except ValueError:
-        raise ValueError(f"expected a number of IOPS, such as 8000 or 8k, got {text!r}") from None
+        raise ValueError(f"expected a number of IOPS, such as 8000 or 8k, or {SET_LIMITS}, got {text!r}") from None
+
+
+def _several_jobs(text: str) -> tuple[int, ...]:
+    return tuple(int(_number(*JOBS, int)(number.strip())) for number in text.split(","))
 
 
 def command_of(text: str) -> str:
@@ -152,8 +158,10 @@ ONE_LOOK_RUNS = (2, 100)
 """Runs a side of a single look."""
 LOOKS_MOST = tuple(map(str, MOST))
 """Runs a side after which a check is given up."""
-PROMISED = "promised"
-"""The field with which a volume is measured instead of presets."""
+JOBS = (2, 1000)
+"""Jobs with which a volume can be measured beside one."""
+PROMISED, SET_LIMITS = "promised", "limits"
+"""The field with which a volume is measured instead of presets; and its text for the limits that its clients have."""
 KINDS = {
     row.kind: row
     for row in (
@@ -189,11 +197,19 @@ KINDS = {
                 ),
                 StudyOption(
                     "--volume",
-                    "Of the target as a volume: its reads, writes and both have to reach it. They are measured instead "
-                    "of the presets.",
+                    "Of the target as a volume, instead of the presets: its reads, writes and both have to reach it. "
+                    f"{SET_LIMITS}: what is set for its clients.",
                     "promised IOPS",
                     field=PROMISED,
-                    parse=_iops,
+                    parse=_promise,
+                    example=f"8000, or {SET_LIMITS}",
+                ),
+                StudyOption(
+                    "--jobs",
+                    "A volume is measured with N jobs too; several numbers with commas between them.",
+                    "and with N jobs",
+                    field="jobs",
+                    parse=_several_jobs,
                     example="none",
                 ),
             ),

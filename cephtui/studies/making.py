@@ -17,6 +17,7 @@ from cephtui.studies import kind_of
 from cephtui.studies.base import Study
 from cephtui.suites import Suite, SuiteStep
 from cephtui.targets.base import Target
+from cephtui.tools.base import OptionError
 from cephtui.volumes import VolumeStep
 
 
@@ -79,6 +80,10 @@ def study_of_volumes(
     preset: Preset, steps: Sequence[tuple[VolumeStep, Target, Node]], *, drop_caches: bool
 ) -> Study[Any]:
     """Measurements of volumes, each from one node; raises OptionError."""
+    for step, target, _ in steps:
+        if step.jobs > 1 and target.creates_images:
+            why = f"on {target.spec} each job has an image of its own with its own limit: name one as rbd:POOL/IMAGE"
+            raise OptionError("jobs", why)
     saved = SavedStudy(
         at=datetime.now(UTC),
         suite=preset.name,

@@ -50,7 +50,7 @@ def measure_volumes(
         named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
         places = [
             place if place.volume.is_promised else _with_limits(runner, place)
-            for place in _places(named, options, jobs, stack)
+            for place in _places(named, options, stack)
         ]
         steps = _steps(places, preset, (1, *jobs), repeat or 1, overrides)
         study = study_of_volumes(preset, steps, drop_caches=options.drop_caches)
@@ -68,7 +68,7 @@ def _check_options(options: Mapping[str, Choice]) -> None:
         raise click.UsageError(f"--set {own}: each step has its own, by what is promised: {hint}")
 
 
-def _places(volumes: Sequence[Volume], options: Measuring, jobs: Sequence[int], stack: ExitStack) -> list[_Place]:
+def _places(volumes: Sequence[Volume], options: Measuring, stack: ExitStack) -> list[_Place]:
     """Raises UsageError."""
     if not volumes:
         raise click.UsageError("name a FILE of volumes, or --volume TARGET=IOPS")
@@ -77,11 +77,6 @@ def _places(volumes: Sequence[Volume], options: Measuring, jobs: Sequence[int], 
     targets = [(each.node.name, each.target.spec) for each in places]
     if again := next((spec for spec in targets if targets.count(spec) > 1), None):
         raise click.UsageError(f"volume {again[1]} is given twice")
-    several = next((each.target.spec for each in places if each.target.creates_images), None)
-    if jobs and several:
-        raise click.UsageError(
-            f"--jobs: on {several} each job has an image of its own with its own limit: name one as rbd:POOL/IMAGE"
-        )
     return places
 
 

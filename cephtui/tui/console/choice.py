@@ -20,6 +20,7 @@ from cephtui.tui.console.nodes import NodeBook
 from cephtui.tui.console.start import Start
 
 if TYPE_CHECKING:
+    from cephtui.ceph.qos import Limits
     from cephtui.studies.base import Study
     from cephtui.tui.console.ordered import Site
 
@@ -41,6 +42,7 @@ class Choice:
         self._start, self._prefilled = start, prefilled
         self._surveyed: dict[str, Request] = {}
         """By target, with its free space and its pool's other clients."""
+        self._limits: dict[str, Limits | str] = {}
 
     @property
     def ceph_node(self) -> Node:
@@ -58,6 +60,10 @@ class Choice:
         hosts = self._start.config.choose(names)
         self.nodes.hosts = tuple(node.model_copy(update=dict(self._start.ceph)) for node in hosts)
         self._surveyed.clear()
+
+    def take_limits(self, target: Target, limits: Limits | str) -> None:
+        """Keep what is set for the clients of a target, or why that can't be known."""
+        self._limits[target.spec] = limits
 
     def take_survey(self, request: Request) -> None:
         """Keep the results of a survey for plans on its target."""
@@ -167,6 +173,8 @@ class Choice:
         if PROMISED in values:
             (preset,) = choose(catalogue, [PRESET])
             study = self._volume(preset, values)
+        elif "jobs" in values:
+            raise OptionError("jobs", "here of a volume: type its promised IOPS; of presets e edits them")
         else:
             study = self.study(presets, kind, values)
         plans = self.plans(study.drafts())
@@ -174,11 +182,26 @@ class Choice:
 
     def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
         """The target as a volume of which something is promised."""
-        from cephtui.studies import PROMISED
+        from cephtui.ceph.qos import Limits
+        from cephtui.studies import PROMISED, SET_LIMITS
         from cephtui.tui.console.ordered import study_of_volume
 
         options = preset.tool.canonical(self.edits.overrides(preset))
-        return study_of_volume(preset, options, self.site, values[PROMISED], values.get("repeats", self.edits.repeats))
+        is_set = values[PROMISED] == SET_LIMITS
+        promised = self._set_limits() if is_set else Limits(iops=values[PROMISED])
+        jobs, repeats = (1, *values.get("jobs", ())), values.get("repeats", self.edits.repeats)
+        return study_of_volume(preset, options, self.site, promised, jobs, repeats)
+
+    def _set_limits(self) -> Limits:
+        """What is set for the clients of the target; raises OptionError where that is not known, or nothing is set."""
+        from cephtui.studies import SET_LIMITS
+
+        limits = self._limits.get(self.target.spec, f"those of {self.target.spec} are being read")
+        if isinstance(limits, str):
+            raise OptionError(SET_LIMITS, limits)
+        if not limits.is_set:
+            raise OptionError(SET_LIMITS, f"none is set for the clients of {self.target.spec}: type what is promised")
+        return limits
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
         """One for each preset; raises OptionError."""

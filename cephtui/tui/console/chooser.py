@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from cephtui.ceph.qos import Limits
     from cephtui.studies.saved import StudyState
     from cephtui.suites import Suite
 
@@ -108,13 +109,26 @@ class Chooser:
         initial = {"repeats": str(choice.edits.repeats), "order": choice.edits.order or ""}
         where = f"{choice.target.spec} from {', '.join(node.name for node in choice.nodes.hosts)}"
         dialog = HowOftenScreen(choice.preset.name, where, initial, partial(choice.ordered, catalogue))
+        reading = self._screen.run_worker(self._read_limits(dialog.check))
         entry: Entry | None = await self._show(dialog)
+        reading.cancel()
         if entry is not None:
             queued = dispatcher.busy
             dispatcher.push([entry])
             if queued:
                 text = f"queued: {entry.name}, {entry.text} ({dispatcher.queue.summary})"
                 self._screen.notify(text, markup=False)
+
+    async def _read_limits(self, changed: Callable[[], object]) -> None:
+        """What is set for the clients of the target, on which a volume can be judged."""
+        choice, target = self._choice, self._choice.target
+        limits: Limits | str
+        try:
+            limits = await asyncio.wrap_future(self._runner.nodes.limits(choice.ceph_node, target))
+        except FAULTS as error:
+            limits = f"those of {target.spec} can't be read: {error}"
+        choice.take_limits(target, limits)
+        changed()
 
     async def resume(self, directory: Path, state: StudyState, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
         """Queue what is missing of a study, on its own presets, targets and nodes."""

@@ -109,11 +109,11 @@ class HowOftenScreen(Dialog[Entry | None]):
     def _choose(self) -> None:
         for kind in self._inputs:
             self.query_one(f"#fields-{kind}").display = kind == self._row.kind
-        self._check()
+        self.check()
 
     @on(Input.Changed)
     def _typed(self) -> None:
-        self._check()
+        self.check()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """What the field is that has the focus."""
@@ -122,8 +122,10 @@ class HowOftenScreen(Dialog[Entry | None]):
             hint = "names, with commas between them; their options are edited with e"
         self.query_one("#hint", Static).update(Text(hint))
 
-    def _check(self) -> Entry | None:
-        """Show what it costs and what would be run, or what is wrong."""
+    def check(self) -> Entry | None:
+        """Show what it costs and what would be run, or what is wrong; the entry, or None."""
+        if not self.is_mounted:
+            return None
         row, inputs = self._row, self._inputs[self._row.kind]
         names, entry, problem, wrong = self.query_one("#presets", Input), None, "", None
         try:
@@ -145,7 +147,7 @@ class HowOftenScreen(Dialog[Entry | None]):
 
     def action_start(self) -> None:
         """If nothing is wrong; else to what is."""
-        if entry := self._check():
+        if entry := self.check():
             self.dismiss(entry)
             return
         for wrong in self.query("Input.wrong"):

@@ -88,17 +88,17 @@ def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...
 
 
 def study_of_volume(
-    preset: Preset, options: Mapping[str, Choice], site: Site, promised_iops: float, repeats: int
+    preset: Preset, options: Mapping[str, Choice], site: Site, promised: Limits, jobs: Sequence[int], repeats: int
 ) -> Study[Any]:
-    """Whether the target reaches what is promised of it: its reads, its writes and both.
+    """Whether the target reaches what is promised of it: its reads, its writes and both, with each number of jobs.
 
     ``options`` of the preset are set in all of them. Raises OptionError.
     """
     if len(site.nodes) > 1:
         raise OptionError("node", "a volume is measured from one node: press n and choose one")
     (node,), target = site.nodes, site.targets[0]
-    volume = Volume(target.spec, Limits(iops=promised_iops))
-    steps = [(step, target, node) for step in steps_of(volume, preset, 1, repeats, options)]
+    volume = Volume(target.spec, promised)
+    steps = [(step, target, node) for number in jobs for step in steps_of(volume, preset, number, repeats, options)]
     return site.at(study_of_volumes(preset, steps, drop_caches=site.drop_caches))
 
 

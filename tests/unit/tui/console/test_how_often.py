@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,18 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+from cephtui.ceph.qos import Limits
 from cephtui.models import Node
 from cephtui.models.study import Cell, CheckGoal
 from cephtui.ordering import plans_of
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import choose, find_presets
+from cephtui.running.node_requests import NodeRequests
 from cephtui.sessions.studies import read_studies
 from cephtui.studies import KINDS, StudyKind, WrongText, kind_of
 from cephtui.studies.queue import Entry, Queue
 from cephtui.targets import parse_target
+from cephtui.targets.base import TargetFault
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.form import FormScreen
@@ -129,7 +133,7 @@ def test_of_a_volume_reads_writes_and_both_have_to_reach_what_is_promised(golden
     (preset,) = choose(find_presets(packaged_presets_dir(), Path("/none")), ["provisioned"])
     nodes = Node(name="pve1"), Node(name="pve2")
     site = Site(parse_target("rbd:bench/disk", owner_id="0a1b2c3d"), nodes[:1], "0a1b2c3d", drop_caches=True)
-    promised = study_of_volume(preset, {"runtime": 90}, site, 8000.0, 2)
+    promised = study_of_volume(preset, {"runtime": 90}, site, Limits(iops=8000.0), [1], 2)
     assert [(cell.options["rw"], cell.expect, cell.repeats) for cell in promised.saved.cells] == [
         (rw, ("iops>=8000",), 2) for rw in ("randread", "randwrite", "randrw")
     ]
@@ -138,7 +142,14 @@ def test_of_a_volume_reads_writes_and_both_have_to_reach_what_is_promised(golden
     entry = Entry(promised).planned(plans_of)
     golden.same([entry.name, entry.text, Queue((entry,)).summary])
     with golden.raises(OptionError):
-        study_of_volume(preset, {}, replace(site, nodes=nodes), 8000.0, 1)
+        study_of_volume(preset, {}, replace(site, nodes=nodes), Limits(iops=8000.0), [1], 1)
+    pool = replace(site, target=parse_target("rbd:bench", owner_id="0a1b2c3d"))
+    with golden.raises(OptionError):
+        study_of_volume(preset, {}, pool, Limits(iops=8000.0), [1, 8], 1)
+    jobs = study_of_volume(preset, {}, site, Limits(read_iops=500.0), [1, 8], 1)
+    assert [(cell.options["numjobs"], cell.options["rw"]) for cell in jobs.saved.cells] == [
+        (1, "randread"), (1, "randrw"), (8, "randread"), (8, "randrw")
+    ]  # fmt: skip
 
 
 # ------------------------------------------------------------------ the dialog
@@ -218,6 +229,27 @@ async def test_a_promise_is_measured_instead_of_the_presets(tmp_path: Path, gold
         golden.same(text for text in said(app) if "8,000" in text)
     (kept,) = read_studies(tmp_path / "sessions" / "tuning")
     assert (kept.suite, len(kept.cells)) == ("provisioned", 3)
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(write_iops=500.0), Limits(), TargetFault("no answer")], ids=["set", "none", "unknown"]
+)
+async def test_the_limits_that_are_set_can_be_the_promise(
+    tmp_path: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch, limits: Limits | TargetFault
+) -> None:
+    answer = Future[Limits]()
+    monkeypatch.setattr(NodeRequests, "limits", lambda *_: answer)
+    async with console(tmp_path, run=WRITE_IOPS, speed=200, size=(80, 24)) as (app, pilot):
+        await opened(app, pilot, "runs")
+        fields = {field.option.field: field for field in app.screen.query(OptionInput)}
+        fields["promised"].value, fields["jobs"].value = "limits", "8"
+        await until(pilot, lambda: "being read" in text_of(app, "#cost"))
+        answer.set_exception(limits) if isinstance(limits, TargetFault) else answer.set_result(limits)
+        await until(pilot, lambda: "being read" not in text_of(app, "#cost"))
+        assert ("--numjobs=8" in text_of(app, "#plan")) == (limits == Limits(write_iops=500.0))
+        golden.same(text_of(app, "#cost"))
+        fields["promised"].value = ""
+        await until(pilot, lambda: "of a volume" in text_of(app, "#cost"))
 
 
 async def test_during_a_run_it_is_queued_and_the_form_leads_there(tmp_path: Path) -> None:
