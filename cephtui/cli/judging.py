@@ -11,7 +11,7 @@ import click
 
 from cephtui.analysis.runs.batches import full_names
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, Looks
+from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, LookSchedule
 from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
@@ -33,7 +33,7 @@ def headline_of(metric: str | None) -> Callable[[Run], Metric]:
     return lambda run: chosen
 
 
-def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked:
+def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> Asked:
     """For runs of a session, of which those left out may be given by their numbers alone; raises UsageError."""
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)

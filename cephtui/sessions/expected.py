@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.runs.batches import Batch, Point, group, name_of, varied
+from cephtui.analysis.runs.batches import Batch, SweepPoint, group, name_of, varied
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.verdicts.expectation import (
     Expectation,
@@ -87,7 +87,7 @@ def keep_given(found: Iterable[Expected], directory: Path) -> None:
         append_lines(directory / store.VERDICTS_FILE, new)
 
 
-def _about(expected: Expectation, batch: Batch) -> Sequence[Point]:
+def _about(expected: Expectation, batch: Batch) -> Sequence[SweepPoint]:
     """The points that do what is expected; all of them where none does."""
     return [point for point in batch.points if is_about(expected, point.repeats)] or batch.points
 
@@ -99,7 +99,7 @@ def _parsed(texts: Iterable[str]) -> Iterator[Expectation]:
             yield parse_expectation(text)
 
 
-def _asked_later(point: Point, given: Iterable[Expected]) -> Iterator[Expectation]:
+def _asked_later(point: SweepPoint, given: Iterable[Expected]) -> Iterator[Expectation]:
     """What was asked of the runs of a point: of each figure the last."""
     return _parsed(_last_asked({name_of(run) for run in point.repeats}, given).values())
 
@@ -125,7 +125,7 @@ def _names(found: Expected) -> set[str]:
 
 
 def _judged(
-    directory: Path, expected: Expectation, step: str, point: Point, at: datetime, given: Iterable[Expected]
+    directory: Path, expected: Expectation, step: str, point: SweepPoint, at: datetime, given: Iterable[Expected]
 ) -> Expected:
     seconds = {name_of(run): _seconds(directory, run, expected) for run in point.repeats if not why_invalid(run)}
     found = judge_expectation(expected, step, point.repeats, seconds, at)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cephtui.analysis.runs.batches import group
-from cephtui.analysis.runs.change import Change, around, beside, between, why_none
+from cephtui.analysis.runs.change import Change, around, between, left_beside_mark, why_none
 from cephtui.analysis.runs.marks import made_during
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.statistics.looks import ONE_LOOK, Looks
+from cephtui.analysis.statistics.looks import ONE_LOOK, LookSchedule
 from cephtui.analysis.verdicts import guided_check
 from cephtui.analysis.verdicts.guided_check import changes_of, looks_of
 from cephtui.frozen import dataclass
@@ -33,7 +33,7 @@ class SavedChange:
     """All of the sessions of both sides."""
     directory: Path
     """The session of the runs after the change, where its verdicts are kept."""
-    looks: Looks = ONE_LOOK
+    looks: LookSchedule = ONE_LOOK
     guided: CheckGoal | None = None
     """Of a guided check: what it asks."""
     others: tuple[Run, ...] = ()
@@ -78,7 +78,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
         if changes := around(runs, marks, each):
             is_last = each == (number or len(marks))
             note = f"{why_none(runs, marks, len(marks))}: judged is mark {each}"
-            others = tuple(beside(runs, marks, each, changes))
+            others = tuple(left_beside_mark(runs, marks, each, changes))
             return SavedChange(tuple(changes), marks, directory, beside=others, notes=() if is_last else (note,))
     raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")
 

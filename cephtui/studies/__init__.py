@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cephtui.analysis.statistics.looks import MOST
+from cephtui.analysis.statistics.looks import LOOK_LIMITS
 from cephtui.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ REQUIRED_PERCENT = (-99, 10_000)
 """What a change can be required to bring, at least and at most."""
 ONE_LOOK_RUNS = (2, 100)
 """Runs a side of a single look."""
-LOOKS_MOST = tuple(map(str, MOST))
+LOOKS_MOST = tuple(map(str, LOOK_LIMITS))
 """Runs a side after which a check is given up."""
 JOBS = (2, 1000)
 """Jobs with which a volume can be measured beside one."""

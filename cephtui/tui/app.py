@@ -153,7 +153,7 @@ class CephtuiApp(RoomyApp):
             await self._compare_with(message)
 
     async def _compare_with(self, message: CompareWanted) -> None:
-        from cephtui.analysis.runs.sides import apart
+        from cephtui.analysis.runs.sides import without_shared_runs
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
@@ -168,7 +168,7 @@ class CephtuiApp(RoomyApp):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self.push_screen(CompareScreen(*apart(left, right), left_curves, right_curves))
+        self.push_screen(CompareScreen(*without_shared_runs(left, right), left_curves, right_curves))
 
     def names_to_hide(self) -> Names:
         """All that the screens know."""

@@ -49,14 +49,14 @@ def handed_out(name: str, view: View) -> Handout:
 def handout_of_run(directory: Path, run: Run) -> Handout:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
     from cephtui.analysis.runs.batches import group
-    from cephtui.analysis.runs.marks import among
+    from cephtui.analysis.runs.marks import marks_among
     from cephtui.reports.views.runs import session_view
     from cephtui.reports.words.facts import ranges
 
     runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
     batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
-    marks = among(batch, store.read_marks(directory))
+    marks = marks_among(batch, store.read_marks(directory))
     return handed_out(f"#{ranges(each.run for each in batch)}", session_view(batch, marks))
 
 

@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from cephtui import reading, stats, units
-from cephtui.analysis.runs.marks import in_order, marks_between
+from cephtui.analysis.runs.marks import marks_between, runs_with_marks
 from cephtui.analysis.runs.merge import as_sample
 from cephtui.analysis.runs.sides import Side, side_of
 from cephtui.analysis.verdicts.conditions import differences
@@ -265,7 +265,7 @@ def _sessions(root: Path) -> str:
 def _session(directory: Path) -> str:
     runs, broken = store.read_runs(directory)
     marks = store.read_marks(directory)
-    text = drawn(draw_runs(runs, marks)) + "\n".join(map(line, in_order(runs, marks)))
+    text = drawn(draw_runs(runs, marks)) + "\n".join(map(line, runs_with_marks(runs, marks)))
     return text + "".join(f"refused: {error}" for error in broken)
 
 

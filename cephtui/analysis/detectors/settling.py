@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cephtui.analysis.runs.history import Curve, is_straggler
+from cephtui.analysis.runs.history import TimeSeries, is_straggler
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Sample, Seconds
 from cephtui.models.findings.measurement import NOT_SETTLED, SHORT
@@ -125,7 +125,7 @@ class PerSecond:
     def __init__(self, headline: HeadlineName = "iops") -> None:
         """``headline`` is that of the preset."""
         self._metric = BY_NAME["bandwidth_bytes" if headline == "bandwidth" else "iops"]
-        self._curve = Curve(_STRETCHES)
+        self._curve = TimeSeries(_STRETCHES)
         self._count, self._mean, self._squares = 0, 0.0, 0.0
         """The mean of all, and the sum of the squares of what is between it and each (West 1979)."""
         self._least, self._greatest = math.inf, 0.0

@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """Runs that were set up alike: preset, tool, target, options and nodes."""
 
     options: Mapping[str, OptionValue]
@@ -31,11 +31,11 @@ class Batch:
 
     axes: tuple[str, ...]
     """Options that are not the same at all points, in the order in which the runs name them."""
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
 
     @property
     def runs(self) -> list[Run]:
-        """Of all points."""
+        """The runs of all points."""
         return [run for point in self.points for run in point.repeats]
 
     @property
@@ -44,7 +44,7 @@ class Batch:
         return any(len(point.repeats) > 1 for point in self.points)
 
     def values(self, option: str) -> list[OptionValue]:
-        """Those that an option has at the points, each once."""
+        """The values of an option at the points, each once."""
         return list(dict.fromkeys(point.options[option] for point in self.points if option in point.options))
 
 
@@ -63,7 +63,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Estimate:
-        """Of at least one run."""
+        """The estimate from the values of at least one run."""
         mean = geometric_mean(values)
         assert mean is not None
         return cls(mean, min(values), max(values), len(values), spread(values))
@@ -80,16 +80,15 @@ class Estimate:
     def margin(self) -> float | None:
         """How far the interval reaches above the value, as a fraction of it: below, it reaches less far."""
         interval = self.interval
-        return (
-            max(0.0, interval[1] / self.value - 1) if interval else None
-        )  # of equal figures it is 0, but for rounding
+        # of equal figures it is 0, but for rounding
+        return max(0.0, interval[1] / self.value - 1) if interval else None
 
 
 @dataclass(frozen=True, slots=True)
 class PointSummary:
     """The result of a point: its repeats together."""
 
-    point: Point
+    point: SweepPoint
     counted: tuple[Run, ...]
     """The runs that the estimates are of: those that ended well and have figures."""
     ended: int
@@ -116,8 +115,8 @@ def group(runs: Iterable[Run]) -> list[Batch]:
     return [_batch(points.values()) for points in batches.values()]
 
 
-def _batch(found: Iterable[list[Run]]) -> Batch:
-    points = tuple(Point(all_options(repeats[0]), tuple(repeats)) for repeats in found)
+def _batch(repeats_of_points: Iterable[list[Run]]) -> Batch:
+    points = tuple(SweepPoint(all_options(repeats[0]), tuple(repeats)) for repeats in repeats_of_points)
     names = dict.fromkeys(name for point in points for name in point.options)
     return Batch(tuple(name for name in names if len({point.options.get(name) for point in points}) > 1), points)
 
@@ -133,7 +132,7 @@ def set_up(run: Run) -> object:
 
 
 def all_options(run: Run) -> dict[str, OptionValue]:
-    """Those that a preset can have, and the others that an imported run was given."""
+    """The options that a preset can have, and the others that an imported run was given."""
     return {**run.options, **run.other_options}
 
 
@@ -148,7 +147,7 @@ def full_names(names: Iterable[str], session: str) -> list[str]:
 
 
 def node_names(run: Run) -> list[str]:
-    """A run that was refused has no results of nodes."""
+    """The nodes of a run; those of a refused run, which has no results of nodes, are those of its environment."""
     return [node.node for node in run.nodes] or list(run.environment)
 
 
@@ -159,9 +158,9 @@ def tool_of(runs: Iterable[Run]) -> str:
 
 
 def host_name(run: Run, node: str) -> str:
-    """As the host calls itself; else as the node is named."""
-    found = run.environment.get(node)
-    return (found.hostname if found else None) or node
+    """The name of a node's host as it calls itself; else the name of the node."""
+    environment = run.environment.get(node)
+    return (environment.hostname if environment else None) or node
 
 
 def name_of(run: Run) -> str:
@@ -170,49 +169,49 @@ def name_of(run: Run) -> str:
 
 
 def moments(runs: Iterable[Run]) -> dict[str, datetime]:
-    """By name when each run began; of one without a date when the one of its session did that is numbered before it.
+    """The start of each run, by name; of one without a date the start of the run before it in its session.
 
     Where none before it has a date, it is the time of the file that it was imported from.
     """
-    found: dict[str, datetime] = {}
+    begun: dict[str, datetime] = {}
     newest: dict[str, datetime] = {}
     for run in sorted(runs, key=lambda run: run.run):
         at = run.started_at if run.is_dated else newest.get(run.session, run.started_at)
-        found[name_of(run)] = newest[run.session] = at
-    return found
+        begun[name_of(run)] = newest[run.session] = at
+    return begun
 
 
 def in_time_order(runs: Iterable[Run]) -> list[Run]:
-    """As they were measured, as far as that is known; runs without a date stay behind the one before them."""
-    every = list(runs)
-    at = moments(every)
-    return sorted(every, key=lambda run: (at[name_of(run)], run.run))
+    """The runs as they were measured, as far as that is known; one without a date stays behind the one before it."""
+    runs_in_order = list(runs)
+    at = moments(runs_in_order)
+    return sorted(runs_in_order, key=lambda run: (at[name_of(run)], run.run))
 
 
 def names_of(runs: Iterable[Run]) -> str:
     """``tuning/3, tuning/4 and 2 more``."""
-    first, *others = map(name_of, runs)
-    return ", ".join([first, *others[:1]]) + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+    first, *more = map(name_of, runs)
+    return ", ".join([first, *more[:1]]) + (f" and {len(more) - 1} more" if len(more) > 1 else "")
 
 
 def flow_names(runs: Iterable[Run]) -> list[str]:
     """What any of these runs did: reads, writes, then the others."""
-    found = {name for run in runs for name in run.summary.flows}
-    return [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
+    names = {name for run in runs for name in run.summary.flows}
+    return [*(name for name in DIRECTIONS if name in names), *sorted(names.difference(DIRECTIONS))]
 
 
 def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:
     """A metric of each run that has it, over the whole run."""
-    found = [metric.of(run.summary.flows.get(flow)) for run in runs]
-    return [float(value) for value in found if value is not None and math.isfinite(value)]
+    values = [metric.of(run.summary.flows.get(flow)) for run in runs]
+    return [float(value) for value in values if value is not None and math.isfinite(value)]
 
 
 def metric_of_flow(headline: Metric, runs: Iterable[Run], flow: str) -> Metric:
-    """By what a flow of these runs is judged; ``headline`` is what the runs are about."""
+    """The metric by which a flow of these runs is judged; ``headline`` is what the runs are about."""
     return judged_by(headline, [run.summary.flows.get(flow) for run in runs])
 
 
-def summarize(point: Point) -> PointSummary:
+def summarize(point: SweepPoint) -> PointSummary:
     """The result of a point; one without a run that ended well has no estimates."""
     counted = tuple(run for run in point.repeats if run.outcome == "ok" and run.summary.flows)
     flows = dict.fromkeys(flow for run in counted for flow in run.summary.flows)
@@ -221,8 +220,8 @@ def summarize(point: Point) -> PointSummary:
 
 
 def _estimates(runs: Iterable[Run], flow: str) -> dict[str, Estimate]:
-    found = {metric: measured(runs, flow, metric) for metric in METRICS}
-    return {metric.name: Estimate.of(values) for metric, values in found.items() if values}
+    values_by_metric = {metric: measured(runs, flow, metric) for metric in METRICS}
+    return {metric.name: Estimate.of(values) for metric, values in values_by_metric.items() if values}
 
 
 def is_run_of(run: Run, step: Step) -> bool:
@@ -240,17 +239,17 @@ def swept(batch: Batch) -> list[str]:
     return [name for name in batch.axes if name not in directions]
 
 
-def under(run: Run) -> str:
+def under_heading(run: Run) -> str:
     """``under "1 OSD"``: the heading of an imported run; empty where it has none."""
     return f'under "{run.heading}"' if run.heading else ""
 
 
 def varied(runs: Iterable[Run]) -> dict[int, str]:
     """By the number of a run, its heading and the options that set it apart from others of its batch: ``iodepth=4``."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for batch in group(runs):
         names = swept(batch)
         for run in batch.runs:
             options = (f"{name}={value}" for name, value in all_options(run).items() if name in names)
-            found[run.run] = " ".join(filter(None, [under(run), *options]))
-    return found
+            texts[run.run] = " ".join(filter(None, [under_heading(run), *options]))
+    return texts

@@ -50,12 +50,12 @@ class Change:
 
 
 def _place(run: Run) -> tuple[datetime, int]:
-    """In time; runs that were imported from one document may all have its time."""
+    """The place of a run in time; runs that were imported from one document may all have its time."""
     return run.started_at, run.run
 
 
 def between(left: Side, right: Side) -> Change:
-    """Two sides that were named."""
+    """The change between two sides that were named."""
     marked = tuple(run for side in (left, right) for run in side.runs if made_during(run, side.marks))
     return Change(left.runs, right.runs, marked=marked)
 
@@ -81,24 +81,28 @@ def why_none(runs: Sequence[Run], marks: Sequence[Mark], number: int) -> str:
 
 
 def marked_text(runs: Iterable[Run]) -> str:
-    """Of runs during which a mark was made."""
+    """Why runs during which a mark was made are on no side."""
     return f"a mark was made during {names_of(runs)}: no run is before or after a change that was made during it"
 
 
-def beside(runs: Sequence[Run], marks: Sequence[Mark], number: int, changes: Iterable[Change]) -> list[LeftOut]:
+def left_beside_mark(
+    runs: Sequence[Run], marks: Sequence[Mark], number: int, changes: Iterable[Change]
+) -> list[LeftOut]:
     """Of all runs of a session those that are in none of the changes around a mark (from 1), each with the reason."""
-    taken = {run.run for change in changes for run in change.runs}
+    numbers = {run.run for change in changes for run in change.runs}
     near = {run.run for side in _stretches(runs, marks, number) for run in side}
-    found = []
+    left_out = []
     for run in runs:
+        if run.run in numbers:
+            continue
         if made_during(run, marks):
             why = MARKED
         elif run.run not in near:
             why = f"another mark lies between it and mark {number}"
         else:
             why = f"nothing that is set up alike was run on the other side of mark {number}"
-        found += [LeftOut(run=name_of(run), why=why)] * (run.run not in taken)
-    return found
+        left_out.append(LeftOut(run=name_of(run), why=why))
+    return left_out
 
 
 def _stretches(runs: Sequence[Run], marks: Sequence[Mark], number: int | None) -> tuple[list[Run], list[Run]]:
@@ -122,7 +126,7 @@ def matched(before: Iterable[Run], after: Iterable[Run]) -> list[Change]:
 
 
 def _is_before(run: Run, mark: Mark) -> bool:
-    """Also a run without a date, whose file was written before the mark was made."""
+    """Whether a run was before a mark: also one without a date, whose file was written before the mark was made."""
     return run.run < mark.run if mark.run is not None else run.started_at <= mark.at
 
 
@@ -131,14 +135,16 @@ def _is_after(run: Run, mark: Mark) -> bool:
 
 
 def _stretch(runs: Sequence[Run], marks: Sequence[Mark], *, last: bool) -> list[Run]:
-    """Of these runs the last, or the first, between which there is no mark, and in which none was made."""
-    found: list[Run] = []
+    """The last of these runs, or the first, between which there is no mark, and in which none was made."""
+    stretch: list[Run] = []
     for run in sorted(runs, key=lambda run: run.run, reverse=last):
-        if found and any(_lies_between(mark, *sorted((found[-1], run), key=lambda each: each.run)) for mark in marks):
-            break
+        if stretch:
+            first, second = (run, stretch[-1]) if last else (stretch[-1], run)
+            if any(_lies_between(mark, first, second) for mark in marks):
+                break
         if not made_during(run, marks):
-            found.append(run)
-    return sorted(found, key=lambda run: run.run)
+            stretch.append(run)
+    return sorted(stretch, key=lambda run: run.run)
 
 
 def _lies_between(mark: Mark, first: Run, second: Run) -> bool:

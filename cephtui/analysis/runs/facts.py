@@ -1,4 +1,4 @@
-"""What is known of one run: whether it counts, and what it asks of its target."""
+"""Facts of one run: whether it counts, and its load on the target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def why_invalid(run: Run) -> str:
 
 
 def load_of(step: Step | Run) -> Load | None:
-    """What is asked of the target; None for an unknown tool, or options changed by hand."""
+    """The load on the target; None for an unknown tool, or options changed by hand."""
     try:
         return TOOLS[step.tool].bind(step.options).load()
     except (LookupError, ValueError, OverflowError):
@@ -35,7 +35,7 @@ def working_set(step: Step | Run) -> int:
     try:
         workload, option = TOOLS[step.tool].bind(step.options), TOOLS[step.tool].size_option
         size, jobs = str(step.options.get(option, "0")), workload.load().jobs
-        each = (step.span_bytes or parse_size(size) * jobs) if workload.uses_span else 0
+        bytes_of_node = (step.span_bytes or parse_size(size) * jobs) if workload.uses_span else 0
     except (LookupError, ValueError, OverflowError):
         return 0
-    return each * max(1, len(step.nodes))
+    return bytes_of_node * max(1, len(step.nodes))

@@ -26,13 +26,13 @@ CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
 _BUCKETS_A_ROW = 16
 """Of the latency grid, which has 64 to an octave."""
 
-Points = list[tuple[float, float | None]]
+LinePoints = list[tuple[float, float | None]]
 """(elapsed seconds, value); None where nothing was measured."""
 Stretch = tuple[Elapsed, float | None, float | None, float | None]
 """Elapsed seconds at its end, and the least, mean and greatest value in it; None for a gap."""
 
 
-class Curve:
+class TimeSeries:
     """One figure over time; when it has too many stretches, each two neighbours become one."""
 
     def __init__(self, stretches: int = CURVE_STRETCHES) -> None:
@@ -71,14 +71,14 @@ class Curve:
             self._append(_joined(first, 1, second, 1))
         self._each *= 2
 
-    def points(self) -> Points:
-        """What a line is drawn through: of a stretch with several values the least and the greatest."""
-        found: Points = []
+    def points(self) -> LinePoints:
+        """The points of a line: of a stretch with several values the least and the greatest."""
+        points: LinePoints = []
         for end, low, high in zip(self._end, self._low, self._high, strict=True):
-            found.append((end, None if math.isnan(low) else low))
+            points.append((end, None if math.isnan(low) else low))
             if high > low:
-                found.append((end, high))
-        return found
+                points.append((end, high))
+        return points
 
     def values(self) -> list[float | None]:
         """The mean of each stretch."""
@@ -105,13 +105,13 @@ class Curve:
         return (low, held / weight, high) if weight else None
 
     def stretches(self) -> list[Stretch]:
-        """As they are saved."""
+        """The stretches as they are saved."""
         rows = zip(self._end, self._low, self._mean, self._high, strict=True)
         return [(e, None, None, None) if math.isnan(low) else (e, low, mean, high) for e, low, mean, high in rows]
 
     @classmethod
-    def of(cls, saved: list[Stretch]) -> Curve:
-        """A saved one; nothing is added to it any more."""
+    def of(cls, saved: list[Stretch]) -> TimeSeries:
+        """A saved curve; nothing is added to it any more."""
         curve = cls()
         for end, low, mean, high in saved:
             if low is None or mean is None or high is None:
@@ -126,14 +126,14 @@ def _joined(
 ) -> tuple[float, float, float, float]:
     """One stretch of two that follow each other; a gap beside a value is the value."""
     if math.isnan(first[1]) or math.isnan(second[1]):
-        known = second if math.isnan(first[1]) else first
-        return (second[0], *known[1:])
+        value = second if math.isnan(first[1]) else first
+        return (second[0], *value[1:])
     mean = (weight * first[2] + other * second[2]) / (weight + other)
     return second[0], min(first[1], second[1]), mean, max(first[3], second[3])
 
 
 def _added(first: Stretch, second: Stretch) -> Stretch:
-    """Of two directions in the same stretch; a gap in one is a gap."""
+    """The sum of two directions in the same stretch; a gap in one is a gap."""
     low, mean, high = (None if a is None or b is None else a + b for a, b in zip(first[1:], second[1:], strict=True))
     return second[0], low, mean, high
 
@@ -170,12 +170,12 @@ class Heat:
             self._held += 1
 
     def columns(self) -> list[HeatColumn]:
-        """All of it, in the order of time."""
+        """All columns, in the order of time."""
         return self._columns
 
     @classmethod
     def of(cls, saved: list[HeatColumn]) -> Heat:
-        """A saved one; nothing is added to it any more."""
+        """Saved heat; nothing is added to it any more."""
         heat = cls()
         heat._columns = saved
         return heat
@@ -236,9 +236,9 @@ class Done:
 class History:
     """All curves of one run, the ramp included, the prefill left out."""
 
-    curves: dict[str, Curve] = field(default_factory=dict)
+    curves: dict[str, TimeSeries] = field(default_factory=dict)
     """``read.iops`` and the like, of all nodes."""
-    nodes: dict[str, dict[str, Curve]] = field(default_factory=dict)
+    nodes: dict[str, dict[str, TimeSeries]] = field(default_factory=dict)
     """Of each node by figure, reads and writes together."""
     heat: dict[str, Heat] = field(default_factory=dict)
     """By direction."""
@@ -253,8 +253,8 @@ class History:
     @property
     def directions(self) -> list[str]:
         """``read`` and ``write`` as far as the run has them, and what else it does."""
-        found = dict.fromkeys(name.rpartition(".")[0] for name in self.curves)
-        return [*(name for name in DIRECTIONS if name in found), *(name for name in found if name not in DIRECTIONS)]
+        names = dict.fromkeys(name.rpartition(".")[0] for name in self.curves)
+        return [*(name for name in DIRECTIONS if name in names), *(name for name in names if name not in DIRECTIONS)]
 
     def add(self, sample: Sample) -> None:
         """Take in a sample of one node, or of all merged."""
@@ -275,7 +275,7 @@ class History:
 
     def _add_direction(self, direction: str, interval: Interval, sample: Sample, *, is_part: bool) -> None:
         for metric in LIVE:
-            curve = self.curves.setdefault(f"{direction}.{metric.name}", Curve())
+            curve = self.curves.setdefault(f"{direction}.{metric.name}", TimeSeries())
             # what some nodes did is no figure of all: a gap, not a dip
             value = None if is_part else metric.of(interval)
             for elapsed in _moments(sample, curve.end):
@@ -286,23 +286,23 @@ class History:
     def _add_node(self, node: str, sample: Sample) -> None:
         curves = self.nodes.setdefault(node, {})
         flows = {name: interval for name, interval in sample.flows.items() if name in OF_NODES}
-        for figure, value in together(flows).items():
-            curve = curves.setdefault(figure, Curve(NODE_STRETCHES))
+        for figure, value in node_figures(flows).items():
+            curve = curves.setdefault(figure, TimeSeries(NODE_STRETCHES))
             for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
 
-    def total(self, figure: str) -> Curve:
+    def total(self, figure: str) -> TimeSeries:
         """Reads and writes together over time, of ``iops`` or ``bandwidth_bytes``."""
         parts = [curve for direction in DIRECTIONS if (curve := self.curves.get(f"{direction}.{figure}"))]
         if len(parts) <= 1:
-            return parts[0] if parts else Curve()
+            return parts[0] if parts else TimeSeries()
         sums = {stretch[0]: stretch for stretch in parts[0].stretches()}
         for stretch in parts[1].stretches():
             sums[stretch[0]] = _added(sums.get(stretch[0], stretch[:1] + (0.0,) * 3), stretch)
-        return Curve.of([sums[end] for end in sorted(sums)])
+        return TimeSeries.of([sums[end] for end in sorted(sums)])
 
     def mean(self, figure: str, flows: Collection[str] = DIRECTIONS) -> float | None:
-        """Since the ramp, of these flows together: what was done in all that time, or the mean of all completions.
+        """The mean since the ramp, of these flows together: over all that time, or over all completions.
 
         None before anything was measured, or where that is not counted.
         """
@@ -315,7 +315,7 @@ class History:
         return done / seconds if done is not None and seconds > 0 else None
 
     def overview(self) -> Overview:
-        """As it is saved."""
+        """The history as it is saved."""
         return Overview(
             series={name: curve.stretches() for name, curve in self.curves.items()},
             nodes={
@@ -328,31 +328,31 @@ class History:
 
     @classmethod
     def of(cls, saved: Overview) -> History:
-        """A saved one."""
-        curves = {name: Curve.of(stretches) for name, stretches in saved.series.items()}
-        nodes = {node: {f: Curve.of(s) for f, s in figures.items()} for node, figures in saved.nodes.items()}
+        """A saved history."""
+        curves = {name: TimeSeries.of(stretches) for name, stretches in saved.series.items()}
+        nodes = {node: {f: TimeSeries.of(s) for f, s in figures.items()} for node, figures in saved.nodes.items()}
         heat = {direction: Heat.of(columns) for direction, columns in saved.heat.items()}
         reached = max((stretches[-1][0] for stretches in saved.series.values() if stretches), default=0.0)
         return cls(curves, nodes, heat, saved.ramp_until, reached)
 
 
 def is_straggler(sample: Sample, reached: float) -> bool:
-    """Whether a sample of all is of the time that the one before it, which ended at ``reached``, was of.
+    """Whether a sample of all nodes lies in the time of the one before it, which ended at ``reached``.
 
-    So ends a run whose nodes do not end in the same moment: the rest of one of them is no second of all.
+    A run whose nodes do not end in the same moment ends so: the rest of one node is no second of all.
     """
     return sample.elapsed_seconds - reached < sample.interval_seconds / 2
 
 
 def _moments(sample: Sample, after: float) -> Iterator[float]:
-    """Where a tool was late, its next figures hold for the whole gap before them, not only for its end."""
+    """The elapsed seconds at which a sample is drawn: late figures hold for all of the gap before them."""
     first = max(sample.elapsed_seconds - sample.interval_seconds + 1.0, after + 0.5)
     if sample.interval_seconds > LONG_INTERVAL_SECONDS and first < sample.elapsed_seconds:
         yield first
     yield sample.elapsed_seconds
 
 
-def together(flows: Mapping[str, Interval]) -> dict[str, float | None]:
+def node_figures(flows: Mapping[str, Interval]) -> dict[str, float | None]:
     """All flows as one figure each: sums, the mean of all completions, and the worse p99."""
     means = BY_NAME["latency_mean_seconds"].of_whole(flows)
     weights = {name: completions(flows[name]) for name in means}

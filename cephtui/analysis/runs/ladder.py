@@ -14,7 +14,7 @@ from cephtui.stats import Buckets, bucket_bounds, percentile_seconds, supported_
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99)
 _STEPS = (1, 2, 5)
 _POWER_MOST = 9
-"""Of ten seconds: some thirty years."""
+"""The greatest power of ten, in seconds: some thirty years."""
 _HARDLY_ANY_PERCENT = 1.0
 """The faster I/Os are drawn at the left edge: one that was answered at once must not squeeze all others."""
 
@@ -36,7 +36,7 @@ class Rung:
 
 
 def ladder(buckets: Buckets) -> tuple[Rung, ...]:
-    """Of a histogram on the fixed grid; without rungs for an empty one."""
+    """The percentiles of a histogram on the fixed grid; none of an empty one."""
     count = sum(buckets.values())
     if not count:
         return ()
@@ -76,7 +76,7 @@ class LogAxis:
     last: float
 
     def place(self, seconds: float) -> float:
-        """From 0 at the first value to 1 at the last; what lies outside is at the edge."""
+        """The place of a latency, from 0 at the first value to 1 at the last; what lies outside is at the edge."""
         inside = min(max(seconds, self.first), self.last)
         return math.log(inside / self.first) / math.log(self.last / self.first)
 
@@ -86,13 +86,13 @@ class LogAxis:
         return [self.first * ratio ** (part / parts) for part in range(parts + 1)]
 
     def ticks(self) -> list[float]:
-        """Its round values (1, 2, 5, 10, ...), powers of ten first: these are to have room for a label."""
+        """The round values of the axis (1, 2, 5, 10, ...), powers of ten first: these are to have room for a label."""
         values = [value for value in _round_values(self.first) if value <= self.last * 1.001]
         return sorted(values, key=lambda value: (not _is_power(value), value))
 
 
 def axis_of(buckets: Buckets, greatest: float = 0.0) -> LogAxis:
-    """From the round value below the first per cent of the I/Os to the one above the slowest.
+    """The axis from the round value below the first per cent of the I/Os to the one above the slowest.
 
     ``greatest`` is the latency of the slowest as it was measured, which a bucket has only to 1.6 %.
     """
@@ -106,8 +106,8 @@ def axis_of(buckets: Buckets, greatest: float = 0.0) -> LogAxis:
 def _round_values(least: float) -> list[float]:
     """1, 2 and 5 times powers of ten from this one on, over all that the grid can hold."""
     powers = range(math.floor(math.log10(least * 1.001)), _POWER_MOST + 1)
-    found = [float(f"{step}e{power}") for power in powers for step in _STEPS]
-    return [value for value in found if value >= least * 0.999]
+    values = [float(f"{step}e{power}") for power in powers for step in _STEPS]
+    return [value for value in values if value >= least * 0.999]
 
 
 def _is_power(value: float) -> bool:

@@ -17,7 +17,7 @@ from cephtui.tools import TOOLS
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From one node to another."""
+    """A network link from one node to another."""
 
     network: str
     """``public``, ``cluster``; empty where an address was typed."""
@@ -43,28 +43,28 @@ class Link:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """From where to where."""
+        """Source and destination."""
         return self.source, self.destination
 
 
 def measures_links(run: Run) -> bool:
-    """Whether it is of a network link, and not of data."""
+    """Whether a run measures a network link, and not data."""
     return run.tool in TOOLS and TOOLS[run.tool].measures_network
 
 
 def links_of(runs: Iterable[Run]) -> list[Link]:
-    """All that were measured, in the order of their first runs; the slowest of each kind is marked."""
-    found: dict[tuple[str, bool, str, str], list[tuple[Run, Total]]] = {}
+    """All links that were measured, in the order of their first runs; the slowest of each kind is marked."""
+    totals_by_link: dict[tuple[str, bool, str, str], list[tuple[Run, Total]]] = {}
     for run in runs:
         if measures_links(run) and not why_invalid(run):
             for ends, total in _ends(run):
-                found.setdefault((*_kind(run), *ends), []).append((run, total))
-    links = [_link(*key, measured) for key, measured in found.items()]
+                totals_by_link.setdefault((*_kind(run), *ends), []).append((run, total))
+    links = [_link(*key, measured) for key, measured in totals_by_link.items()]
     return [_marked(link, [other for other in links if other.kind == link.kind]) for link in links]
 
 
 def _ends(run: Run) -> list[tuple[tuple[str, str], Total]]:
-    """What the node that measures sends and receives; the other one is there for its server."""
+    """The totals that the measuring node sends and receives, with source and destination of each."""
     near = node_names(run)[0]
     far = next((name for name in run.environment if name != near), "")
     totals = (((near, far), run.summary.write), ((far, near), run.summary.read))
@@ -80,21 +80,21 @@ def _kind(run: Run) -> tuple[str, bool]:
 
 def _link(network: str, both: bool, source: str, destination: str, measured: Sequence[tuple[Run, Total]]) -> Link:
     totals = [total for _, total in measured]
-    known = [total.retransmits for total in totals if total.retransmits is not None]
+    retransmits = [total.retransmits for total in totals if total.retransmits is not None]
     return Link(
         network,
         both,
         source,
         destination,
         geometric_mean([total.bandwidth_bytes or 0.0 for total in totals]) or 0.0,
-        max(known, default=None),
+        max(retransmits, default=None),
         mean_of_known(total.rtt_seconds for total in totals),
         tuple(run.run for run, _ in measured),
     )
 
 
 def _marked(link: Link, alike: Sequence[Link]) -> Link:
-    rates = [each.bandwidth_bytes for each in alike]
+    rates = [other.bandwidth_bytes for other in alike]
     if len(rates) < 2 or link.bandwidth_bytes > min(rates):
         return link
     middle = median(rates)
@@ -102,6 +102,6 @@ def _marked(link: Link, alike: Sequence[Link]) -> Link:
 
 
 def fastest_link(links: Iterable[Link], node: str) -> Link | None:
-    """The best that was measured of a node's links in the public network, one direction at a time; None without any."""
-    own = [link for link in links if node in link.ends and link.network != "cluster" and not link.both]
-    return max(own, key=lambda link: link.bandwidth_bytes, default=None)
+    """The fastest of a node's links in the public network, measured one direction at a time; None without any."""
+    links_of_node = [link for link in links if node in link.ends and link.network != "cluster" and not link.both]
+    return max(links_of_node, key=lambda link: link.bandwidth_bytes, default=None)

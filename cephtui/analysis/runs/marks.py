@@ -20,13 +20,13 @@ def made_during(run: Run, marks: Iterable[Mark]) -> list[Mark]:
 
 
 def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
-    """What the user did from the beginning of the first run to the end of the last, each with its session's name."""
+    """The marks from the beginning of the first run to the end of the last, each with its session's name."""
     runs = [*left.runs, *right.runs]
-    found = {(side.run.session, mark): None for side in (left, right) for mark in among(runs, side.marks)}
-    return sorted(found, key=lambda each: each[1].at)
+    marks = {(side.run.session, mark): None for side in (left, right) for mark in marks_among(runs, side.marks)}
+    return sorted(marks, key=lambda pair: pair[1].at)
 
 
-def among(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Mark]:
+def marks_among(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Mark]:
     """The marks from the beginning of the first run to the end of the last, as far as these have a date."""
     dated = [run for run in runs if run.is_dated]
     if not dated:
@@ -36,7 +36,7 @@ def among(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Mark]:
     return [mark for mark in marks if first <= mark.at <= last]
 
 
-def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
+def runs_with_marks(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
     """The runs of a session with its marks: behind the run that they were made in, or between two."""
     numbers, starts = [run.run for run in runs], [run.started_at for run in runs]
 
@@ -46,27 +46,27 @@ def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
     behind: dict[int, list[Mark]] = {}
     for mark in sorted(marks, key=lambda mark: mark.at):
         behind.setdefault(place(mark), []).append(mark)
-    found: list[Run | Mark] = [*behind.get(0, [])]
+    rows: list[Run | Mark] = [*behind.get(0, [])]
     for number, run in enumerate(runs, 1):
-        found += [run, *behind.get(number, [])]
-    return found
+        rows += [run, *behind.get(number, [])]
+    return rows
 
 
 def with_results(rows: Sequence[Run | Mark]) -> list[Run | Mark | PointSummary]:
-    """The same with the results of repeats, behind the last run of their batch and the marks made in it."""
+    """Runs and marks with the results of repeats, behind the last run of their batch and the marks made in it."""
     results = {
         max(run.run for run in batch.runs): [
             result for point in batch.points if len(point.repeats) > 1 and (result := summarize(point)).estimates
         ]
         for batch in group(row for row in rows if isinstance(row, Run))
     }
-    found: list[Run | Mark | PointSummary] = []
+    placed: list[Run | Mark | PointSummary] = []
     due: list[PointSummary] = []
     number: int | None = None
     for row in rows:
         if isinstance(row, Run) or row.run != number:
-            found, due = [*found, *due], []
-        found.append(row)
+            placed, due = [*placed, *due], []
+        placed.append(row)
         if isinstance(row, Run):
             due, number = results.get(row.run, []), row.run
-    return [*found, *due]
+    return [*placed, *due]

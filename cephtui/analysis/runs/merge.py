@@ -73,15 +73,15 @@ class Merger:
         phase = min((r.phase for rs in self._pending.values() for r in rs), key=_ORDER.index)
         firsts = [next((r for r in rs if r.phase == phase), None) for rs in self._pending.values()]
         until = max(first.elapsed_seconds for first in firsts if first)
-        taken, left = dict[str, list[Reading]](), dict[str, list[Reading]]()
+        closing, waiting = dict[str, list[Reading]](), dict[str, list[Reading]]()
         for node, readings in self._pending.items():
             for reading in readings:
                 is_of_it = reading.phase == phase and reading.elapsed_seconds - reading.interval_seconds / 2 <= until
-                (taken if is_of_it else left).setdefault(node, []).append(reading)
-        missing = tuple(node for node in self._live if not taken.get(node))
+                (closing if is_of_it else waiting).setdefault(node, []).append(reading)
+        missing = tuple(node for node in self._live if not closing.get(node))
         self._missed |= {node for node in self._live if node not in self._pending}
-        self._pending = left
-        parts = [reduce(join_readings, readings) for readings in taken.values()]
+        self._pending = waiting
+        parts = [reduce(join_readings, readings) for readings in closing.values()]
         return Merged(_sum(phase, parts), missing)
 
 

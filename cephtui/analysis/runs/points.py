@@ -25,7 +25,7 @@ PointKey: TypeAlias = tuple[tuple[str, OptionValue], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlacedStep:
     """A step in one place, with all its points: a batch."""
 
     step: str
@@ -44,68 +44,70 @@ class Part:
         return self.target, self.nodes
 
 
-def parts_of(runs: Sequence[Run], ordered: Ordered | None) -> list[Part]:
-    """What was ordered, in that order, then the batches of other runs."""
+def placed_steps(runs: Sequence[Run], ordered: Ordered | None) -> list[PlacedStep]:
+    """A step for each cell that was ordered, in that order, then those of other runs."""
     batches: dict[str, list[Run]] = {}
     for run in runs:
         batches.setdefault(run.batch, []).append(run)
-    found = [_ordered_part(cell, batches.pop(cell.batch, ())) for cell in (ordered.cells if ordered else ())]
-    others: dict[tuple[str, ...], list[Run]] = {}
+    ordered_steps = [_ordered_step(cell, batches.pop(cell.batch, ())) for cell in (ordered.cells if ordered else ())]
+    other_runs: dict[tuple[str, ...], list[Run]] = {}
     for run in (run for same in batches.values() for run in same):
-        others.setdefault((run.batch, run.preset, run.target, *node_names(run)), []).append(run)
-    alone = [Part(name, at, tuple(nodes), tuple(own)) for (_, name, at, *nodes), own in others.items()]
-    return [*found, *alone]
+        other_runs.setdefault((run.batch, run.preset, run.target, *node_names(run)), []).append(run)
+    other_steps = [
+        PlacedStep(name, at, tuple(nodes), tuple(same)) for (_, name, at, *nodes), same in other_runs.items()
+    ]
+    return [*ordered_steps, *other_steps]
 
 
-def _ordered_part(cell: Cell, runs: Iterable[Run]) -> Part:
+def _ordered_step(cell: Cell, runs: Iterable[Run]) -> PlacedStep:
     options = {**cell.of_preset, **cell.options}
     whole = bool(cell.of_preset)
-    return Part(cell.step, cell.target, cell.nodes, tuple(runs), cell.repeats, options or None, is_whole=whole)
+    return PlacedStep(cell.step, cell.target, cell.nodes, tuple(runs), cell.repeats, options or None, is_whole=whole)
 
 
-def points_of(parts: Sequence[Part]) -> list[tuple[Part, PointKey]]:
-    """The parts of a step, each apart for every point that is ordered or was run, with the runs of that point."""
-    names = _varied(parts)
-    first = next((run for part in parts for run in part.runs), None)
-    seen = list(dict.fromkeys(_key_of(run, names) for part in parts if part.wanted for run in part.runs))
-    found = []
-    for part in parts:
-        own = [_key_of(run, names) for run in part.runs]
-        for key, times in _points(_expected(part, names, first) or seen or [()], own).items():
-            alike = tuple(run for run, point in zip(part.runs, own, strict=True) if point == key)
-            if alike or part.wanted:
-                found.append((replace(part, runs=alike, wanted=part.wanted * times), key))
-    return found
+def points_of(steps: Sequence[PlacedStep]) -> list[tuple[PlacedStep, PointKey]]:
+    """The steps at each point that is ordered or was run, with the runs of that point."""
+    names = _varied(steps)
+    first = next((run for step in steps for run in step.runs), None)
+    keys_of_runs = list(dict.fromkeys(_key_of(run, names) for step in steps if step.wanted for run in step.runs))
+    points = []
+    for step in steps:
+        keys = [_key_of(run, names) for run in step.runs]
+        for key, times in _points(_expected(step, names, first) or keys_of_runs or [()], keys).items():
+            alike = tuple(run for run, point in zip(step.runs, keys, strict=True) if point == key)
+            if alike or step.wanted:
+                points.append((replace(step, runs=alike, wanted=step.wanted * times), key))
+    return points
 
 
-def _points(expected: Iterable[PointKey], own: Sequence[PointKey]) -> dict[PointKey, int]:
+def _points(expected: Iterable[PointKey], run_keys: Sequence[PointKey]) -> dict[PointKey, int]:
     """How often each point is ordered, with those that were run.
 
     What was run under a cell's batch is what it has ordered, even where the options say otherwise, as after a change
     of their spelling: such a point stands for an expected one without a run.
     """
     times = Counter(expected)
-    other = [key for key in dict.fromkeys(own) if key not in times]
-    free = [key for key in times if key not in own] if other else []
+    other = [key for key in dict.fromkeys(run_keys) if key not in times]
+    free = [key for key in times if key not in run_keys] if other else []
     for key, stands in zip(free, itertools.cycle(other), strict=False):
         times[stands] += times.pop(key)
     return {**times, **{key: times[key] for key in other}}
 
 
-def _varied(parts: Sequence[Part]) -> list[str]:
+def _varied(steps: Sequence[PlacedStep]) -> list[str]:
     """The options that set the points of a step apart: those that were swept, and others that differ on one target."""
-    names = [name for part in parts for name, value in (part.options or {}).items() if isinstance(value, list)]
+    names = [name for step in steps for name, value in (step.options or {}).items() if isinstance(value, list)]
     by_target: dict[str, list[Mapping[str, OptionValue]]] = {}
-    for part in parts:
-        by_target.setdefault(part.target, []).extend(map(_as_asked, part.runs))
-    for every in by_target.values():
-        known = dict.fromkeys(name for options in every for name in options)
-        names += [name for name in known if len({options.get(name) for options in every}) > 1]
+    for step in steps:
+        by_target.setdefault(step.target, []).extend(map(_as_asked, step.runs))
+    for swept_options in by_target.values():
+        all_names = dict.fromkeys(name for options in swept_options for name in options)
+        names += [name for name in all_names if len({options.get(name) for options in swept_options}) > 1]
     return list(dict.fromkeys(names))
 
 
 def _as_asked(run: Run) -> Mapping[str, OptionValue]:
-    """Not as the target's kind has changed them: two values that were asked for are two points."""
+    """The options as they were asked for, not as the target's kind has changed them: two values are two points."""
     return {**run.options, **run.asked}
 
 
@@ -117,14 +119,14 @@ def _key(options: Mapping[str, OptionValue], names: Iterable[str]) -> PointKey:
     return tuple((name, options[name]) for name in names if name in options)
 
 
-def _expected(part: Part, names: Sequence[str], first: Run | None) -> list[PointKey]:
+def _expected(step: PlacedStep, names: Sequence[str], first: Run | None) -> list[PointKey]:
     """The points that were ordered; none where that is not known. ``first`` is a run of the step, if there is any."""
-    if part.options is None or not (part.is_whole or part.options.keys() >= set(names)):
+    if step.options is None or not (step.is_whole or step.options.keys() >= set(names)):
         return []
-    run = next(iter(part.runs), first)
-    lists = [value if isinstance(value, list) else [value] for value in part.options.values()]
-    every = (dict(zip(part.options, values, strict=True)) for values in itertools.product(*lists))
-    return [_key(_as_run(options, run, is_whole=part.is_whole), names) for options in every]
+    run = next(iter(step.runs), first)
+    lists = [value if isinstance(value, list) else [value] for value in step.options.values()]
+    combinations = (dict(zip(step.options, values, strict=True)) for values in itertools.product(*lists))
+    return [_key(_as_run(options, run, is_whole=step.is_whole), names) for options in combinations]
 
 
 def _as_run(options: Mapping[str, OptionValue], run: Run | None, *, is_whole: bool) -> Mapping[str, OptionValue]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from cephtui.analysis.runs.batches import group, name_of
 from cephtui.frozen import dataclass
@@ -16,7 +17,7 @@ class Side:
 
     runs: tuple[Run, ...]
     marks: tuple[Mark, ...] = ()
-    """All of its session."""
+    """All marks of its session."""
 
     @property
     def run(self) -> Run:
@@ -35,28 +36,28 @@ class Side:
 
     def findings(self) -> dict[str, tuple[Run, ...]]:
         """The runs that have a finding, by its code; the order is that of the runs."""
-        found: dict[str, tuple[Run, ...]] = {}
+        runs_by_code: dict[str, tuple[Run, ...]] = {}
         for run in self.runs:
             for code in dict.fromkeys(finding.code for finding in run.findings):
-                found[code] = (*found.get(code, ()), run)
-        return found
+                runs_by_code[code] = (*runs_by_code.get(code, ()), run)
+        return runs_by_code
 
 
-def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
+def side_of(run: Run, runs_of_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
     """A run with its repeats: the same preset, options, target and nodes, in the same batch.
 
     Only runs that ended well are repeats of each other; any other run stands alone.
     """
     if run.outcome != "ok":
         return Side((run,), tuple(marks))
-    others = (other for other in runs_of_its_session if other.run != run.run)
-    _, *alike = group([run, *others])[0].points[0].repeats
+    other_runs = (other for other in runs_of_session if other.run != run.run)
+    _, *alike = group([run, *other_runs])[0].points[0].repeats
     repeats = [other for other in alike if other.outcome == "ok" and _is_measured(other)]
     return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
 
 
-def apart(left: Side, right: Side) -> tuple[Side, Side]:
-    """Both sides; of repeats of each other only the chosen runs, as both sides would be the same runs."""
+def without_shared_runs(left: Side, right: Side) -> tuple[Side, Side]:
+    """Both sides; of sides that repeat each other the chosen runs only, as both would have the same runs."""
     if right.run not in left.runs:
         return left, right
     return replace(left, runs=(left.run,)), replace(right, runs=(right.run,))
@@ -67,15 +68,15 @@ def _is_measured(run: Run) -> bool:
 
 
 def findings_with_runs(side: Side) -> list[tuple[Finding, str]]:
-    """The findings of a side as the first run has them that has any of that kind; and in which runs, if not in all."""
+    """Each kind of finding of a side, from the first run that has it, with the runs that have it if not all do."""
     having = side.findings()
-    found: dict[str, list[tuple[Finding, str]]] = {code: [] for code in having}
+    by_code: dict[str, list[tuple[Finding, str]]] = {code: [] for code in having}
     for run in side.runs:
         for finding in run.findings:
             runs = having[finding.code]
             if runs[0] is run:
-                found[finding.code].append((finding, _where(side, runs)))
-    return [one for each in found.values() for one in each]
+                by_code[finding.code].append((finding, _where(side, runs)))
+    return list(chain.from_iterable(by_code.values()))
 
 
 def _where(side: Side, runs: Sequence[Run]) -> str:

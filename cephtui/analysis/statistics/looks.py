@@ -1,4 +1,4 @@
-"""Looks at sides that grow: when it is looked, and with which confidence for all of them together.
+"""Looks at sides that grow: at how many runs, and with which confidence for all looks together.
 
 Pocock 1977, with t instead of the normal distribution; two-sided levels by integration of the joint distribution,
 checked by simulation at exactly the required ratio.
@@ -17,18 +17,18 @@ _LEVELS: Mapping[int, Mapping[float, float]] = {
     20: {0.90: 0.0333, 0.95: 0.0155, 0.99: 0.0028},
 }
 _PAIRED = 0.88
-"""Of the level: runs that take turns have 3 degrees of freedom at the first look, and overshoot a little."""
-MOST = tuple(_LEVELS)
+"""The share of the level for runs that take turns: with 3 degrees of freedom the first look overshoots a little."""
+LOOK_LIMITS = tuple(_LEVELS)
 """Runs a side after which it may be given up."""
 CONFIDENCES = tuple(_LEVELS[12])
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """At which numbers of runs a side it is looked; by default once, however many there are."""
+class LookSchedule:
+    """The numbers of runs a side at which a check looks; by default once, however many there are."""
 
     most: int | None = None
-    """One of ``MOST``; None is a single look."""
+    """One of ``LOOK_LIMITS``; None is a single look."""
     fixed: int | None = None
     """The number of that single look, where it is known beforehand."""
 
@@ -40,7 +40,7 @@ class Looks:
         return tuple(runs for runs in _AT if runs <= self.most)
 
     def number(self, runs: int) -> int:
-        """Which look so many runs a side are, from 1."""
+        """The number of the look, from 1, at so many runs a side."""
         return max(1, sum(at <= runs for at in self.at))
 
     def nominal(self, confidence: float, *, paired: bool) -> float:
@@ -50,4 +50,4 @@ class Looks:
         return 1 - _LEVELS[self.most][confidence] * (_PAIRED if paired else 1.0)
 
 
-ONE_LOOK = Looks()
+ONE_LOOK = LookSchedule()

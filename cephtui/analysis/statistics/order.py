@@ -16,7 +16,7 @@ from cephtui.analysis.statistics.t_distribution import quantile
 from cephtui.frozen import dataclass
 
 _ERROR = 0.05
-"""Of all that is compared on a curve together (Bonferroni)."""
+"""The error of all comparisons on a curve together (Bonferroni)."""
 _REPEATS_LEAST = 3
 """Degrees of freedom from which on the spread of repeats is known well enough to show a rise."""
 _TWICE = 2.0
@@ -26,17 +26,17 @@ _NEAR = 0.8
 _OUT_MOST = 1.2
 """Points that are further out of order have none, however far their runs are spread."""
 _OF_RISE = 0.25
-"""The same, as a share of the whole rise on logarithms."""
+"""Points that are further out of order than this share of the whole rise, on logarithms, have none either."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ThroughputOrder:
     """The throughput at each load of a curve, in the order of the load."""
 
     logs: tuple[float, ...]
     """The means of logarithms, at least two."""
     runs: tuple[int, ...]
-    """Of each load."""
+    """The number of runs at each load."""
     deviation: float
     """The standard deviation of the logarithms of repeats, of all loads together; 0 without repeats."""
     same: float
@@ -64,7 +64,7 @@ class Order:
             sum(log - other <= least or self._is_near(other) for other in ordered[:place])
             for place, log in enumerate(ordered)
         )
-        return math.prod(1 + others for others in free)
+        return math.prod(1 + number for number in free)
 
     def _is_near(self, log: float) -> bool:
         return log >= max(self.logs) + math.log(_NEAR)
@@ -74,8 +74,8 @@ class Order:
         """Whether the greatest throughput is above the first by more than chance."""
         if self._df < _REPEATS_LEAST:
             return self._rise >= math.log(_TWICE)
-        others = len(self.logs) - 1
-        return max(self.logs) - self.logs[0] > self._reach(0, self._top, _ERROR / 2 / others)
+        comparisons = len(self.logs) - 1
+        return max(self.logs) - self.logs[0] > self._reach(0, self._top, _ERROR / 2 / comparisons)
 
     @property
     def disorder(self) -> tuple[int, int] | None:
@@ -122,13 +122,13 @@ class Order:
         return quantile(1 - error, float(self._df)) * self.deviation * math.sqrt(parts)
 
 
-def order_of(rates: Sequence[Sequence[float]], same: float) -> Order:
-    """Of the runs at each load, all above 0; from the share ``same`` of the greatest on throughput is the same."""
-    repeated = [[math.log(rate) for rate in each] for each in rates if len(each) > 1]
-    df = sum(len(each) - 1 for each in repeated)
-    squares = sum(variance(each) * (len(each) - 1) for each in repeated)
-    return Order(
-        tuple(math.log(geometric_mean(each) or 1.0) for each in rates),
+def order_of(rates: Sequence[Sequence[float]], same: float) -> ThroughputOrder:
+    """The order of the throughput of the runs at each load, all above 0; ``same`` as in ``ThroughputOrder``."""
+    repeated = [[math.log(rate) for rate in rates_of_load] for rates_of_load in rates if len(rates_of_load) > 1]
+    df = sum(len(logs) - 1 for logs in repeated)
+    squares = sum(variance(logs) * (len(logs) - 1) for logs in repeated)
+    return ThroughputOrder(
+        tuple(math.log(geometric_mean(rates_of_load) or 1.0) for rates_of_load in rates),
         tuple(map(len, rates)),
         math.sqrt(squares / df) if df else 0.0,
         same,

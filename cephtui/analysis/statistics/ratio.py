@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Better: TypeAlias = Literal["more", "less"]
 _POWER = 0.8
-"""Of what "would be seen" or "would decide": in four of five checks."""
+"""The power of what "would be seen" or "would decide": in four of five checks."""
 _RUNS_MOST = 10_000
 _BY_T_MOST = 30
 """So many more runs at most are needed by the t than by the normal distribution."""
 _LOG_MOST = 138.0
-"""Of a ratio, either way, and of a figure: a little below ``FIGURE_MOST``, so that every result can be written."""
+"""The greatest logarithm of a ratio or figure: below that of ``FIGURE_MOST``, so that every result can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LogMean:
     df: float
     """Degrees of freedom."""
     df_again: float | None = None
-    """Those of further runs with the same spread, where their number is estimated too; None where it is not."""
+    """Degrees of freedom of further runs with the same spread, where these are estimated too; else None."""
 
     @property
     def value(self) -> float:
@@ -83,7 +83,7 @@ def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:
 
 
 def _satterthwaite(squared: Sequence[float], runs: Sequence[int]) -> float:
-    return sum(squared) ** 2 / sum(each**2 / (number - 1) for each, number in zip(squared, runs, strict=True))
+    return sum(squared) ** 2 / sum(square**2 / (number - 1) for square, number in zip(squared, runs, strict=True))
 
 
 def _exp(log: float) -> float:
@@ -102,17 +102,17 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Of the logarithms. It is exact: equal figures have the same mean, however many they are."""
+    """The mean of the logarithms. It is exact: equal figures have the same mean, however many they are."""
     return mean(map(math.log, values))
 
 
-def change_between(before: Sequence[float], after: Sequence[float]) -> float:
+def ratio_of_means(before: Sequence[float], after: Sequence[float]) -> float:
     """The ratio of the geometric means; at least one figure each, all above 0."""
     return _exp(_mean(after) - _mean(before))
 
 
 def mean_of(values: Sequence[float]) -> LogMean:
-    """Of one side; at least two figures, all above 0."""
+    """The geometric mean of one side, with its error; at least two figures, all above 0."""
     logs = [math.log(value) for value in values]
     return LogMean(mean(logs), math.sqrt(variance(logs) / len(logs)), len(logs) - 1.0)
 
@@ -125,12 +125,12 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 def log_deviation(variation: float) -> float:
-    """The standard deviation of the logarithms, of a coefficient of variation."""
+    """The standard deviation of the logarithms that belongs to a coefficient of variation."""
     return math.sqrt(math.log1p(variation**2))
 
 
 def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
-    """Of two sides measured one after the other; at least two figures each, all above 0.
+    """The ratio of two sides measured one after the other; at least two figures each, all above 0.
 
     Welch 1947, with the degrees of freedom of Satterthwaite 1946.
     """
@@ -144,9 +144,9 @@ def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
-    """Of runs that took turns, each with the one beside it; as many on both sides, at least two, all above 0."""
-    apart = [math.log(second) - math.log(first) for first, second in zip(before, after, strict=True)]
-    return LogMean(mean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
+    """The ratio of runs that took turns, by pairs; as many on both sides, at least two, all above 0."""
+    differences = [math.log(second) - math.log(first) for first, second in zip(before, after, strict=True)]
+    return LogMean(mean(differences), math.sqrt(variance(differences) / len(differences)), len(differences) - 1.0)
 
 
 def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
@@ -178,7 +178,7 @@ def required_ratio(percent: float, better: Better) -> float:
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
-    """Each corrected for their number (Holm 1979), in their order."""
+    """The probabilities, each corrected for their number (Holm 1979), in the same order."""
     corrected, most = [0.0] * len(probabilities), 0.0
     ranked = sorted(range(len(probabilities)), key=lambda at: probabilities[at])
     for rank, at in enumerate(ranked):

@@ -42,14 +42,14 @@ class _Corrected:
 
 
 def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
-    """In their order; None for one that is not judged, or does not decide."""
+    """The figures corrected, in the same order; None for one that is not judged, or does not decide."""
     counted = [verdict.decides and verdict.is_judged for verdict in verdicts]
     judged = [verdict for verdict, counts in zip(verdicts, counted, strict=True) if counts]
     same = holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged])
     failed = holm([1.0 if verdict.p_met is None else 1 - verdict.p_met for verdict in judged])
     better, worse = (holm([_beyond(verdict, word) for verdict in judged]) for word in _LEFT_OF)
-    found = map(_Corrected, judged, same, failed, map(min, better, worse))
-    return (next(found) if counts else None for counts in counted)
+    corrected = map(_Corrected, judged, same, failed, map(min, better, worse))
+    return (next(corrected) if counts else None for counts in counted)
 
 
 def _beyond(verdict: Verdict, word: Word) -> float:
@@ -64,24 +64,24 @@ def held_together(verdicts: Sequence[Verdict]) -> list[Verdict]:
     decide has no word: its interval stands for itself.
     """
     return [
-        verdict.model_copy(update=_held(verdict, found))
-        for verdict, found in zip(verdicts, _corrected(verdicts), strict=True)
+        verdict.model_copy(update=_held(verdict, corrected))
+        for verdict, corrected in zip(verdicts, _corrected(verdicts), strict=True)
     ]
 
 
-def _held(verdict: Verdict, found: _Corrected | None) -> dict[str, object]:
-    if not found:
+def _held(verdict: Verdict, corrected: _Corrected | None) -> dict[str, object]:
+    if not corrected:
         return {"differs": None, "p_same_together": None, "word": "no verdict", "met": None}
     return {
-        "differs": verdict.differs if found.differs else None,
-        "p_same_together": found.p_same,
-        "word": found.word,
-        "met": verdict.met if found.fails or verdict.met else None,
+        "differs": verdict.differs if corrected.differs else None,
+        "p_same_together": corrected.p_same,
+        "word": corrected.word,
+        "met": verdict.met if corrected.fails or verdict.met else None,
     }
 
 
 def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:
-    """Of figures that decide: not met if that is shown of one by all together, met if every one is (Berger 1982)."""
-    if any(found and found.fails for found in _corrected(verdicts)):
+    """The answer of figures that decide: not met if one is not by all together, met if all are (Berger 1982)."""
+    if any(corrected and corrected.fails for corrected in _corrected(verdicts)):
         return "not met"
     return "met" if verdicts and all(verdict.met for verdict in verdicts) else "undecided"

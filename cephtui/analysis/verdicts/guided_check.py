@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.facts import why_invalid
-from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.statistics.looks import LookSchedule
 from cephtui.analysis.verdicts.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Run
@@ -26,9 +26,9 @@ class Turn:
     runs: int
 
 
-def looks_of(guided: CheckGoal) -> Looks:
+def looks_of(guided: CheckGoal) -> LookSchedule:
     """When it is looked."""
-    return Looks(guided.most, guided.fixed)
+    return LookSchedule(guided.most, guided.fixed)
 
 
 def criteria_of(guided: CheckGoal) -> Criteria:

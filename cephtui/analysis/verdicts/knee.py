@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from cephtui.analysis.runs.batches import CONFIDENCE, node_names
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.statistics.order import Order, order_of
+from cephtui.analysis.statistics.order import ThroughputOrder, order_of
 from cephtui.analysis.statistics.ratio import LogMean, geometric_mean, paired
 from cephtui.analysis.views.curve import CurvePoint, Series
 from cephtui.frozen import dataclass
@@ -123,7 +123,7 @@ class Knee:
         return any(len(point.rates) > 1 for point in self.points)
 
     @property
-    def order(self) -> Order:
+    def order(self) -> ThroughputOrder:
         """What holds of its throughput beyond chance."""
         return order_of([point.rates for point in self.points], PLATEAU)
 

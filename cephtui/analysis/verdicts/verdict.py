@@ -12,16 +12,16 @@ from statistics import fmean, variance
 from typing import Any
 
 from cephtui.analysis.runs.batches import measured, name_of, tool_of
-from cephtui.analysis.statistics.looks import ONE_LOOK, Looks
+from cephtui.analysis.statistics.looks import ONE_LOOK, LookSchedule
 from cephtui.analysis.statistics.ratio import (
     LogMean,
     answer_of,
-    change_between,
     df_of_welch,
     geometric_mean,
     log_deviation,
     paired,
     prediction,
+    ratio_of_means,
     required_ratio,
     runs_needed,
     spread,
@@ -57,7 +57,7 @@ class Criteria:
     """How much counts as the same."""
     confidence: float = 0.95
     """Two-sided, between 0 and 1."""
-    looks: Looks = ONE_LOOK
+    looks: LookSchedule = ONE_LOOK
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
             between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
             found |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
     elif before and after and min(*before, *after) > 0:
-        found["ratio"] = change_between(before, after)
+        found["ratio"] = ratio_of_means(before, after)
     if figures.is_same_load and len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
         found["predicted"] = prediction(before, criteria.confidence)
     return Verdict(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cephtui.analysis.runs.batches import all_options, name_of, node_names, set_up
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.runs.marks import among
+from cephtui.analysis.runs.marks import marks_among
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.verdicts.conditions import NOT_KNOWN, differences
@@ -168,7 +168,7 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _marked(found: Versus) -> Iterator[str]:
     sides = ((found.left, [pair.before for pair in found.pairs]), (found.right, [pair.after for pair in found.pairs]))
     for session, points in sides:
-        if any(among(point, session.marks) for point in points):
+        if any(marks_among(point, session.marks) for point in points):
             yield (
                 f"{session.name} has marks between runs that count together here: "
                 f"cephtui check {session.name} judges the runs before and after a mark"

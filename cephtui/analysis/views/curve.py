@@ -10,15 +10,15 @@ from typing import Literal, TypeAlias
 from cephtui import units
 from cephtui.analysis.runs.batches import (
     Estimate,
-    Point,
     PointSummary,
+    SweepPoint,
     all_options,
     flow_names,
     group,
     node_names,
     summarize,
 )
-from cephtui.analysis.runs.marks import in_order, made_during
+from cephtui.analysis.runs.marks import made_during, runs_with_marks
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, OptionValue, Run
 from cephtui.models.metrics import Metric
@@ -217,7 +217,7 @@ def curve_of(runs: Sequence[Run], axis: Axis, marks: Iterable[Mark] = ()) -> Cur
 
 
 def _summary(runs: Sequence[Run]) -> PointSummary:
-    return summarize(Point(runs[0].options, tuple(runs)))
+    return summarize(SweepPoint(runs[0].options, tuple(runs)))
 
 
 def _sorted(places: Iterable[Place]) -> list[Place]:
@@ -287,7 +287,7 @@ def _by_marks(runs: Sequence[Run], varying: _Places, marks: Iterable[Mark]) -> l
     """
     ordered, marks = sorted(runs, key=lambda run: run.run), list(marks)
     place, at = Place(BEFORE), dict[int, Place]()
-    for row in in_order(ordered, marks):
+    for row in runs_with_marks(ordered, marks):
         if isinstance(row, Run):
             at[row.run] = _during(row, marks, at.values()) or place
         elif at:  # what was changed before the first run is not varied

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from cephtui.analysis.detectors.slowest import Slowest, slowest_node, slowest_osd, slowest_part
 from cephtui.analysis.runs.batches import (
     Estimate,
-    Point,
     PointSummary,
+    SweepPoint,
     flow_names,
     metric_of_flow,
     summarize,
 )
-from cephtui.analysis.runs.points import Part, PointKey, parts_of, points_of
+from cephtui.analysis.runs.points import PlacedStep, PointKey, placed_steps, points_of
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
@@ -141,9 +141,9 @@ def matrix_of(
     ``slowest.osd_latency`` gives of each run. Runs that were not ordered have rows of their own; those of different
     batches never share a cell.
     """
-    parts = parts_of(runs, ordered)
+    parts = placed_steps(runs, ordered)
     places, columns = _columns(parts)
-    rows: dict[tuple[str, PointKey, int], dict[int, Part]] = {}
+    rows: dict[tuple[str, PointKey, int], dict[int, PlacedStep]] = {}
     for step in dict.fromkeys(part.step for part in parts):
         for part, key in points_of([part for part in parts if part.step == step]):
             column = places[part.place]
@@ -165,7 +165,7 @@ def matrix_of(
 # ---------------------------------------------------------------------------------------------- columns
 
 
-def _columns(parts: Sequence[Part]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
+def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
     """The number of the column of each place, and the columns, in the order in which they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
@@ -180,7 +180,7 @@ def _columns(parts: Sequence[Part]) -> tuple[dict[tuple[str, tuple[str, ...]], i
     return {place: numbers[key] for place, key in keys.items()}, tuple(columns)
 
 
-def _is_axis(parts: Iterable[Part], of: Callable[[Part], object]) -> bool:
+def _is_axis(parts: Iterable[PlacedStep], of: Callable[[PlacedStep], object]) -> bool:
     """Whether a step has it in several ways."""
     found: dict[str, set[object]] = {}
     for part in parts:
@@ -188,7 +188,7 @@ def _is_axis(parts: Iterable[Part], of: Callable[[Part], object]) -> bool:
     return any(len(each) > 1 for each in found.values())
 
 
-def _short_targets(parts: Sequence[Part]) -> dict[str, str]:
+def _short_targets(parts: Sequence[PlacedStep]) -> dict[str, str]:
     """Each target by its pool, where no step uses one pool in two ways; else by itself."""
     short = {part.target: pool_of(part.target) or part.target for part in parts}
     used = {(part.step, part.target) for part in parts}
@@ -207,13 +207,13 @@ def pool_of(target: str) -> str:
 
 def _row(
     key: tuple[str, PointKey, int],
-    parts: Mapping[int, Part],
+    parts: Mapping[int, PlacedStep],
     columns: Sequence[Column],
     headline: Callable[[Run], Metric],
     osds: OsdLatencies,
 ) -> list[Row]:
     """A row for each flow; target and nodes are those of its first cell."""
-    found = {column: summarize(Point({}, part.runs)) for column, part in parts.items()}
+    found = {column: summarize(SweepPoint({}, part.runs)) for column, part in parts.items()}
     counted = [run for summary in found.values() for run in summary.counted]
     first = next(iter(parts.values()))
     rows = []
@@ -227,14 +227,14 @@ def _row(
     return rows
 
 
-def _unlike(rows: Iterable[Row], parts: Sequence[Part], columns: Sequence[Column]) -> list[Row]:
+def _unlike(rows: Iterable[Row], parts: Sequence[PlacedStep], columns: Sequence[Column]) -> list[Row]:
     """Without the target and the nodes where these are in the columns, or the same in all rows."""
     has_target = len({part.target for part in parts}) > 1 and not columns[0].targets
     has_nodes = len({part.nodes for part in parts}) > 1 and not columns[0].nodes
     return [replace(r, target=r.target if has_target else "", nodes=r.nodes if has_nodes else ()) for r in rows]
 
 
-def _cell(part: Part, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
+def _cell(part: PlacedStep, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
     within = [slowest_part(found.counted, flow, metric)] if metric else []
     if flow != "read":  # the latency of a commit tells nothing of reads
         within.append(slowest_osd([osds[run.run] for run in found.counted if run.run in osds]))
@@ -249,7 +249,7 @@ def _cell(part: Part, found: PointSummary, flow: str, metric: Metric | None, osd
     )
 
 
-def _state(part: Part) -> State:
+def _state(part: PlacedStep) -> State:
     outcomes = [run.outcome for run in part.runs]
     if None in outcomes:
         return "running"
@@ -259,12 +259,12 @@ def _state(part: Part) -> State:
     return bad[-1] if bad else "waiting" if part.wanted else "ok"
 
 
-def _done(part: Part) -> int:
+def _done(part: PlacedStep) -> int:
     done = sum(run.outcome == "ok" for run in part.runs)
     return min(done, part.wanted) if part.wanted else done
 
 
-def _missing(part: Part) -> int:
+def _missing(part: PlacedStep) -> int:
     return max(0, part.wanted - _done(part))
 
 
@@ -285,7 +285,7 @@ def _with_slowest(
     return tuple(found)
 
 
-def _left_seconds(cells: Sequence[Part]) -> float | None:
+def _left_seconds(cells: Sequence[PlacedStep]) -> float | None:
     lasted: dict[str, list[float]] = {}
     for part in cells:
         lasted.setdefault(part.step, []).extend(run.duration_seconds for run in part.runs if run.outcome == "ok")

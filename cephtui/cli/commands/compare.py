@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cephtui.analysis.runs.batches import group
-from cephtui.analysis.runs.sides import Side, apart, side_of
+from cephtui.analysis.runs.sides import Side, side_of, without_shared_runs
 from cephtui.analysis.verdicts.conclusion import Asked, judge_sides
 from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.cli.emit import Output, emit
@@ -40,7 +40,7 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
 def _view_of_runs(left: str | None, right: str | None, metric: str | None) -> View:
     """Raises StoreError and UsageError."""
     places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
-    sides = apart(_side(*places[0]), _side(*places[1]))
+    sides = without_shared_runs(_side(*places[0]), _side(*places[1]))
     judged = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
     return comparison_view(*sides, judged and with_noted(judged, [sides]))
 

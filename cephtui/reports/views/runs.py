@@ -8,7 +8,7 @@ from functools import partial
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import PointSummary, node_names, varied
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.runs.marks import in_order, with_results
+from cephtui.analysis.runs.marks import runs_with_marks, with_results
 from cephtui.models import ClusterEnvironment, Mark, Run, Total
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.presets import choice_text
@@ -72,7 +72,7 @@ def session_view(runs: Sequence[Run], marks: Sequence[Mark] = (), *, is_saved: b
     """
     return View(
         document=partial(_document, runs, marks, is_saved=is_saved),
-        lines=lambda: in_order(runs, marks),
+        lines=lambda: runs_with_marks(runs, marks),
         sheet=partial(runs_sheet, runs, marks),
     )
 
@@ -113,7 +113,7 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Blo
     their spread. Each run has its conditions: in a column, or on a terminal below it where there is little room.
     """
     shown, more = cut(marks, "marks")
-    yield _Rows(with_results(in_order(runs, shown)), varied(runs)).table()
+    yield _Rows(with_results(runs_with_marks(runs, shown)), varied(runs)).table()
     if more:
         yield Text(more)
     if len(runs) == 1 and (apart := spread(runs[0])):
@@ -252,7 +252,7 @@ def runs_sheet(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> Sheet:
 
 def _data_rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[str, object]]:
     session = runs[0].session if runs else None
-    for row in in_order(runs, marks):
+    for row in runs_with_marks(runs, marks):
         if isinstance(row, Mark):
             yield {"event": "mark", "session": session, "run": row.run, "at": iso_time(row.at), "text": row.text}
             continue

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.runs.batches import flow_names, under
+from cephtui.analysis.runs.batches import flow_names, under_heading
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
@@ -173,7 +173,9 @@ def short_conditions(run: Step | Run) -> str:
 
 def imported(run: Run) -> str:
     """``imported from rook.txt:12, under "1 OSD"``; empty for a run that cephtui has measured."""
-    return ", ".join(filter(None, [f"imported from {run.imported_from}", under(run)])) if run.imported_from else ""
+    return (
+        ", ".join(filter(None, [f"imported from {run.imported_from}", under_heading(run)])) if run.imported_from else ""
+    )
 
 
 def title_of(metric: Metric, tools: Iterable[str], flows: Iterable[str] = ()) -> str:

@@ -87,9 +87,9 @@ class _Part:
 
 def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -> _Part:
     """A run with those of the ``runs`` that it repeats."""
-    from cephtui.analysis.runs.batches import Estimate, Point, set_up, summarize
+    from cephtui.analysis.runs.batches import Estimate, SweepPoint, set_up, summarize
 
-    found = summarize(Point(run.options, tuple(each for each in runs if set_up(each) == set_up(run))))
+    found = summarize(SweepPoint(run.options, tuple(each for each in runs if set_up(each) == set_up(run))))
     columns = zip(*(_values(each.summary.flows, name) for each in found.counted), strict=False)
     known = [[value for value in column if value is not None] for column in columns]
     if len(found.point.repeats) < 2 or not run.summary.flows or not known or not all(known):

@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.runs.history import Curve
+from cephtui.analysis.runs.history import TimeSeries
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import node_color
@@ -55,8 +55,8 @@ def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
     return [figures, (f" {node.ended}", "bold red" if node.left_early else "dim")]
 
 
-def _iops(shown: Shown, node: NodeNow) -> Curve:
-    return shown.history.nodes.get(node.name, {}).get("iops") or Curve()
+def _iops(shown: Shown, node: NodeNow) -> TimeSeries:
+    return shown.history.nodes.get(node.name, {}).get("iops") or TimeSeries()
 
 
 def _slowest(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.runs.batches import under
+from cephtui.analysis.runs.batches import under_heading
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
@@ -35,7 +35,7 @@ from cephtui.reports.words.text import (
 )
 
 if TYPE_CHECKING:
-    from cephtui.analysis.runs.batches import Batch, Estimate, Point, PointSummary
+    from cephtui.analysis.runs.batches import Batch, Estimate, PointSummary, SweepPoint
     from cephtui.presets import Usual
 
 MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
@@ -215,7 +215,7 @@ class Content:
         baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
         usual = self._usual(run)
         unusual = unusual_options(run, apart) if usual is None else ""
-        differs = (baseline, link_ends(run), under(run), what_differs(run, usual, list(apart)), unusual)
+        differs = (baseline, link_ends(run), under_heading(run), what_differs(run, usual, list(apart)), unusual)
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
@@ -236,7 +236,12 @@ class Content:
         return {}
 
     def _of_point(
-        self, batch: Batch, number: int, point: Point, apart: Iterable[str], marks: Mapping[int | None, list[_Placed]]
+        self,
+        batch: Batch,
+        number: int,
+        point: SweepPoint,
+        apart: Iterable[str],
+        marks: Mapping[int | None, list[_Placed]],
     ) -> list[Row]:
         """The result of repeats; below it the marks among them and, where they are open, themselves."""
         from cephtui.analysis.runs.batches import summarize
@@ -247,7 +252,7 @@ class Content:
         below += self._of_runs(point.repeats, apart, "  ", name) if is_open else []
         return [*self._result(name, summarize(point), apart, _OPENED if is_open else _CLOSED), *_in_order(below)]
 
-    def _is_measured_now(self, batch: Batch, point: Point) -> bool:
+    def _is_measured_now(self, batch: Batch, point: SweepPoint) -> bool:
         """Whether one of the repeats is in progress, or was the last one and others of its batch are to come."""
         newest = max(batch.runs, key=lambda run: run.run)
         is_last = newest in point.repeats and newest.batch in self.measuring

@@ -241,13 +241,13 @@ def _available(shown: Shown) -> set[str]:
 
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:
-    from cephtui.analysis.runs.history import Curve
+    from cephtui.analysis.runs.history import TimeSeries
     from cephtui.reports.drawn.sparks import extent
     from cephtui.reports.words.text import written
     from cephtui.tui.widgets.sparkline import Spark
 
     (metric,) = written(shown.tool, [metric])
-    curve = shown.history.curves.get(f"{direction}.{metric.name}") or Curve()
+    curve = shown.history.curves.get(f"{direction}.{metric.name}") or TimeSeries()
     values, now = tuple(curve.values()), metric.text_of(shown.current.get(direction))
     return Spark(metric.short or metric.title, now, values, extent(values, metric.as_text))
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cephtui.analysis.detectors.ended import ended_word, ends_of, left_early
 from cephtui.analysis.detectors.jobs import JobFigure, job_figures
-from cephtui.analysis.runs.history import OF_NODES, Curve, History
+from cephtui.analysis.runs.history import OF_NODES, History, TimeSeries
 from cephtui.analysis.verdicts.conditions import has_gap
 from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
@@ -190,7 +190,7 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
     flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
     curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
     known = [curve for curve in curves if curve]
-    found = (known[0] if len(known) == 1 else Curve()).since(history.ramp_until)
+    found = (known[0] if len(known) == 1 else TimeSeries()).since(history.ramp_until)
     if found is None:
         return None
     least, mean, greatest = found

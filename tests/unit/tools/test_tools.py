@@ -20,7 +20,7 @@ import pytest
 from pydantic import Field, model_validator
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.runs.history import History, together
+from cephtui.analysis.runs.history import History, node_figures
 from cephtui.analysis.runs.sides import side_of
 from cephtui.analysis.verdicts.figures import figures
 from cephtui.analysis.views.live import Live
@@ -463,7 +463,7 @@ def test_what_was_not_measured_is_a_gap_in_the_history() -> None:
     assert history.directions == ["write", "list"]
     assert history.total("iops").values() == [None, None]
     assert history.total("bandwidth_bytes").values() == [4096.0, 4096.0]
-    assert together({})["iops"] == 0.0, "nothing was done, and that is known"
+    assert node_figures({})["iops"] == 0.0, "nothing was done, and that is known"
     assert History.of(history.overview()).directions == ["write", "list"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cephtui import __version__
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.runs.links import links_of
-from cephtui.analysis.runs.marks import among, marks_between
+from cephtui.analysis.runs.marks import marks_among, marks_between
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.expectation import answer_to
 from cephtui.analysis.verdicts.noted import UNSEEN
@@ -132,7 +132,7 @@ def _heading(material: Material) -> str:
 def _marks(material: Material) -> list[Mark]:
     """What the user did from the first run of each change to its last; in a study, from its first run to its last."""
     if not material.changes:
-        return among(material.runs, material.marks) if material.runs else []
+        return marks_among(material.runs, material.marks) if material.runs else []
     sides = [(Side(change.before, material.marks), Side(change.after, material.marks)) for change in material.changes]
     found = {mark: None for left, right in sides for _, mark in marks_between(left, right)}
     return sorted(found, key=lambda mark: mark.at)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from cephtui import units
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import (
-    Point,
+    SweepPoint,
     flow_names,
     group,
     measured,
@@ -15,7 +15,7 @@ from cephtui.analysis.runs.batches import (
     name_of,
     node_names,
     summarize,
-    under,
+    under_heading,
 )
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.views.matrix import matrix_of
@@ -163,7 +163,7 @@ _PLACES: Mapping[str, Callable[[Run], str]] = {
 """Columns of what is not the same for all points."""
 
 
-def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
+def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
     summary, run = summarize(point), point.repeats[-1]
     head = (run_names(map(name_of, point.repeats)), _measured(run), *(of(run) for of in places))
     if not summary.estimates:
@@ -179,4 +179,4 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
 
 
 def _measured(run: Run) -> str:
-    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under(run)]))
+    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under_heading(run)]))

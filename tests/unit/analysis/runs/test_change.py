@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.runs.change import Change, around, beside, matched, why_none
+from cephtui.analysis.runs.change import Change, around, left_beside_mark, matched, why_none
 from cephtui.analysis.runs.change import between as between_sides
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Asked, conclude
@@ -146,9 +146,9 @@ def test_the_runs_that_are_on_neither_side_of_a_mark_are_named_with_the_reason(g
     marks = [between(2), during(4), between(6)]
     changes = around(runs, marks, 1)
     assert sides(changes) == [([1, 2], [3])]
-    golden.same(f"{each.run}: {each.why}" for each in beside(runs, marks, 1, changes))
+    golden.same(f"{each.run}: {each.why}" for each in left_beside_mark(runs, marks, 1, changes))
     assert sides(around(runs, marks)) == [([5, 6], [7])]
-    left = {each.run: each.why for each in beside(runs, marks, 3, around(runs, marks, 3))}
+    left = {each.run: each.why for each in left_beside_mark(runs, marks, 3, around(runs, marks, 3))}
     golden.same(left["tuning/8"])
     assert {"tuning/5", "tuning/6", "tuning/7"}.isdisjoint(left)
 

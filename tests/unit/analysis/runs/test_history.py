@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.analysis.runs import history
-from cephtui.analysis.runs.history import Curve, Heat, History, Overview, row_seconds, together
+from cephtui.analysis.runs.history import Heat, History, Overview, TimeSeries, node_figures, row_seconds
 from cephtui.models import Interval, Sample
 
 VALUES = st.lists(st.one_of(st.none(), st.floats(0, 1e9)), max_size=300)
@@ -50,8 +50,8 @@ def test_the_ramp_is_in_no_mean() -> None:
     assert history.mean("iops") == 150.0
 
 
-def filled(values: list[float | None], stretches: int) -> Curve:
-    curve = Curve(stretches)
+def filled(values: list[float | None], stretches: int) -> TimeSeries:
+    curve = TimeSeries(stretches)
     for second, value in enumerate(values, 1):
         curve.add(float(second), value)
     return curve
@@ -98,15 +98,15 @@ def test_a_gap_of_some_length_is_still_one_when_it_is_long_ago() -> None:
 @given(VALUES, st.integers(1, 20))
 def test_a_saved_curve_is_the_same(values: list[float | None], stretches: int) -> None:
     curve = filled(values, stretches)
-    again = Curve.of(curve.stretches())
+    again = TimeSeries.of(curve.stretches())
     assert again.points() == curve.points()
     assert again.values() == curve.values()
 
 
 def test_an_empty_curve() -> None:
-    assert not Curve()
-    assert Curve().points() == []
-    assert Curve().last() is None
+    assert not TimeSeries()
+    assert TimeSeries().points() == []
+    assert TimeSeries().last() is None
 
 
 # ---------------------------------------------------------------------------------------------- heat
@@ -183,7 +183,7 @@ def test_nodes_have_curves_of_their_own() -> None:
 
 
 def test_figures_without_latency() -> None:
-    found = together({"write": interval(5, None, None)})
+    found = node_figures({"write": interval(5, None, None)})
     assert (found["iops"], found["latency_mean_seconds"], found["latency_p99_seconds"]) == (5.0, None, None)
 
 

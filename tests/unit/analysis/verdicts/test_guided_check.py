@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cephtui.analysis.runs.facts import why_invalid
-from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.statistics.looks import LookSchedule
 from cephtui.analysis.verdicts.guided_check import (
     Turn,
     changes_of,
@@ -306,12 +306,12 @@ def test_runs_of_a_guided_check_are_those_of_its_batches_that_have_ended() -> No
 
 
 def test_looks() -> None:
-    assert Looks(12).at == (4, 6, 8, 12)
-    assert [Looks(12).number(runs) for runs in (1, 4, 5, 6, 8, 11, 12, 13)] == [1, 1, 1, 2, 3, 3, 4, 4]
-    assert Looks(fixed=5).at == (5,)
-    assert Looks(8).nominal(0.95, paired=False) == pytest.approx(0.9755)
-    assert Looks(20).nominal(0.99, paired=True) == pytest.approx(1 - 0.0028 * 0.88)
-    assert Looks(fixed=5).nominal(0.77, paired=True) == 0.77
+    assert LookSchedule(12).at == (4, 6, 8, 12)
+    assert [LookSchedule(12).number(runs) for runs in (1, 4, 5, 6, 8, 11, 12, 13)] == [1, 1, 1, 2, 3, 3, 4, 4]
+    assert LookSchedule(fixed=5).at == (5,)
+    assert LookSchedule(8).nominal(0.95, paired=False) == pytest.approx(0.9755)
+    assert LookSchedule(20).nominal(0.99, paired=True) == pytest.approx(1 - 0.0028 * 0.88)
+    assert LookSchedule(fixed=5).nominal(0.77, paired=True) == 0.77
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from scipy import stats
 
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.facts import why_invalid
-from cephtui.analysis.statistics.looks import Looks
+from cephtui.analysis.statistics.looks import LookSchedule
 from cephtui.analysis.statistics.ratio import Better, LogMean, df_of_welch, log_deviation, runs_needed
 from cephtui.analysis.statistics.together import held_together
 from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, Asked, Judgement, conclude, metric_named
@@ -157,11 +157,11 @@ def test_a_wider_confidence() -> None:
 
 
 def test_more_looks_have_wider_intervals() -> None:
-    verdict = only(concluded(*CASES["R7"][:2], looks=Looks(12)))
+    verdict = only(concluded(*CASES["R7"][:2], looks=LookSchedule(12)))
     assert [verdict.looks, verdict.looks_most, verdict.nominal_confidence] == pytest.approx([1, 4, 0.982])
     assert verdict.interval
     assert verdict.interval[0] < 0.892981 < 0.961255 < verdict.interval[1]
-    paired = only(conclude([in_order("ABBA" * 3, range(1000, 1012))], asked(looks=Looks(12)), STARTED))
+    paired = only(conclude([in_order("ABBA" * 3, range(1000, 1012))], asked(looks=LookSchedule(12)), STARTED))
     assert [paired.looks, paired.nominal_confidence] == pytest.approx([2, 1 - 0.018 * 0.88])
     assert "95 % over up to 4 looks" in headline(verdict)
 
@@ -268,7 +268,7 @@ def test_more_runs_are_those_that_are_missing() -> None:
 
 
 def test_more_looks_and_pairs_need_more_runs() -> None:
-    one, several = (only(concluded(*CASES["R7"][:2], looks=looks)) for looks in (Looks(), Looks(12)))
+    one, several = (only(concluded(*CASES["R7"][:2], looks=looks)) for looks in (LookSchedule(), LookSchedule(12)))
     assert (one.runs_needed, several.runs_needed) == (9, 11)
     assert (runs_needed(0.05, 0.1, 0.95), runs_needed(0.05, 0.1, 0.95, in_turns=True)) == (6, 7)
 
@@ -896,7 +896,7 @@ def test_in_ascii_mode_all_of_it_is_ascii() -> None:
 
 def test_verdicts_and_conclusions_are_lines_and_in_the_schema() -> None:
     sides = Change(runs(GOOD), (*runs(GOOD, 4), run(7, outcome="lost")))
-    judged = differing(conclude([sides], asked(looks=Looks(12)), STARTED), "x 1 -> 2")
+    judged = differing(conclude([sides], asked(looks=LookSchedule(12)), STARTED), "x 1 -> 2")
     verdict, conclusion = only(judged), judged.conclusion
     assert Verdict.model_validate_json(line(verdict)) == verdict
     assert Conclusion.model_validate_json(line(conclusion)) == conclusion

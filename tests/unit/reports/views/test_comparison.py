@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.runs.sides import Side, apart, findings_with_runs, side_of
+from cephtui.analysis.runs.sides import Side, findings_with_runs, side_of, without_shared_runs
 from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.analysis.verdicts.conditions import differences
 from cephtui.analysis.verdicts.figures import figures
@@ -147,8 +147,8 @@ def test_a_chosen_run_that_did_not_end_well_stands_alone(outcome: str | None) ->
 def test_repeats_of_each_other_are_compared_alone() -> None:
     session = [run(1), run(2, repeat=2), run(3, batch="another")]
     sides = [side_of(each, session) for each in session]
-    assert [[each.run for each in side.runs] for side in apart(sides[0], sides[1])] == [[1], [2]]
-    assert apart(sides[0], sides[2]) == (sides[0], sides[2])
+    assert [[each.run for each in side.runs] for side in without_shared_runs(sides[0], sides[1])] == [[1], [2]]
+    assert without_shared_runs(sides[0], sides[2]) == (sides[0], sides[2])
 
 
 def test_a_side_without_figures_says_so() -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from cephtui import units
 from cephtui.analysis.runs.batches import in_time_order
 from cephtui.analysis.runs.change import Change, around
-from cephtui.analysis.runs.marks import among
+from cephtui.analysis.runs.marks import marks_among
 from cephtui.analysis.verdicts.conclusion import Asked, conclude
 from cephtui.analysis.verdicts.verdict import Figures
 from cephtui.cli.verbs import cli
@@ -189,8 +189,8 @@ def test_a_mark_is_never_placed_before_or_between_runs_without_a_date() -> None:
     runs = [undated(1), undated(2)]
     earlier = Mark(at=measured.STARTED, text="a change")
     assert around(runs, [earlier]) == []
-    assert among(runs, [earlier]) == []
-    assert among([measured.run(1), *runs], [Mark(at=WRITTEN - timedelta(days=1), text="a change")]) == []
+    assert marks_among(runs, [earlier]) == []
+    assert marks_among([measured.run(1), *runs], [Mark(at=WRITTEN - timedelta(days=1), text="a change")]) == []
 
 
 def test_runs_without_a_date_do_not_take_turns() -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from cephtui import units
-from cephtui.analysis.runs.history import Curve, History
+from cephtui.analysis.runs.history import History, TimeSeries
 from cephtui.models import ClusterSample, Interval, Sample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
@@ -94,7 +94,7 @@ def test_charts_keep_room_at_every_size(columns: int, rows: int) -> None:
 
 
 def test_the_range_is_that_after_the_ramp_and_its_mean_is_over_time() -> None:
-    curve = Curve()
+    curve = TimeSeries()
     for end, value in ((1.0, 900.0), (2.0, 100.0), (3.0, 100.0), (7.0, 0.0), (8.0, None), (9.0, 50.0)):
         curve.add(end, value)
     assert curve.since(1.0) == (0.0, (100 + 100 + 4 * 0 + 50) / 7, 100.0)
@@ -239,7 +239,7 @@ async def test_the_lines_below_the_large_digits_have_each_figure_and_its_unit_on
         assert view.shown
         history = History()
         for second, value in enumerate((900.0, 1020.0), 1):
-            history.curves.setdefault("write.bandwidth_bytes", Curve()).add(float(second), value * 2**20)
+            history.curves.setdefault("write.bandwidth_bytes", TimeSeries()).add(float(second), value * 2**20)
         shown = replace(view.shown, history=history)
         assert reading(shown, HEADLINES[1]).lines[0] == "mean 960 MiB/s  900..1020 MiB/s"
         assert "clat mean" in reading(shown, HEADLINES[1]).lines[1]
