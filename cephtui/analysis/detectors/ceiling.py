@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.detectors.bounds import Layout, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network_rate, placed_rate
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import host_name, measured, node_names
 from cephtui.analysis.runs.facts import load_of, threads_not_counted, why_invalid
@@ -29,17 +29,17 @@ from cephtui.tools.load import Load
 
 Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
 _SET: frozenset[Limit] = frozenset(("the rate that is set", "rbd_qos"))
-"""By the user: what is reached of these limits, whatever else is near."""
+"""Limits that the user sets: once reached they come first, whatever else is near."""
 LIMITED = 0.9
-"""Of a ceiling: from here on it limits the run."""
+"""The share of a ceiling from which on it limits the run."""
 NEAR = 0.5
-"""Of a ceiling: below this it is not near."""
+"""The share of a ceiling below which it is not near."""
 TOO_GOOD = 1.05
-"""Of a ceiling: above this, the figure or the ceiling is wrong."""
+"""The share of a ceiling above which the figure or the ceiling is wrong."""
 _MTU, _HEADERS, _FRAME = 1500, 52, 38
 """Bytes: of a packet where the NIC does not say it, of IP and TCP in it, and of Ethernet around it."""
 _BUSY_CPU = 0.85
-"""Of one CPU: a job's thread that uses more may be what limits."""
+"""The share of one CPU from which on a job's thread may be what limits."""
 _SMALL_BLOCK = 4096
 """Bytes of the writes with which OSDs measure their own capacity."""
 _LARGE_BLOCK = 1 << 20
@@ -52,14 +52,14 @@ _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
 _KINDS = {"nvme": "ssd", "ssd": "ssd", "hdd": "hdd"}
-"""Which of both an OSD of a device class takes."""
+"""The kind of capacity of an OSD, by device class."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
 _QOS: Mapping[str, tuple[str, Metric]] = {
     f"rbd_qos_{direction}{'_' * bool(direction)}{unit}_limit": (direction, metric)
     for unit, metric in (("iops", _IOPS), ("bps", _BANDWIDTH))
     for direction in ("", *DIRECTIONS)
 }
-"""Of the limits of an image, which direction they hold; an empty one is of reads and writes together."""
+"""The direction and metric of each limit of an image; an empty direction is of reads and writes together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +102,22 @@ class Ceiling:
         return not self.is_estimate or self.share >= _BUSY_CPU
 
 
-def ceilings(run: Run, others: Iterable[Run] = (), links: Sequence[ClusterLink] = ()) -> list[Ceiling]:
-    """All that are known of a run, the nearest first.
+def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Sequence[ClusterLink] = ()) -> list[Ceiling]:
+    """All ceilings that are known of a run, the nearest first.
 
-    ``others`` are the runs of its session, ``links`` what was ever measured in its cluster.
+    ``session_runs`` are the runs of its session, ``links`` what was ever measured in its cluster.
     """
     if why_invalid(run):
         return []
-    alike = list(others)
+    runs = list(session_runs)
     limits = list(_limits_set(run))
     is_held = any(ceiling.share >= LIMITED for ceiling in limits)
     for direction in DIRECTIONS:
         if direction in run.summary.flows:
-            limits += _network(run, direction, alike, links)
+            limits += _network(run, direction, runs, links)
             limits += _osds(run, direction)
-            limits += _benched(run, direction, alike)
-            limits += _depth(run, direction, alike, is_held=is_held)
+            limits += _benched(run, direction, runs)
+            limits += _depth(run, direction, runs, is_held=is_held)
     return sorted([*limits, *_client_cpu(run)], key=_order)
 
 
@@ -126,9 +126,9 @@ def _order(ceiling: Ceiling) -> tuple[bool, float]:
     return not (ceiling.is_set and ceiling.share >= LIMITED), -ceiling.share
 
 
-def nearest(found: Iterable[Ceiling]) -> Ceiling | None:
-    """The one that the run is nearest to; None where none is known."""
-    return next((ceiling for ceiling in found if ceiling.is_known), None)
+def nearest(ceilings: Iterable[Ceiling]) -> Ceiling | None:
+    """The ceiling that the run is nearest to; None where none is known."""
+    return next((ceiling for ceiling in ceilings if ceiling.is_known), None)
 
 
 def has_depth(run: Run) -> bool:
@@ -157,19 +157,19 @@ def _limits_set(run: Run) -> Iterator[Ceiling]:
 
 
 def _rate_options(run: Run, load: Load) -> str:
-    """``rate_iops=50 x 8 jobs x 3 nodes``: of what the rate is made."""
+    """The factors of the rate: ``rate_iops=50 x 8 jobs x 3 nodes``."""
     nodes, jobs = len(node_names(run)), load.jobs
     return f"{load.rate.named(run.options)}{f' x {jobs} jobs' * (jobs > 1)}{f' x {nodes} nodes' * (nodes > 1)}"
 
 
 def _image_limits(run: Run) -> Iterator[Ceiling]:
-    """Of as many images as there are places: librbd holds each client of an image to its limits."""
+    """The limits of as many images as there are places: librbd holds each client of an image to its limits."""
     set_for = run.cluster.image_limits if run.cluster else {}
     load = load_of(run)
     images = (load.jobs if load else 1) * len(node_names(run))
     for name, most in set_for.items():
-        if (known := _QOS.get(name)) is not None:
-            direction, metric = known
+        if name in _QOS:
+            direction, metric = _QOS[name]
             basis = f"{name} {most:g}{f', {images} images' * (images > 1)}"
             yield from _ceiling(run, "rbd_qos", direction, metric, most * images, basis)
 
@@ -179,20 +179,22 @@ def _image_limits(run: Run) -> Iterator[Ceiling]:
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """Of a node's link."""
+    """The speed of a node's link."""
 
     bytes_per_second: float
     basis: str
 
 
-def _network(run: Run, direction: str, others: Sequence[Run], kept: Sequence[ClusterLink]) -> Iterator[Ceiling]:
-    links = links_of(others)
-    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, links, kept))]
+def _network(
+    run: Run, direction: str, session_runs: Sequence[Run], earlier_links: Sequence[ClusterLink]
+) -> Iterator[Ceiling]:
+    links = links_of(session_runs)
+    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, links, earlier_links))]
     layout, rates = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
     if layout is None or len(rates) != len(node_names(run)):
         return
     if layout.on_hosts:
-        at_most = network_rate(max(rates), layout, apart=bool(run.cluster and run.cluster.networks_apart))
+        at_most = network_rate(max(rates), layout, has_cluster_network=bool(run.cluster and run.cluster.networks_apart))
         where = f"{layout.on_hosts} of {layout.hosts} OSD hosts"
     else:  # the links of the OSD hosts are not known
         at_most, where = sum(rates), f"{len(rates)} client{'s' * (len(rates) > 1)}"
@@ -201,16 +203,18 @@ def _network(run: Run, direction: str, others: Sequence[Run], kept: Sequence[Clu
     yield from _ceiling(run, "network", direction, _BANDWIDTH, at_most, basis)
 
 
-def _speed(run: Run, node: str, links: Sequence[Link], kept: Sequence[ClusterLink]) -> _Speed | None:
-    """As measured in the session, else in another one, else that of the fastest NIC; None where none is known."""
+def _speed(run: Run, node: str, links: Sequence[Link], earlier_links: Sequence[ClusterLink]) -> _Speed | None:
+    """The speed measured in the session, else in another, else that of the fastest NIC; None where none is known."""
     if link := fastest_link(links, node):
         return _measured(link.bandwidth_bytes, f"#{link.runs[-1]}")
     host = host_name(run, node)
-    own = [link for link in kept if host in (link.source, link.destination) and link.network != "cluster"]
-    if last := max(own, key=lambda link: link.bandwidth_bytes, default=None):
+    links_of_host = [
+        link for link in earlier_links if host in (link.source, link.destination) and link.network != "cluster"
+    ]
+    if last := max(links_of_host, key=lambda link: link.bandwidth_bytes, default=None):
         return _measured(last.bandwidth_bytes, f"{last.session}/{last.run}, {last.measured_at:%Y-%m-%d}")
-    found = run.environment.get(node)
-    nics, mtus = (found.nic_bits_per_second, found.nic_mtu) if found else ({}, {})
+    environment = run.environment.get(node)
+    nics, mtus = (environment.nic_bits_per_second, environment.nic_mtu) if environment else ({}, {})
     speeds = ((bits, max(_MTU, mtus.get(name, _MTU))) for name, bits in nics.items())
     bits, mtu = max(speeds, default=(0, _MTU))
     payload = round((mtu - _HEADERS) / (mtu + _FRAME), 2)
@@ -221,31 +225,31 @@ def _measured(bandwidth_bytes: float, where: str) -> _Speed:
     return _Speed(bandwidth_bytes, f"link {units.link_rate(bandwidth_bytes)} as measured ({where})")
 
 
-def _layout(run: Run, direction: str) -> Layout | None:
-    """None where it is not known, or nodes are partly on OSD hosts and partly not."""
-    found = run.cluster
-    if found is None or found.failure_domain != "host" or len(found.osds_by_host) < 2:
+def _layout(run: Run, direction: str) -> PoolHosts | None:
+    """The hosts of the pool; None where they are not known, or only some of the nodes are OSD hosts."""
+    cluster = run.cluster
+    if cluster is None or cluster.failure_domain != "host" or len(cluster.osds_by_host) < 2:
         return None
-    copies, chunks = found.pool.get("size"), _data_chunks(found)
-    if not isinstance(copies, int) or chunks is None or copies > len(found.osds_by_host):
+    copies, chunks = cluster.pool.get("size"), _data_chunks(cluster)
+    if not isinstance(copies, int) or chunks is None or copies > len(cluster.osds_by_host):
         return None
-    hosts = {host.partition(".")[0] for host in found.osds_by_host}
+    hosts = {host.partition(".")[0] for host in cluster.osds_by_host}
     names = [host_name(run, node).partition(".")[0] in hosts for node in node_names(run)]
     if any(names) and not all(names):
         return None
-    return Layout(len(found.osds_by_host), internal_bytes(direction, copies, chunks), sum(names))
+    return PoolHosts(len(cluster.osds_by_host), internal_bytes(direction, copies, chunks), sum(names))
 
 
-def _data_chunks(found: ClusterEnvironment) -> int | None:
-    if found.pool.get("type") == "replicated":
+def _data_chunks(cluster: ClusterEnvironment) -> int | None:
+    if cluster.pool.get("type") == "replicated":
         return 1
-    chunks = found.pool_settings.get("ec k", "")
+    chunks = cluster.pool_settings.get("ec k", "")
     return int(chunks) if chunks.isdecimal() and 0 < len(chunks) < 3 and int(chunks) else None
 
 
-def _copies(found: ClusterEnvironment | None) -> str:
-    assert found is not None
-    chunks, size = _data_chunks(found), found.pool.get("size")
+def _copies(cluster: ClusterEnvironment | None) -> str:
+    assert cluster is not None
+    chunks, size = _data_chunks(cluster), cluster.pool.get("size")
     return f"size {size}" if chunks == 1 or chunks is None else f"EC {chunks}+{int(str(size)) - chunks}"
 
 
@@ -253,34 +257,34 @@ def _copies(found: ClusterEnvironment | None) -> str:
 
 
 def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
-    """Of small writes: what OSDs have measured of themselves. For reads there is no such figure."""
-    found, load = run.cluster, load_of(run)
-    if found is None or direction != "write" or load is None or not load.pattern.startswith("rand"):
+    """The ceiling of small writes by what OSDs have measured of themselves. For reads there is no such figure."""
+    cluster, load = run.cluster, load_of(run)
+    if cluster is None or direction != "write" or load is None or not load.pattern.startswith("rand"):
         return
-    capacities = [_capacity(found, osd) for osd in found.pgs_by_osd]
-    pg_num = found.pool.get("pg_num")
+    capacities = [_capacity(cluster, osd) for osd in cluster.pgs_by_osd]
+    pg_num = cluster.pool.get("pg_num")
     if load.block_bytes < _SMALL_BLOCK or not isinstance(pg_num, int) or not all(capacities) or not capacities:
         return
-    at_most = placed_rate([each or 0.0 for each in capacities], list(found.pgs_by_osd.values()), pg_num)
-    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {_copies(found)}"
+    at_most = placed_rate([capacity or 0.0 for capacity in capacities], list(cluster.pgs_by_osd.values()), pg_num)
+    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {_copies(cluster)}"
     yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
 
 
-def _benched(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
-    """Of writes: what each OSD has written to its own store in large blocks, in a run of the session."""
-    found = run.cluster
-    pg_num, chunks = (found.pool.get("pg_num"), _data_chunks(found)) if found else (None, None)
-    if found is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
+def _benched(run: Run, direction: str, session_runs: Sequence[Run]) -> Iterator[Ceiling]:
+    """The ceiling of writes by what each OSD has written to its own store in large blocks, in a run of the session."""
+    cluster = run.cluster
+    pg_num, chunks = (cluster.pool.get("pg_num"), _data_chunks(cluster)) if cluster else (None, None)
+    if cluster is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
         return
     load = load_of(run)
     if load is None or 0 < load.block_bytes < _BANDWIDTH_BLOCK:
         return
-    known = [(other, rates) for other in others if (rates := _rates_of(other, found.pgs_by_osd))]
-    placed = list(found.pgs_by_osd.values())
+    benches = [(other, rates) for other in session_runs if (rates := _rates_of(other, cluster.pgs_by_osd))]
+    placed = list(cluster.pgs_by_osd.values())
     at_most, number = max(
-        ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in known), default=(0.0, 0)
+        ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in benches), default=(0.0, 0)
     )
-    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {_copies(found)}"
+    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {_copies(cluster)}"
     yield from _ceiling(run, "OSDs", direction, _BANDWIDTH, at_most, basis)
 
 
@@ -289,29 +293,29 @@ def _rates_of(run: Run, osds: Iterable[str]) -> list[float]:
     load = load_of(run)
     if why_invalid(run) or load is None or load.block_bytes < _LARGE_BLOCK:
         return []
-    figures = {each.job: each.bandwidth_bytes for each in job_figures(run.nodes) if each.direction == "write"}
-    found = [figures.get(f"osd.{osd}", 0.0) for osd in osds]
-    return found if all(found) else []
+    figures = {figure.job: figure.bandwidth_bytes for figure in job_figures(run.nodes) if figure.direction == "write"}
+    rates = [figures.get(f"osd.{osd}", 0.0) for osd in osds]
+    return rates if all(rates) else []
 
 
 def _capacity(cluster: ClusterEnvironment, osd: str) -> float | None:
-    """None where it was not measured; a disk that was replaced by one of another kind leaves a figure of the former."""
+    """IOPS of an OSD; None where not measured. A disk that was replaced by another kind leaves its own figure."""
     options, only = cluster.config or {}, list(cluster.osds_by_class)
     device_class = cluster.class_by_osd.get(osd, only[0] if len(only) == 1 else "")
     stored = [kind for kind in _FALLBACKS if f"osd.{osd} {_CAPACITY}{kind}" in options]
     kind = _KINDS.get(device_class, stored[0] if len(stored) == 1 else "")
     try:
-        found = float(options[f"osd.{osd} {_CAPACITY}{kind}"])
+        capacity = float(options[f"osd.{osd} {_CAPACITY}{kind}"])
     except (KeyError, ValueError):
         return None
-    return found if math.isfinite(found) and found > 0 and found != _FALLBACKS[kind] else None
+    return capacity if math.isfinite(capacity) and capacity > 0 and capacity != _FALLBACKS[kind] else None
 
 
 # ---------------------------------------------------------------------------------------------- depth, CPU
 
 
-def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
-    """From the runs of the session that had one I/O in flight on each node; with one, of the run itself.
+def _depth(run: Run, direction: str, session_runs: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
+    """The ceiling by the runs of the session with one I/O in flight on each node; with one, by the run itself.
 
     ``is_held``: a rate that is set keeps the next I/O back.
     """
@@ -319,12 +323,12 @@ def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) ->
     if load and load.depth * load.jobs == 1 and not load.pauses and not is_held:
         has_flushes = _flushes_between(run, load)
         basis = f"one I/O in flight on each node{', and flushes between' * has_flushes}"
-        for each in measured([run], direction, _IOPS):
-            if each:
-                yield Ceiling("depth", direction, _IOPS, each, each, basis, has_flushes)
+        for rate in measured([run], direction, _IOPS):
+            if rate:
+                yield Ceiling("depth", direction, _IOPS, rate, rate, basis, has_flushes)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
-    alone = [other for other in others if _is_alone(other, run)]
+    alone = [other for other in session_runs if _is_alone(other, run)]
     flow = COMMIT if direction == "write" and _commits(run) else direction
     seconds = geometric_mean(measured(alone, flow, _LATENCY))
     if not load or load.depth * load.jobs < 2 or not seconds or _flushes_between(run, load):
@@ -335,11 +339,11 @@ def _depth(run: Run, direction: str, others: Sequence[Run], *, is_held: bool) ->
 
 
 def _is_alone(other: Run, run: Run) -> bool:
-    """Whether it did the same with one I/O in flight on each node, under the same conditions."""
-    load, own = load_of(other), load_of(run)
+    """Whether another run did the same with one I/O in flight on each node, under the same conditions."""
+    load, load_of_run = load_of(other), load_of(run)
     return (
         load is not None
-        and own is not None
+        and load_of_run is not None
         and load.depth * load.jobs == 1
         and (other.tool, _but_for_depth(other)) == (run.tool, _but_for_depth(run))
         and (other.target, node_names(other)) == (run.target, node_names(run))
@@ -366,13 +370,13 @@ def _commits(run: Run) -> bool:
 
 
 def _client_cpu(run: Run) -> Iterator[Ceiling]:
-    """Of the busiest node: its jobs' threads, on average."""
+    """The ceiling by the CPU of the busiest node: that of its jobs' threads, on average."""
     used = {
         node.node: (node.cpu_user_percent + node.cpu_system_percent) / 100
         for node in run.nodes
         if node.cpu_user_percent is not None and node.cpu_system_percent is not None
     }
-    node, most = max(used.items(), key=lambda each: each[1], default=("", 0.0))
+    node, most = max(used.items(), key=lambda pair: pair[1], default=("", 0.0))
     flows = {name: value for name in DIRECTIONS for value in measured([run], name, _IOPS)}
     if most > 0 and flows:
         direction = max(flows, key=lambda name: flows[name])
@@ -381,8 +385,8 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
 
 
 def _ceiling(run: Run, limit: Limit, direction: str, metric: Metric, at_most: float, basis: str) -> Iterator[Ceiling]:
-    """None where the run has no such figure; without a direction it is of reads and writes together."""
+    """The ceiling, unless the run has no such figure; without a direction it is of reads and writes together."""
     flows = [direction] if direction else [name for name in DIRECTIONS if name in run.summary.flows]
-    known = [value for flow in flows for value in measured([run], flow, metric)]
-    if sum(known) > 0 and 0 < at_most < math.inf:
-        yield Ceiling(limit, " and ".join(flows), metric, sum(known), at_most, basis)
+    values = [value for flow in flows for value in measured([run], flow, metric)]
+    if sum(values) > 0 and 0 < at_most < math.inf:
+        yield Ceiling(limit, " and ".join(flows), metric, sum(values), at_most, basis)

@@ -1,4 +1,4 @@
-"""Nodes that break off a run that others complete: what is said of them, and which seconds of the run count then."""
+"""Nodes that break off a run that others complete: their findings, and which seconds of the run count then."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def broke_off(ended: NodeEnded) -> bool:
 
 
 def left_early(ended: Mapping[str, NodeEnded], nodes: Collection[str]) -> tuple[NodeEnded, ...]:
-    """Those that broke off while another went on, in the order of time; ``ended`` is by node, ``nodes`` are all."""
+    """The nodes that broke off while another went on, in the order of time; ``ended`` is by node, ``nodes`` are all."""
 
-    def leaves_another(each: NodeEnded) -> bool:
-        others = [ended.get(name) for name in nodes if name != each.node]
-        return any(other is None or _moment(other) > _moment(each) + _TOGETHER_SECONDS for other in others)
+    def leaves_another(end: NodeEnded) -> bool:
+        other_ends = [ended.get(name) for name in nodes if name != end.node]
+        return any(other is None or _moment(other) > _moment(end) + _TOGETHER_SECONDS for other in other_ends)
 
-    return tuple(sorted((each for each in ended.values() if broke_off(each) and leaves_another(each)), key=_moment))
+    return tuple(sorted((end for end in ended.values() if broke_off(end) and leaves_another(end)), key=_moment))
 
 
 def _moment(ended: NodeEnded) -> float:
-    """What never began is before all others."""
+    """Elapsed seconds of the end; a node that never began comes first."""
     return float("-inf") if ended.elapsed_seconds is None else ended.elapsed_seconds
 
 
@@ -49,13 +49,13 @@ def ends_of(run: Run) -> dict[str, NodeEnded]:
 
 
 def ended_word(ended: NodeEnded) -> str:
-    """What has become of a node, and since when: ``ended 0:12``, ``lost 0:12``; ``done`` at the end of its part."""
+    """The state of a node, and since when: ``ended 0:12``, ``lost 0:12``; ``done`` at the end of its part."""
     word = _WORDS.get(ended.outcome, "done")
     return word if ended.elapsed_seconds is None or word == "done" else f"{word} {units.clock(ended.elapsed_seconds)}"
 
 
 def ended_text(ended: NodeEnded) -> str:
-    """What, on which node, since when: ``lab2 ended at 0:12: fio was killed (SIGKILL)``."""
+    """Node, time and reason of an end: ``lab2 ended at 0:12: fio was killed (SIGKILL)``."""
     return ended_words({"node": ended.node, "why": _why(ended), "from_seconds": ended.elapsed_seconds})
 
 
@@ -64,7 +64,7 @@ def _why(ended: NodeEnded) -> str:
 
 
 def finding_of(ended: NodeEnded, over: float) -> Finding:
-    """Of a node that left early; ``over`` is the end of the run, or its newest second."""
+    """The finding of a node that left early; ``over`` is the end of the run, or its newest second."""
     begun = ended.elapsed_seconds
     span = None if begun is None else (begun, max(over, begun))
     return NODE_ENDED.found(span, node=ended.node, why=_why(ended))
@@ -87,7 +87,7 @@ class WholeSeconds:
         return not self._left
 
     def add(self, sample: Sample, absent: Collection[str]) -> None:
-        """A second of all nodes, and those that are not in it."""
+        """Take in a second of all nodes; ``absent`` are those that are not in it."""
         missed = frozenset(absent) - self._left
         if missed:
             self._held.append((sample, missed))

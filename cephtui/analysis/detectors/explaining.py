@@ -50,13 +50,13 @@ def explanation(
     """
     reported = list(events)
     causes = [event for event in reported if _can_stop_io(event) and _is_beside(event, begun, over)]
-    known = _noted(mark_of(begun, marks))
+    values = _noted(mark_of(begun, marks))
     if cause := _likeliest(causes) or otherwise:
-        known["cause"] = cause
+        values["cause"] = cause
     elif beside := [event for event in reported if _may_slow_io(event) and _overlaps(event, begun, over)]:
         beside.sort(key=lambda event: abs((event.from_seconds or 0.0) - begun))
-        known["beside"] = tuple(event.text for event in beside[:_MOST_BESIDE])
-    return known or ({"unexplained": True} if is_asked else {})
+        values["beside"] = tuple(event.text for event in beside[:_MOST_BESIDE])
+    return values or ({"unexplained": True} if is_asked else {})
 
 
 def _likeliest(events: Sequence[Finding]) -> str:
@@ -65,7 +65,7 @@ def _likeliest(events: Sequence[Finding]) -> str:
 
 
 def shown(alike: Sequence[Finding]) -> Sequence[Finding]:
-    """Findings of one kind, many of them in one: what they are about, and the time they are spread over."""
+    """Findings of one kind; many of them joined to one that has their subjects, and the time they are spread over."""
     if len(alike) <= _MOST:
         return alike
     things = tuple(dict.fromkeys(finding.label or finding.code for finding in alike))
@@ -77,7 +77,9 @@ def shown(alike: Sequence[Finding]) -> Sequence[Finding]:
 
 def with_mark(run: Run, marked_seconds: float, text: str) -> Run:
     """A run that has ended, with a mark that was worded after that: it explains what began after it."""
-    return run.model_copy(update={"findings": tuple(_marked(each, (marked_seconds, text)) for each in run.findings)})
+    return run.model_copy(
+        update={"findings": tuple(_marked(finding, (marked_seconds, text)) for finding in run.findings)}
+    )
 
 
 def _marked(finding: Finding, mark: tuple[float, str]) -> Finding:
@@ -85,10 +87,10 @@ def _marked(finding: Finding, mark: tuple[float, str]) -> Finding:
     values: Values = finding.values
     if finding.code != STALLED.code or begun is None or over is None or not values:
         return finding
-    others = [(values["marked_seconds"], values["mark"])] if "mark" in values else []
-    noted = _noted(mark_of(begun, [*others, mark]))
-    known = {name: value for name, value in values.items() if not (noted and name == "unexplained")}
-    return STALLED.found((begun, over), **{**known, **noted})
+    marks = [(values["marked_seconds"], values["mark"])] if "mark" in values else []
+    noted = _noted(mark_of(begun, [*marks, mark]))
+    kept_values = {name: value for name, value in values.items() if not (noted and name == "unexplained")}
+    return STALLED.found((begun, over), **{**kept_values, **noted})
 
 
 def _noted(mark: tuple[float, str] | None) -> dict[str, Value]:
@@ -96,12 +98,12 @@ def _noted(mark: tuple[float, str] | None) -> dict[str, Value]:
 
 
 def cause_rank(finding: Finding) -> int:
-    """What explains others comes before them."""
+    """The order of findings at one moment: what explains others comes before them."""
     return _CAUSES.index(finding.code) if finding.code in _CAUSES else len(_CAUSES)
 
 
 def _can_stop_io(event: Finding) -> bool:
-    """Of the flags only those that hold clients back: noout and noscrub are about what the cluster does by itself."""
+    """Whether an event can stop I/O. Of flags only those that hold clients back: noout and noscrub do not."""
     return event.code in _CAUSES and (event.code != FLAG.code or holds_clients(str(event.values["flag"])))
 
 
@@ -115,7 +117,7 @@ def _overlaps(event: Finding, begun: float, over: float) -> bool:
 
 
 def _is_beside(event: Finding, begun: float, over: float) -> bool:
-    """With an OSD that is down I/O goes on as soon as its PGs have peered: what counts is when it went and came."""
+    """Whether an event is beside a span. With an OSD down I/O goes on once its PGs have peered: its ends count."""
     if event.code == OSD_DOWN.code and "times" not in event.values:
         return any(at - _LAG_SECONDS <= over and begun <= at + _LAG_SECONDS for at in _turns(event))
     return _overlaps(event, begun, over)

@@ -12,26 +12,26 @@ from cephtui.models.rows import NodeRow
 
 _BLOCK_BYTES = 4096
 _SMALL_BYTES = 1 << 20
-"""Of a boot loader's partition, or the frame around others, which hold no data."""
+"""The size of a boot loader's partition, or of the frame around others, which hold no data."""
 
 
-def with_osds(found: Inventory, osds: Iterable[OsdDevices], hostname: str | None) -> Inventory:
-    """With the OSDs that the cluster knows on this host, where the node itself could not name them."""
+def with_osds(inventory: Inventory, osds: Iterable[OsdDevices], hostname: str | None) -> Inventory:
+    """The inventory with the OSDs that the cluster knows on this host, where the node itself could not name them."""
     here = osds_by_disk(osds, hostname)
     disks = (
         disk.model_copy(update={"osds": tuple(dict.fromkeys([*disk.osds, *here.get(disk.name, ())]))})
-        for disk in found.disks
+        for disk in inventory.disks
     )
-    return found.model_copy(update={"disks": tuple(disks)})
+    return inventory.model_copy(update={"disks": tuple(disks)})
 
 
-def with_hardware(row: NodeRow, found: Inventory) -> NodeRow:
-    """With its disks and network interfaces."""
-    return row.model_copy(update={"disks": found.disks, "nics": found.nics})
+def with_hardware(row: NodeRow, inventory: Inventory) -> NodeRow:
+    """The row of a node with its disks and network interfaces."""
+    return row.model_copy(update={"disks": inventory.disks, "nics": inventory.nics})
 
 
 def with_findings(rows: Sequence[NodeRow]) -> list[NodeRow]:
-    """With what is wrong on each of these nodes, and between them."""
+    """The rows with what is wrong on each of these nodes, and between them."""
     mtus = differing_mtus({row.node: row.nics for row in rows})
     return [
         row.model_copy(
@@ -54,17 +54,17 @@ def misaligned(disks: Iterable[Disk]) -> list[str]:
 
 def differing_mtus(nodes: Mapping[str, Sequence[Nic]]) -> dict[str, tuple[str, ...]]:
     """A line for each network whose interfaces on these nodes have not all the same MTU, with the nodes in it."""
-    found: dict[str, dict[int, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    places: dict[str, dict[int, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for node, nics in nodes.items():
         for nic in nics:
             for network in {_network(address) for address in nic.addresses} - {""}:
                 if nic.mtu:
-                    found[network][nic.mtu].append((node, nic.name))
+                    places[network][nic.mtu].append((node, nic.name))
     return {
         f"the MTU differs in {network} ({_listed(mtus)}): set the same on all of them and on their switch": tuple(
             dict.fromkeys(node for places in mtus.values() for node, _ in places)
         )
-        for network, mtus in found.items()
+        for network, mtus in places.items()
         if len(mtus) > 1
     }
 
@@ -76,7 +76,7 @@ def _listed(mtus: Mapping[int, Sequence[tuple[str, str]]]) -> str:
 
 
 def _network(address: str) -> str:
-    """``10.0.0.0/24`` of ``10.0.0.1/24``; empty for what has no others in it."""
+    """``10.0.0.0/24`` of ``10.0.0.1/24``; empty for a network of one address."""
     try:
         network = ipaddress.ip_interface(address).network
     except ValueError:

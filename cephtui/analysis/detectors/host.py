@@ -33,7 +33,7 @@ _MANAGERS = {
 _PACKAGES = {("dnf", "openssh-client"): "openssh-clients", ("zypper", "openssh-client"): "openssh-clients"}
 """Names of packages that are not Debian's."""
 _OF_S3 = frozenset({"s3"})
-"""All that the tools of gateways can use."""
+"""The kinds of targets of tools that measure gateways only."""
 FOLDERS = {"sessions": "CEPHTUI_DATA_DIR", "config": "XDG_CONFIG_HOME", "cache": "XDG_CACHE_HOME"}
 """Folders of cephtui's own, and the variable of the environment that names another place."""
 _LEAST_BYTES = 1 << 30
@@ -108,11 +108,11 @@ class Examined:
 
 
 def host_rows(machine: Machine, nodes: Sequence[Examined]) -> tuple[HostRow, ...]:
-    """All rows, this machine's first."""
+    """The rows of all nodes, those of this machine first."""
     here = nodes[0].node.name if nodes and nodes[0].node.host is None else "local"
-    own = [HostRow(node=here, group="machine", **each) for each in _machine(machine)]
-    ssh = [HostRow(node=here, group="ssh", **each) for each in _ssh(machine, nodes)]
-    return (*own, *(row for node in nodes for row in node_rows(node)), *ssh)
+    here_rows = [HostRow(node=here, group="machine", **fields) for fields in _machine(machine)]
+    ssh = [HostRow(node=here, group="ssh", **fields) for fields in _ssh(machine, nodes)]
+    return (*here_rows, *(row for node in nodes for row in node_rows(node)), *ssh)
 
 
 def can_measure(rows: Iterable[HostRow]) -> bool:
@@ -123,13 +123,13 @@ def can_measure(rows: Iterable[HostRow]) -> bool:
 # ---------------------------------------------------------------------------------------------- this machine
 
 Fields = dict[str, object]
-"""Of a row."""
+"""The fields of a row, by name."""
 
 
 def _row(what: str, facts: Mapping[str, OptionValue | None] | None = None, problem: str = "", **more: object) -> Fields:
     """What works, or is missing where it has a problem and no other status."""
-    known = {name: value for name, value in (facts or {}).items() if value is not None and value != ""}
-    return {"what": what, "status": "missing" if problem else "works", "facts": known, "problem": problem, **more}
+    facts = {name: value for name, value in (facts or {}).items() if value is not None and value != ""}
+    return {"what": what, "status": "missing" if problem else "works", "facts": facts, "problem": problem, **more}
 
 
 def _machine(machine: Machine) -> Iterator[Fields]:
@@ -158,8 +158,8 @@ def _folder_cure(folder: Folder) -> str:
 
 
 def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:
-    """Only where there are other nodes."""
-    if all(each.alone and each.node.host is None for each in nodes):
+    """The row of SSH keys, where there are other nodes."""
+    if all(examined.alone and examined.node.host is None for examined in nodes):
         return
     facts = {"agent_keys": machine.agent_keys, "keys": ", ".join(machine.keys), "hosts": machine.ssh_hosts or None}
     lacks = not (machine.agent_keys or machine.keys)
@@ -171,35 +171,42 @@ def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:
 # ---------------------------------------------------------------------------------------------- each node
 
 
-def node_rows(found: Examined) -> Iterator[HostRow]:
-    """What one node has."""
+def node_rows(examined: Examined) -> Iterator[HostRow]:
+    """The rows of one node."""
     groups = {
-        "machine": _system(found),
-        "programs": _programs(found) if found.environment else (),
-        "ceph": _cluster(found) if found.environment else (),
-        "proxmox": _proxmox(found.surroundings) if found.surroundings else _not_read(found),
-        "targets": _targets(found),
+        "machine": _system(examined),
+        "programs": _programs(examined) if examined.environment else (),
+        "ceph": _cluster(examined) if examined.environment else (),
+        "proxmox": _proxmox(examined.surroundings) if examined.surroundings else _not_read(examined),
+        "targets": _targets(examined),
     }
     for group, rows in groups.items():
-        yield from (HostRow(node=found.node.name, group=group, **each) for each in rows)
+        yield from (HostRow(node=examined.node.name, group=group, **fields) for fields in rows)
 
 
-def _system(found: Examined) -> Iterator[Fields]:
-    environment = found.environment
+def _system(examined: Examined) -> Iterator[Fields]:
+    environment = examined.environment
     if environment is None:
-        yield _row("node", {"host": found.node.host}, found.problem or "no answer", status="unknown", essential=True)
+        yield _row(
+            "node", {"host": examined.node.host}, examined.problem or "no answer", status="unknown", essential=True
+        )
         return
-    facts = {"host": found.node.host, "name": environment.hostname, "os": environment.os, "kernel": environment.kernel}
+    facts = {
+        "host": examined.node.host,
+        "name": environment.hostname,
+        "os": environment.os,
+        "kernel": environment.kernel,
+    }
     yield _row("node", facts, essential=True)
 
 
-def _programs(found: Examined) -> Iterator[Fields]:
-    around, environment = found.surroundings or Surroundings(), found.environment or NodeEnvironment()
-    for tool in _own(TOOLS.values()):
-        yield _program(found, around, tool)
-    yield _ceph(around, environment, asked=found.surroundings is not None)
-    without = {"curl": _not_needed_for_s3(found), "ssh": "cephtui logs in without it"}
-    for program, package in (("curl", "curl"), ("ssh", "openssh-client")) if found.surroundings else ():
+def _programs(examined: Examined) -> Iterator[Fields]:
+    around, environment = examined.surroundings or Surroundings(), examined.environment or NodeEnvironment()
+    for tool in _not_of_ceph(TOOLS.values()):
+        yield _program(examined, around, tool)
+    yield _ceph(around, environment, is_read=examined.surroundings is not None)
+    without = {"curl": _not_needed_for_s3(examined), "ssh": "cephtui logs in without it"}
+    for program, package in (("curl", "curl"), ("ssh", "openssh-client")) if examined.surroundings else ():
         version = _short(around.versions.get(program))
         if version:
             yield _row(program, {"version": version})
@@ -209,30 +216,30 @@ def _programs(found: Examined) -> Iterator[Fields]:
         yield _lacking(text.split()[0], "", install(around, text.split()[-1]), essential=True)
 
 
-def _ceph(around: Surroundings, environment: NodeEnvironment, *, asked: bool) -> Fields:
-    """Ceph's own programs, which one package installs."""
+def _ceph(around: Surroundings, environment: NodeEnvironment, *, is_read: bool) -> Fields:
+    """The row of Ceph's own programs, which one package installs."""
     version = _short(environment.tools.get("ceph"))
-    lacks = [name for name in _OF_CEPH if asked and name not in around.programs]
+    lacks = [name for name in _OF_CEPH if is_read and name not in around.programs]
     if version or not lacks:
         return _row(", ".join(_OF_CEPH), {"version": version})
     return _lacking(", ".join(lacks), "" if around.has_ceph else _NO_CEPH, install(around, _CEPH))
 
 
-def _own(tools: Iterable[Tool]) -> Iterator[Tool]:
-    """Those that are no program of Ceph's own: these have a row together."""
+def _not_of_ceph(tools: Iterable[Tool]) -> Iterator[Tool]:
+    """The tools without those that Ceph ships, which have one row together."""
     return (tool for tool in tools if tool.package != _CEPH)
 
 
-def _program(found: Examined, around: Surroundings, tool: Tool) -> Fields:
-    text = found.environment.tools.get(tool.name) if found.environment else None
-    problem = tool.check_version(text, found.node.programs)
+def _program(examined: Examined, around: Surroundings, tool: Tool) -> Fields:
+    text = examined.environment.tools.get(tool.name) if examined.environment else None
+    problem = tool.check_version(text, examined.node.programs)
     essential = tool.name == DEFAULT_TOOL
     cure = install(around, tool.package) if tool.package else tool.how_to_install
     if problem is None:
         return _row(tool.name, {"version": _short(text)}, essential=essential)
     if text and text.strip():
         return _row(tool.name, {"version": _short(text)}, problem.partition(" (")[0], cure=cure, essential=essential)
-    return _lacking(tool.name, _not_needed(found, tool), cure, essential=essential)
+    return _lacking(tool.name, _not_needed(examined, tool), cure, essential=essential)
 
 
 def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) -> Fields:
@@ -240,21 +247,21 @@ def _lacking(what: str, not_needed: str, cure: str, *, essential: bool = False) 
     return _row(what, {}, not_needed or "not installed", status=status, cure=cure, essential=essential)
 
 
-def _not_needed(found: Examined, tool: Tool) -> str:
+def _not_needed(examined: Examined, tool: Tool) -> str:
     """Why a host like this can do without a tool; empty where it can't."""
     if tool.measures_network:
-        return _ONE_NODE if found.alone else ""
-    return _not_needed_for_s3(found) if tool.kinds == _OF_S3 else ""
+        return _ONE_NODE if examined.alone else ""
+    return _not_needed_for_s3(examined) if tool.kinds == _OF_S3 else ""
 
 
-def _not_needed_for_s3(found: Examined) -> str:
-    return "" if found.cluster and found.cluster.gateways else _NO_GATEWAY
+def _not_needed_for_s3(examined: Examined) -> str:
+    return "" if examined.cluster and examined.cluster.gateways else _NO_GATEWAY
 
 
 def install(around: Surroundings, package: str) -> str:
     """The command that installs a package, by its name in Debian."""
-    manager = next((_MANAGERS[each] for each in around.system.ids if each in _MANAGERS), "")
-    manager = manager or next((each for each in ("apt-get", "dnf", "zypper") if each in around.programs), "")
+    manager = next((_MANAGERS[name] for name in around.system.ids if name in _MANAGERS), "")
+    manager = manager or next((name for name in ("apt-get", "dnf", "zypper") if name in around.programs), "")
     if not manager:
         return f"install the package {package}"
     name = _PACKAGES.get((manager, package), package)
@@ -269,8 +276,8 @@ def _short(text: str | None) -> str:
     return match[0] if match else (text or "").strip()
 
 
-def _cluster(found: Examined) -> Iterator[Fields]:
-    around, cluster, node = found.surroundings, found.cluster, found.node
+def _cluster(examined: Examined) -> Iterator[Fields]:
+    around, cluster, node = examined.surroundings, examined.cluster, examined.node
     if cluster is None:
         if around is not None and around.has_ceph:
             hidden = [name for name in around.unreadable if name.endswith(("keyring", ".conf"))]
@@ -301,25 +308,25 @@ def _cluster(found: Examined) -> Iterator[Fields]:
 def _proxmox(around: Surroundings) -> Iterator[Fields]:
     if around.proxmox is None:
         return
-    others = ", ".join(node.name for node in around.other_nodes)
-    yield _row("Proxmox VE", {"version": around.proxmox, "node": around.host, "others": others})
+    names = ", ".join(node.name for node in around.other_nodes)
+    yield _row("Proxmox VE", {"version": around.proxmox, "node": around.host, "others": names})
     hidden = [name for name in around.unreadable if name.startswith("/etc/pve") and "ceph" not in name]
     if hidden:
         yield _row("storages", {}, f"{hidden[-1]} can't be read", status="unknown", cure="run cephtui as root")
     else:
-        yield _row("storages", {"names": ", ".join(f"{each.name} ({each.type})" for each in around.storages)})
+        yield _row("storages", {"names": ", ".join(f"{storage.name} ({storage.type})" for storage in around.storages)})
 
 
-def _not_read(found: Examined) -> Iterator[Fields]:
-    """The file system of /etc/pve has a daemon, which may hang."""
-    if found.environment and found.problem:
-        yield _row("storages", {}, found.problem, status="unknown", cure="check it with: ls /etc/pve")
+def _not_read(examined: Examined) -> Iterator[Fields]:
+    """The row of storages that can't be read: the file system of /etc/pve has a daemon, which may hang."""
+    if examined.environment and examined.problem:
+        yield _row("storages", {}, examined.problem, status="unknown", cure="check it with: ls /etc/pve")
 
 
-def _targets(found: Examined) -> Iterator[Fields]:
-    """What can be tried, with the command that shows what it would do."""
-    node = [] if found.node.host is None else ["--node", found.node.name]
-    for spec, text in (found.targets or {}).items():
+def _targets(examined: Examined) -> Iterator[Fields]:
+    """A row for each target that can be measured, with the command that shows how."""
+    node = [] if examined.node.host is None else ["--node", examined.node.name]
+    for spec, text in (examined.targets or {}).items():
         target = ["--target", spec] if spec else []
         command = shlex.join(["cephtui", "run", "write-iops", *node, *target, "--dry-run"])
         yield _row(spec or "a scratch file", {"about": text}, cure=command, status="optional")

@@ -15,7 +15,7 @@ from cephtui.analysis.detectors.ended import WholeSeconds
 from cephtui.analysis.detectors.explaining import cause_rank, explanation, shown
 from cephtui.analysis.detectors.settling import PerSecond
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
-from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, together
+from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, joined_stalls
 from cephtui.models import ClusterSample, Finding, Mark, Sample
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
@@ -31,9 +31,9 @@ _JOIN_SECONDS = 10.0
 _MOST_STOOD, _MOST_STALLS = 3, 5
 """More are left out, or summed up."""
 _INACTIVE_SHARE = 0.1
-"""Of the run's time: longer without all PGs the run measured a wait."""
+"""The share of the run's time: longer without all PGs the run measured a wait."""
 
-Key = tuple[str, str]
+SignalKey = tuple[str, str]
 """Code and subject: ``osd-down`` of ``osd.2``."""
 
 
@@ -49,7 +49,7 @@ class _Span:
     """Whether it began before the release."""
 
     def again(self, signal: Signal) -> None:
-        """Reported still, or once more."""
+        """Take in that it is reported still, or once more."""
         if self.over is not None:
             self.over, self.times = None, self.times + 1
         most, other = (signal, self.signal) if signal.weight > self.signal.weight else (self.signal, signal)
@@ -68,8 +68,8 @@ class Course:
         self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
-        self._signals_before: dict[Key, Signal] = {}
-        self._spans: dict[Key, list[_Span]] = {}
+        self._signals_before: dict[SignalKey, Signal] = {}
+        self._spans: dict[SignalKey, list[_Span]] = {}
         self._answered: float | None = None
         """When the cluster answered last, after the release."""
         self._asked_before = False
@@ -88,7 +88,7 @@ class Course:
     # ------------------------------------------------------------------ what is taken in
 
     def add(self, sample: Sample) -> None:
-        """A sample of a node, or of all merged."""
+        """Take in a sample of a node, or of all merged."""
         if sample.phase == "prepare":
             return
         if sample.node is not None:
@@ -122,9 +122,9 @@ class Course:
         self._unasked = why
 
     def cluster(self, sample: ClusterSample) -> None:
-        """A state of the cluster."""
-        found = [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
-        now = {(each.kind.code, each.subject): each for each in found}
+        """Take in a state of the cluster."""
+        reported = [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
+        now = {(signal.kind.code, signal.subject): signal for signal in reported}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None
             if self._before is None:
@@ -160,8 +160,8 @@ class Course:
             return
         if not self._pgs:
             before = self._before
-            known = before is not None and sum(before.pg_states.values()) > 0
-            self._pgs = [(0.0, sum(before.pg_states.values()), before.pools)] if before and known else []
+            before_number = sum(before.pg_states.values()) if before else 0
+            self._pgs = [(0.0, before_number, before.pools)] if before and before_number else []
         if not self._pgs or self._pgs[-1][2] != sample.pools:
             self._pgs = [(sample.elapsed_seconds, number, sample.pools)]  # PGs of a new or removed pool are no split
         elif self._pgs[-1][1] != number:
@@ -170,27 +170,27 @@ class Course:
     # ------------------------------------------------------------------ what is found
 
     def findings(self, lost: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
-        """All so far, in the order of time; ``lost`` has the reason for each node that was lost before its end."""
+        """All findings so far, in the order of time; ``lost`` has the reason for each node that was lost before its end."""
         if not self._nodes:
             return ()
         end = self._end()
         events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
-        found = [each for _, alike in groupby(events, lambda event: event.code) for each in shown([*alike])]
-        apart = [*self._split(), *self._stood()]
-        known = [*events, *apart, *self._reported(end, standing=True)]
-        found += [*apart, *self._stalls(end, known, lost or {})]
+        findings = [finding for _, alike in groupby(events, lambda event: event.code) for finding in shown([*alike])]
+        other_events = [*self._split(), *self._stood()]
+        explaining = [*events, *other_events, *self._reported(end, standing=True)]
+        findings += [*other_events, *self._stalls(end, explaining, lost or {})]
         if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
-            found.append(unsettled)
-        return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
+            findings.append(unsettled)
+        return tuple(sorted(findings, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
     def _end(self) -> float:
-        """Of the run; while it runs, its newest figure."""
+        """The end of the run; while it runs, its newest figure."""
         if all(node.ended is not None for node in self._nodes.values()):
             return max(node.ended or 0.0 for node in self._nodes.values())
         return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
 
     def _reported(self, end: float, *, standing: bool) -> Iterator[Finding]:
-        """What is ``standing`` was so before the run and all the time: no event of the run, but it may explain one."""
+        """What the cluster reported; what is ``standing``, from before the run to its end, is no event of the run."""
         for key, spans in self._spans.items():
             for span in spans:
                 if span.begun <= end and _is_as_before(span, self._signals_before.get(key)) == standing:
@@ -219,13 +219,13 @@ class Course:
         return [CONSOLE.found(still) for still in self._still[:_MOST_STOOD]]
 
     def _stalls(self, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
-        stalls = together(self._each_stall(end))
+        stalls = joined_stalls(self._each_stall(end))
         shown = sorted(stalls, key=lambda stall: -stall.seconds)[:_MOST_STALLS]
-        found = [self._stalled(stall, end, events, lost) for stall in shown]
+        findings = [self._stalled(stall, end, events, lost) for stall in shown]
         rest = [stall for stall in stalls if stall not in shown]
         if rest:
-            found.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
-        return found
+            findings.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
+        return findings
 
     def _each_stall(self, end: float) -> Iterator[Stall]:
         reached = max(node.reached for node in self._nodes.values())
@@ -250,13 +250,13 @@ class Course:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
-        own = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
+        pause = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
         is_asked = self._answered is not None
-        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=own)
+        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=pause)
 
 
 def _is_as_before(span: _Span, before: Signal | None) -> bool:
-    """Whether it was so before the run and all the time: the finding of the state before has it."""
+    """Whether a signal stood before the run and all the time: the finding of the state before has it."""
     if not span.early or span.over is not None or span.times > 1:
         return False
     is_more = before is not None and span.signal.weight > 1.2 * before.weight

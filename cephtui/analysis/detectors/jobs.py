@@ -30,7 +30,7 @@ class JobFigure:
 
 
 def job_figures(nodes: Iterable[NodeResult]) -> list[JobFigure]:
-    """Of a run that is over; none where its jobs have neither a group nor a place."""
+    """The figures of a run that is over; none where its jobs have neither a group nor a place."""
     return [
         JobFigure(job.job, direction, job.group or "", job.place or "", total.iops, total.bandwidth_bytes)
         for node in nodes
@@ -47,61 +47,62 @@ class JobsSoFar:
         self._all: dict[JobKey, JobSample] = {}
 
     def add(self, node: str, samples: Iterable[JobSample]) -> None:
-        """What some jobs of a node have done since they were last heard of."""
-        for one in samples:
-            key = node, one.job, one.direction
-            self._all[key] = _added(self._all[key], one) if key in self._all else one
+        """Take in what some jobs of a node have done since they were last heard of."""
+        for sample in samples:
+            key = node, sample.job, sample.direction
+            self._all[key] = _added(self._all[key], sample) if key in self._all else sample
 
     def figures(self) -> list[JobFigure]:
-        """In the order in which they were first heard of."""
-        return [_figure(one) for one in self._all.values() if one.seconds > 0]
+        """The figures so far, in the order in which the jobs were first heard of."""
+        return [_figure(total) for total in self._all.values() if total.seconds > 0]
 
 
-def _added(one: JobSample, other: JobSample) -> JobSample:
-    ios = None if one.ios is None or other.ios is None else one.ios + other.ios
-    done = one.bytes + other.bytes, one.seconds + other.seconds
+def _added(first: JobSample, other: JobSample) -> JobSample:
+    ios = None if first.ios is None or other.ios is None else first.ios + other.ios
+    done = first.bytes + other.bytes, first.seconds + other.seconds
     return JobSample(other.job, other.direction, ios, *done, other.group, other.place)
 
 
-def _figure(one: JobSample) -> JobFigure:
-    iops = None if one.ios is None else one.ios / one.seconds
-    return JobFigure(one.job, one.direction, one.group, one.place, iops, one.bytes / one.seconds)
+def _figure(total: JobSample) -> JobFigure:
+    iops = None if total.ios is None else total.ios / total.seconds
+    return JobFigure(total.job, total.direction, total.group, total.place, iops, total.bytes / total.seconds)
 
 
 def slower(figures: Iterable[JobFigure]) -> Mapping[JobFigure, float]:
-    """Those that are at least 15 % under the median of their group, with how far: 0.38 is 38 %.
+    """The figures at least 15 % under the median of their group, with how far: 0.38 is 38 %.
 
     A group has at least ``LEAST`` jobs: fewer have no median that one could fall short of.
     """
     groups: dict[tuple[str, str], list[JobFigure]] = {}
-    for each in figures:
-        groups.setdefault((each.direction, each.group), []).append(each)
-    found: dict[JobFigure, float] = {}
+    for figure in figures:
+        groups.setdefault((figure.direction, figure.group), []).append(figure)
+    fractions: dict[JobFigure, float] = {}
     for same in groups.values():
-        middle = median(each.bandwidth_bytes for each in same)
+        middle = median(figure.bandwidth_bytes for figure in same)
         if len(same) >= LEAST and middle > 0:
-            found |= {each: 1 - each.bandwidth_bytes / middle for each in same
-                      if each.bandwidth_bytes <= (1 - NODE_FRACTION) * middle}  # fmt: skip
-    return found
+            for figure in same:
+                if figure.bandwidth_bytes <= (1 - NODE_FRACTION) * middle:
+                    fractions[figure] = 1 - figure.bandwidth_bytes / middle
+    return fractions
 
 
 def slow_jobs(node: NodeResult) -> list[Finding]:
     """A finding for each job that is clearly slower than the others of its group."""
     figures = job_figures([node])
-    return [_finding(each, fraction) for each, fraction in slower(figures).items()]
+    return [_finding(figure, fraction) for figure, fraction in slower(figures).items()]
 
 
-def _finding(one: JobFigure, fraction: float) -> Finding:
+def _finding(figure: JobFigure, fraction: float) -> Finding:
     return SLOW_JOB.found(
-        job=one.job,
-        place=one.place or None,
-        group=one.group or None,
-        direction=one.direction,
-        rate_bytes=one.bandwidth_bytes,
+        job=figure.job,
+        place=figure.place or None,
+        group=figure.group or None,
+        direction=figure.direction,
+        rate_bytes=figure.bandwidth_bytes,
         fraction=fraction,
     )
 
 
-def under(one: JobFigure, fraction: float) -> str:
+def under(figure: JobFigure, fraction: float) -> str:
     """``38 % under the median of hdd``."""
-    return under_median(fraction, one.group)
+    return under_median(fraction, figure.group)

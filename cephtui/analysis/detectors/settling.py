@@ -26,7 +26,7 @@ _STEP_T, _SLOPE_T = 4.4, 3.5
 """With these, noise alone is found in at most 3 of 1,000 runs of a minute (simulated with a correlation of 0.5 from
 one second to the next). That of a step is higher because it is the greatest of many."""
 _LARGE = 0.2
-"""Of the mean: a smaller change is left to the order of the runs."""
+"""The share of the mean from which on a change counts: a smaller one is left to the order of the runs."""
 WHOLE_SECOND = 0.9
 """Less is a part of one."""
 
@@ -127,14 +127,14 @@ class PerSecond:
         self._metric = BY_NAME["bandwidth_bytes" if headline == "bandwidth" else "iops"]
         self._curve = TimeSeries(_STRETCHES)
         self._count, self._mean, self._squares = 0, 0.0, 0.0
-        """The mean of all, and the sum of the squares of what is between it and each (West 1979)."""
+        """Number, mean, and sum of the squared deviations from the mean (West 1979)."""
         self._least, self._greatest = math.inf, 0.0
         self._begun = self._reached = 0.0
-        self._found: tuple[int, Finding | None] = 0, None
+        self._newest: tuple[int, Finding | None] = 0, None
         """The newest answer, and of how many seconds."""
 
     def add(self, sample: Sample) -> None:
-        """A sample of all nodes; a part of a second is left out, a longer time counts as so many seconds."""
+        """Take in a sample of all nodes; a part of a second is left out, a longer time counts as so many seconds."""
         is_part = sample.interval_seconds < WHOLE_SECOND or is_straggler(sample, self._reached)
         self._reached = max(self._reached, sample.elapsed_seconds)
         if is_part:
@@ -160,7 +160,7 @@ class PerSecond:
         return value
 
     def summary(self) -> Seconds | None:
-        """How they are spread; None before there are two."""
+        """How the seconds are spread; None before there are two."""
         if self._count < 2:
             return None
         return Seconds(
@@ -174,17 +174,17 @@ class PerSecond:
 
     def finding(self) -> Finding | None:
         """``not-settled``, or None; worked out once for each second."""
-        if self._found[0] != self._count:
-            self._found = self._count, self._judged() if self._count >= LEAST_SECONDS else None
-        return self._found[1]
+        if self._newest[0] != self._count:
+            self._newest = self._count, self._judged() if self._count >= LEAST_SECONDS else None
+        return self._newest[1]
 
     def _judged(self) -> Finding | None:
-        known = [(end, mean) for end, _, mean, _ in self._curve.stretches() if mean is not None]
-        values = [mean for _, mean in known]
+        stretches = [(end, mean) for end, _, mean, _ in self._curve.stretches() if mean is not None]
+        values = [mean for _, mean in stretches]
         shift = shift_of(values)
         if shift is None:
             return None
-        ends = [self._begun, *(end for end, _ in known)]
+        ends = [self._begun, *(end for end, _ in stretches)]
         settled = _mean(values[2 * len(values) // 3 :])
         return _finding(shift, self._metric, (ends[shift.begun], ends[shift.over]), (self._mean, settled))
 

@@ -49,7 +49,7 @@ class Signal:
 
 
 def signals(sample: ClusterSample, before: ClusterSample | None, *, has_mds: bool = True) -> Iterator[Signal]:
-    """All of a moment; ``before`` is the state before the run, whose complaints are not repeated.
+    """All signals of a moment; ``before`` is the state before the run, whose complaints are not repeated.
 
     Without ``has_mds``, those for what does not pass an MDS.
     """
@@ -77,11 +77,11 @@ def _health(sample: ClusterSample, before: ClusterSample | None, has_mds: bool) 
     is_before = before is None and sample.phase == "prepare"
     stood = sample.checks.keys() - (() if is_before else new.keys())
     # without a new check one has become graver, or none is known
-    found = by_effect(new or (sample.checks if worse else {}), stood=stood, has_mds=has_mds)
-    if severity and (found.speed or (worse and not found.other)):
-        yield Signal(HEALTH_SPEED, {"status": str(sample.health)}, weight=severity, parts=found.speed)
-    if severity and found.other:
-        yield Signal(HEALTH_OTHER, {"status": str(sample.health)}, weight=severity, parts=found.other)
+    effects = by_effect(new or (sample.checks if worse else {}), stood=stood, has_mds=has_mds)
+    if severity and (effects.speed or (worse and not effects.other)):
+        yield Signal(HEALTH_SPEED, {"status": str(sample.health)}, weight=severity, parts=effects.speed)
+    if severity and effects.other:
+        yield Signal(HEALTH_OTHER, {"status": str(sample.health)}, weight=severity, parts=effects.other)
 
 
 def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind: FindingKind) -> Iterator[Signal]:
@@ -136,16 +136,16 @@ class OtherClients:
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
         rates = [flow.bandwidth_bytes for flow in merged.flows.values()]
-        own = sum(math.inf if rate is None else rate for rate in rates)  # of a DELETE, what moves is not known
-        self._own.append((merged.elapsed_seconds, own))
+        own_rate = sum(math.inf if rate is None else rate for rate in rates)  # of a DELETE, what moves is not known
+        self._own.append((merged.elapsed_seconds, own_rate))
         while self._own[0][0] < merged.elapsed_seconds - _RATE_LAG_SECONDS:
             self._own.popleft()
 
     def signals(self, sample: ClusterSample) -> Iterator[Signal]:
         """Far more client I/O than the run itself can have done, several times in a row."""
-        rate, own = sample.client_bandwidth_bytes or 0.0, max((rate for _, rate in self._own), default=0.0)
+        rate, own_rate = sample.client_bandwidth_bytes or 0.0, max((rate for _, rate in self._own), default=0.0)
         is_known = sample.phase == "run" and sample.elapsed_seconds > _RATE_LAG_SECONDS and self._own
-        is_more = is_known and rate > _OTHERS_FACTOR * own + _OTHERS_BYTES
+        is_more = is_known and rate > _OTHERS_FACTOR * own_rate + _OTHERS_BYTES
         self._answers = self._answers + 1 if is_more else 0
         if self._answers >= _OTHERS_ANSWERS:
-            yield Signal(OTHER_CLIENTS, {"rate_bytes": rate - own}, weight=rate - own)
+            yield Signal(OTHER_CLIENTS, {"rate_bytes": rate - own_rate}, weight=rate - own_rate)

@@ -26,7 +26,7 @@ _INTERVAL_RUNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Slowest:
-    """What stands out."""
+    """The node or OSD that stands out."""
 
     kind: Literal["node", "osd"]
     name: str
@@ -47,11 +47,11 @@ def slowest_of(figures: Mapping[str, Estimate], better: Better, least_fraction: 
         return None
     sign = 1 if better == "less" else -1
     middle = median(estimate.value for estimate in figures.values())
-    name, worst = max(figures.items(), key=lambda each: sign * each[1].value)
+    name, worst = max(figures.items(), key=lambda pair: sign * pair[1].value)
     if middle <= 0 or not _is_clear(worst, middle, sign):
         return None
-    others = [estimate.value for other, estimate in figures.items() if other != name]
-    if len(others) >= LEAST and not _is_beyond(worst.value, others, sign):
+    other_values = [estimate.value for other, estimate in figures.items() if other != name]
+    if len(other_values) >= LEAST and not _is_beyond(worst.value, other_values, sign):
         return None
     fraction = sign * (worst.value / middle - 1)
     return (name, fraction) if fraction >= least_fraction else None
@@ -63,22 +63,22 @@ def _is_clear(worst: Estimate, middle: float, sign: int) -> bool:
     return all(sign * (end - middle) > 0 for end in worst.interval)
 
 
-def _is_beyond(worst: float, others: Sequence[float], sign: int) -> bool:
+def _is_beyond(worst: float, other_values: Sequence[float], sign: int) -> bool:
     """Whether one is further out than the others are spread, corrected for their number (Grubbs 1950)."""
-    if min(worst, *others) <= 0:
+    if min(worst, *other_values) <= 0:
         return True
-    low, high = prediction(others, 1 - 2 * _ERROR / (len(others) + 1))
+    low, high = prediction(other_values, 1 - 2 * _ERROR / (len(other_values) + 1))
     return worst > high if sign > 0 else worst < low
 
 
 def slowest_node(figures: Mapping[str, Estimate], better: Better) -> Slowest | None:
-    """Of nodes that did the same, each by itself or all at once."""
-    found = slowest_of(figures, better, NODE_FRACTION)
-    return Slowest("node", *found, better) if found else None
+    """The slowest of nodes that did the same, each by itself or all at once."""
+    slowest = slowest_of(figures, better, NODE_FRACTION)
+    return Slowest("node", *slowest, better) if slowest else None
 
 
 def slowest_part(runs: Sequence[Run], flow: str, metric: Metric) -> Slowest | None:
-    """Of the nodes of runs that each ran on several, by their own figures."""
+    """The slowest of the nodes of runs that each ran on several, by the nodes' own figures."""
     parts = [{node.node: value for node in run.nodes if (value := _figure(node, flow, metric))} for run in runs]
     return slowest_node(_estimates(parts), metric.better)
 
@@ -88,18 +88,18 @@ def _figure(node: NodeResult, flow: str, metric: Metric) -> float | None:
 
 
 def slowest_osd(latencies: Sequence[Mapping[str, float]]) -> Slowest | None:
-    """Of the OSDs, by their commit latency in each run, which is of writes."""
+    """The slowest OSD, by the commit latency in each run, which is of writes."""
     figures = _estimates(latencies)
-    found = slowest_of(figures, "less", OSD_FRACTION)
-    if found is None:
+    slowest = slowest_of(figures, "less", OSD_FRACTION)
+    if slowest is None:
         return None
-    name, fraction = found
+    name, fraction = slowest
     seconds = figures[name].value * fraction / (1 + fraction)
     return Slowest("osd", f"osd.{name}", fraction, "less") if seconds >= _OSD_LEAST_SECONDS else None
 
 
 def _estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-    """Of what has a figure in every run."""
+    """The estimates of the names that have a figure in every run."""
     names = [name for name in runs[0] if all(run.get(name) for run in runs)] if runs else []
     return {name: Estimate.of([run[name] for run in runs]) for name in names}
 
@@ -112,11 +112,11 @@ def osd_latency(samples: Iterable[ClusterSample], run: Run | None = None) -> dic
 
     A single slow moment is no slow OSD, and the first answers are still of what was before the run.
     """
-    found: dict[str, list[float]] = {}
+    seconds_by_osd: dict[str, list[float]] = {}
     of_pool = run.cluster.pgs_by_osd if run and run.cluster else {}
     for sample in samples:
         if sample.phase == "run":
             for osd, seconds in sample.osd_latency_seconds.items():
                 if osd in of_pool or not of_pool:
-                    found.setdefault(osd, []).append(seconds)
-    return {osd: median(seconds) for osd, seconds in found.items()}
+                    seconds_by_osd.setdefault(osd, []).append(seconds)
+    return {osd: median(seconds) for osd, seconds in seconds_by_osd.items()}

@@ -12,7 +12,7 @@ STALL_SECONDS = 2.0
 """A gap of this length without a completion is a stall, if the node's mean rate would have given several."""
 ROUNDING_SECONDS = 0.1
 EDGE_SECONDS = 5.0
-"""The same before a tool's first figures and after its last, where the tool also starts and ends."""
+"""The gap that is a stall before a tool's first figures and after its last, where it also starts and ends."""
 _SEVERAL_IOS = 8
 _LONG_SECONDS = 2.5
 """An interval of this length holds a stall, or its tool was only late: its completions decide."""
@@ -87,19 +87,19 @@ class Completions:
         return [_Gap(self._last, (end, end, 0), least)] if end > self._last[1] else []
 
 
-def together(stalls: Iterable[Stall]) -> list[Stall]:
-    """Stalls that several nodes share are joined."""
-    found: list[Stall] = []
+def joined_stalls(stalls: Iterable[Stall]) -> list[Stall]:
+    """The stalls, those that several nodes share joined to one."""
+    distinct: list[Stall] = []
     for stall in sorted(stalls, key=lambda stall: stall.begun):
-        same = next((other for other in found[-16:] if _is_alike(other, stall)), None)
+        same = next((other for other in distinct[-16:] if _is_alike(other, stall)), None)
         if same is None:
-            found.append(stall)
+            distinct.append(stall)
             continue
-        both = Stall(same.begun, max(same.over, stall.over), (*same.nodes, *stall.nodes))
-        found[found.index(same)] = both
-    return found
+        joined = Stall(same.begun, max(same.over, stall.over), (*same.nodes, *stall.nodes))
+        distinct[distinct.index(same)] = joined
+    return distinct
 
 
-def _is_alike(one: Stall, other: Stall) -> bool:
-    close = abs(one.begun - other.begun) <= _ALIKE_SECONDS and abs(one.over - other.over) <= _ALIKE_SECONDS
-    return close and not set(one.nodes) & set(other.nodes)
+def _is_alike(first: Stall, other: Stall) -> bool:
+    close = abs(first.begun - other.begun) <= _ALIKE_SECONDS and abs(first.over - other.over) <= _ALIKE_SECONDS
+    return close and not set(first.nodes) & set(other.nodes)

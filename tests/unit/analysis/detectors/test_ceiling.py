@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.detectors.bounds import Layout, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network_rate, placed_rate
 from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
@@ -56,9 +56,9 @@ def counted(hosts: int, copies: int, chunks: int, clients: int, direction: str, 
 def test_the_network_is_full_when_its_busiest_link_is(hosts: int, coding: str, direction: str, apart: bool) -> None:
     copies, chunks = CODINGS[coding]
     for clients in (0, 1, 2, hosts):
-        layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+        layout = PoolHosts(hosts, internal_bytes(direction, copies, chunks), clients)
         expected = counted(hosts, copies, chunks, clients, direction, apart=apart)
-        assert network_rate(LINK, layout, apart=apart) == pytest.approx(expected, rel=0.03), clients
+        assert network_rate(LINK, layout, has_cluster_network=apart) == pytest.approx(expected, rel=0.03), clients
 
 
 EXAMPLES = [
@@ -74,7 +74,7 @@ EXAMPLES = [
 def test_the_examples_of_three_hosts(
     hosts: int, direction: str, copies: int, chunks: int, clients: int, links: float
 ) -> None:
-    layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+    layout = PoolHosts(hosts, internal_bytes(direction, copies, chunks), clients)
     assert network_rate(1.0, layout) == pytest.approx(links)
 
 
