@@ -12,7 +12,7 @@ import click
 from cephtui.analysis.runs.batches import full_names
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, LookSchedule
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.emit import Output, emit
@@ -33,12 +33,12 @@ def headline_of(metric: str | None) -> Callable[[Run], Metric]:
     return lambda run: chosen
 
 
-def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> Asked:
+def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> ConclusionTerms:
     """For runs of a session, of which those left out may be given by their numbers alone; raises UsageError."""
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
         raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {known}")
-    return Asked(
+    return ConclusionTerms(
         headline_of(None),
         Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
         tuple(metric_named(name) for name in question.metrics),
@@ -52,7 +52,9 @@ def left_out_names(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], directory: Path, as_json: bool) -> int:
+def finish(
+    changes: Sequence[Change], asked: ConclusionTerms, marks: Iterable[Mark], directory: Path, as_json: bool
+) -> int:
     """Judge, print, and keep what was said in the session; the exit code."""
     judged = judge_saved(changes, asked, tuple(marks), directory, datetime.now(UTC))
     print_judgement(judged, as_json)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
 from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, versus
 from cephtui.cli.saved import find_session
 from cephtui.sessions import store
@@ -41,6 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(compared: Versus, asked: Asked) -> Judgement:
+def judged_versus(compared: Versus, asked: ConclusionTerms) -> Judgement:
     """Now."""
     return conclude_versus(compared, asked, datetime.now(UTC))

@@ -14,7 +14,7 @@ from cephtui.analysis.runs.batches import Batch, SweepPoint, group, name_of, var
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.verdicts.expectation import (
     Expectation,
-    block_of,
+    counting_block,
     is_about,
     judge_expectation,
     parse_expectation,
@@ -137,7 +137,7 @@ def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int
     """None count for a latency, and few imported runs have any."""
     if not expected.is_rate:
         return 0, 0
-    return seconds_reached(store.read_samples(directory, run.run), expected, block_of(run))
+    return seconds_reached(store.read_samples(directory, run.run), expected, counting_block(run))
 
 
 def _is_of_the_same(left: Expected, right: Expected) -> bool:

@@ -26,22 +26,22 @@ class NoChange(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SavedChange:
-    """Both sides of a change, with what is known of it."""
+    """Both sides of a change, with their sessions."""
 
     changes: tuple[Change, ...]
     marks: tuple[Mark, ...]
-    """All of the sessions of both sides."""
+    """The marks of the sessions of both sides."""
     directory: Path
     """The session of the runs after the change, where its verdicts are kept."""
     looks: LookSchedule = ONE_LOOK
     guided: CheckGoal | None = None
-    """Of a guided check: what it asks."""
-    others: tuple[Run, ...] = ()
+    """The goal of a guided check."""
+    session_runs: tuple[Run, ...] = ()
     """All runs of the sessions of two named runs: how far repeats are spread."""
-    beside: tuple[LeftOut, ...] = ()
+    not_chosen: tuple[LeftOut, ...] = ()
     """All other runs of a session, and why they are in neither side."""
     notes: tuple[str, ...] = ()
-    """What has to be known before the verdict."""
+    """Notes to be read before the verdict."""
 
 
 def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
@@ -53,38 +53,38 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
     marks = tuple(store.read_marks(directory))
     guided = newest_check(read_studies(directory)) if mark is None else None
     if guided is not None:
-        others = tuple(guided_check.beside(guided, runs))
-        own = [run for run in runs if not guided.before_session or run.batch in guided.after]
-        changes = changes_of(guided, [*runs_before(directory, guided), *own])
-        found = SavedChange(tuple(changes), marks, directory, looks_of(guided), guided, beside=others)
+        left_out = tuple(guided_check.left_beside_check(guided, runs))
+        check_runs = [run for run in runs if not guided.before_session or run.batch in guided.after]
+        changes = changes_of(guided, [*runs_before(directory, guided), *check_runs])
+        saved = SavedChange(tuple(changes), marks, directory, looks_of(guided), guided, not_chosen=left_out)
     else:
-        found = _around(directory, runs, marks, mark)
-    if not all(change.before and change.after for change in found.changes):
+        saved = _around(directory, runs, marks, mark)
+    if not all(change.before and change.after for change in saved.changes):
         raise NoChange(f"session {directory.name} has runs on one side only: cephtui show {directory.name}")
-    return found
+    return saved
 
 
 def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], number: int | None) -> SavedChange:
-    """By default around the last mark that has runs on both sides which are alike."""
+    """The change around a mark, by default the last one that has runs on both sides which are alike."""
     name = directory.name
     clear = [run.run for run in runs if not made_during(run, marks)][:2]
-    words = " ".join(f"{name}/{each}" for each in clear)
+    words = " ".join(f"{name}/{run_number}" for run_number in clear)
     two = f"name two runs: cephtui check {words}" if len(clear) > 1 else f"measure more: cephtui show {name}"
     if not marks:
         raise NoChange(f"session {name} has no mark: {two}, or mark the next change in the console with m")
     if number is not None and number > len(marks):
         raise NoChange(f"--mark {number}: session {name} has {len(marks)} marks")
-    for each in (number,) if number else range(len(marks), 0, -1):
-        if changes := around(runs, marks, each):
-            is_last = each == (number or len(marks))
-            note = f"{why_none(runs, marks, len(marks))}: judged is mark {each}"
-            others = tuple(left_beside_mark(runs, marks, each, changes))
-            return SavedChange(tuple(changes), marks, directory, beside=others, notes=() if is_last else (note,))
+    for mark in (number,) if number else range(len(marks), 0, -1):
+        if changes := around(runs, marks, mark):
+            is_last = mark == (number or len(marks))
+            note = f"{why_none(runs, marks, len(marks))}: judged is mark {mark}"
+            left_out = tuple(left_beside_mark(runs, marks, mark, changes))
+            return SavedChange(tuple(changes), marks, directory, not_chosen=left_out, notes=() if is_last else (note,))
     raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")
 
 
 def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
-    """Two named runs (a session's directory and the number), each with its repeats; raises StoreError."""
+    """The change between two named runs (a session's directory and the number) and their repeats; raises StoreError."""
     left, right = repeats_of(*before), repeats_of(*after)
     if right[0] in left:  # repeats of each other: both sides would be the same runs
         left, right = left[:1], right[:1]
@@ -94,12 +94,12 @@ def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedCh
         (between(Side(left, marks[before[0]]), Side(right, marks[after[0]])),),
         tuple(mark for path in directories for mark in marks[path]),
         after[0],
-        others=tuple(run for path in directories for run in store.read_runs(path)[0]),
+        session_runs=tuple(run for path in directories for run in store.read_runs(path)[0]),
     )
 
 
 def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
     """A run and its repeats, however they ended, that one first; raises StoreError."""
     chosen = store.read_run(directory, number)
-    others = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]
-    return group([chosen, *others])[0].points[0].repeats
+    batch = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]
+    return group([chosen, *batch])[0].points[0].repeats

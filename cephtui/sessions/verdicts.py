@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
 from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.models import Mark
 from cephtui.models.verdict import Verdict
@@ -24,7 +24,7 @@ _Runs: TypeAlias = frozenset[frozenset[str]]
 
 def judge_saved(
     changes: Sequence[Change],
-    asked: Asked,
+    asked: ConclusionTerms,
     marks: Sequence[Mark],
     directory: Path,
     at: datetime,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import LogMean, mean_of
-from cephtui.analysis.verdicts.expectation import Expectation, measured_of, parse_expectation
-from cephtui.analysis.verdicts.knee import together
+from cephtui.analysis.verdicts.expectation import Expectation, figure_of, parse_expectation
+from cephtui.analysis.verdicts.knee import combined_figures
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
 from cephtui.models import Line, Mark, Model, Run
@@ -67,7 +67,7 @@ class Confirmed:
     @property
     def iops(self) -> float:
         """The mean, of reads and writes together."""
-        rates = [rate for point in self.points for rate in together([point.run], BY_NAME["iops"])]
+        rates = [rate for point in self.points for rate in combined_figures([point.run], BY_NAME["iops"])]
         return sum(rates) / len(rates) if rates else 0.0
 
     def holds(self, bound: float) -> bool:
@@ -134,7 +134,7 @@ class Bounded(DepthStudy[BoundedGoal]):
     def search(self, request: Request, runs: Sequence[Run]) -> Search:
         """Of a request of one preset, after these runs of the study."""
         own = [run for run in runs if run.batch == request.batches[0] and not why_invalid(run)]
-        values = [(run, measured_of(run, self.bound)) for run in own]
+        values = [(run, figure_of(run, self.bound)) for run in own]
         points = [Point(depth_of(request, run), value, run) for run, value in values if value]
         search = search_of(request, points, self.bound.value, self.most[request.batches[0]])
         unknown = next((run for run, value in values if not value), None)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.analysis.runs.batches import full_names
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude, metric_named
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude, metric_named
 from cephtui.analysis.verdicts.guided_check import (
     BEFORE_RUNS,
     Turn,
-    beside,
     changes_of,
-    counted,
+    counted_runs,
     criteria_of,
     is_look,
+    left_beside_check,
     looks_of,
     next_turn,
 )
@@ -91,7 +91,7 @@ class Check(Study[CheckGoal]):
 
     def next(self, runs: Sequence[Run], without: Collection[str] = ()) -> Measure | None:
         every = [*self.elsewhere, *runs]
-        counts = counted(self.goal, every)
+        counts = counted_runs(self.goal, every)
         turn = next_turn(self.goal, *counts)
         if turn is None or self.batches.intersection(without) or self.given_up(runs):
             return None
@@ -112,11 +112,11 @@ class Check(Study[CheckGoal]):
 
     def wanted(self, runs: Sequence[Run]) -> tuple[SideName, int] | None:
         """The side that is measured next, and how many runs of it there are to be; None where it is over."""
-        counts = counted(self.goal, [*self.elsewhere, *runs])
+        counts = counted_runs(self.goal, [*self.elsewhere, *runs])
         turn = next_turn(self.goal, *counts) if self.next(runs) else None
         return (turn.side, counts[0 if turn.side == "before" else 1] + turn.runs) if turn else None
 
-    def asked(self, runs: Sequence[Run]) -> Asked:
+    def asked(self, runs: Sequence[Run]) -> ConclusionTerms:
         """What is to be concluded, with all runs of the session."""
         presets: Catalogue = {preset.name: preset for request in self.requests for preset in request.presets}
 
@@ -124,13 +124,13 @@ class Check(Study[CheckGoal]):
             return headline_metric(presets, run)
 
         goal = self.goal
-        return Asked(
+        return ConclusionTerms(
             headline,
             criteria_of(goal),
             tuple(metric_named(name) for name in goal.metrics),
             goal.directions,
             frozenset(full_names(goal.without, runs[-1].session) if runs else ()),
-            beside=beside(goal, runs),
+            not_chosen=left_beside_check(goal, runs),
         )
 
     def is_decided(self, runs: Sequence[Run]) -> bool:
@@ -146,7 +146,7 @@ class Check(Study[CheckGoal]):
 
     def looked_at(self, runs: Sequence[Run]) -> int:
         """After how many runs a side the last look was; 0 before the first."""
-        counts = counted(self.goal, [*self.elsewhere, *runs])
+        counts = counted_runs(self.goal, [*self.elsewhere, *runs])
         return counts[1] if is_look(self.goal, *counts) else 0
 
     def drafts(self) -> list[Request]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.verdicts.stable import FEWEST, StableGoal, counted, figures_of
+from cephtui.analysis.verdicts.stable import FEWEST, StableGoal, figures_of, valid_runs
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
@@ -52,7 +52,7 @@ class Stable(Study[StableGoal]):
     def mean(self, request: Request, runs: Sequence[Run]) -> Mean:
         """Of a request of one preset, after these runs of the study."""
         own = tuple(run for run in runs if run.batch == request.batches[0])
-        good = counted(own)
+        good = valid_runs(own)
         metric = metric_of(request, good[-1]) if good else None
         figures = figures_of(good, metric) if metric else {}
         return Mean(request, own, len(good), metric, figures, self.goal.is_reached(figures))

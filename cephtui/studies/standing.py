@@ -9,7 +9,7 @@ from pathlib import Path
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import geometric_mean, spread
 from cephtui.analysis.verdicts.conclusion import Judgement
-from cephtui.analysis.verdicts.guided_check import counted, looks_of, sides_of
+from cephtui.analysis.verdicts.guided_check import counted_runs, looks_of, sides_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric
@@ -50,7 +50,7 @@ def standing(
     """By all runs of its session; ``usual`` is the figure before there is any run. Raises StoreError."""
     own = study.own(runs)
     before, after = sides_of(study.goal, [*study.elsewhere, *own])
-    numbers = counted(study.goal, [*study.elsewhere, *own])
+    numbers = counted_runs(study.goal, [*study.elsewhere, *own])
     judged = None
     if directory is not None and any(at <= numbers[1] for at in looks_of(study.goal).at):
         judged = study.conclude(runs, marks, directory, datetime.now(UTC)).judgement

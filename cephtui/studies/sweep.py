@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cephtui.analysis.runs.facts import load_of, why_invalid
 from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, knee_of
-from cephtui.analysis.verdicts.sweep import Measured, measured_of, next_depth, points_of, runs_most
+from cephtui.analysis.verdicts.sweep import DepthRun, depth_run_of, next_depth, points_by_depth, runs_most
 from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, Run
@@ -36,7 +36,7 @@ class Swept:
     request: Request
     runs: tuple[Run, ...]
     """All of the sweep, also those that do not count."""
-    measured: tuple[Measured, ...]
+    measured: tuple[DepthRun, ...]
     """Those that count, up to one that has completed nothing."""
     empty: Run | None
     """A run that has completed nothing: the sweep ends there."""
@@ -46,7 +46,7 @@ class Swept:
     @property
     def knee(self) -> Knee | None:
         """Where the curve bends; None where that is not known."""
-        knee = knee_of(points_of(self.measured))
+        knee = knee_of(points_by_depth(self.measured))
         return knee if knee and knee.is_known else None
 
     @property
@@ -79,11 +79,11 @@ class Sweep(DepthStudy[SweepGoal]):
         """Of a request of one preset, after these runs of the study."""
         batch = request.batches[0]
         own = tuple(run for run in runs if run.batch == batch)
-        measured: list[Measured] = []
+        measured: list[DepthRun] = []
         empty = None
         for run in own:
             if not why_invalid(run):
-                point = measured_of(run, depth_of(request, run))
+                point = depth_run_of(run, depth_of(request, run))
                 if point is None:
                     empty = run
                     break

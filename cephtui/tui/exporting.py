@@ -104,7 +104,7 @@ def _wrong(text: str) -> str | None:
 
 def _write(directory: Path, file: Path, *, force: bool) -> None:
     """Raises StoreError and ExportError."""
-    from cephtui.analysis.verdicts.conclusion import Asked
+    from cephtui.analysis.verdicts.conclusion import ConclusionTerms
     from cephtui.presets import find_presets, headline_metric
     from cephtui.reports.render import FORMATS, format_of
     from cephtui.reports.views.report.content import report_view
@@ -112,5 +112,7 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     from cephtui.reports.writing import write
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-    material = of_session(ensure_unpacked(directory), Asked(partial(headline_metric, catalogue)), datetime.now(UTC))
+    material = of_session(
+        ensure_unpacked(directory), ConclusionTerms(partial(headline_metric, catalogue)), datetime.now(UTC)
+    )
     write(file, FORMATS[format_of(file) or "html"].render(report_view(material)), force=force)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cephtui.analysis.verdicts.knee import LoadPoint
-from cephtui.analysis.verdicts.sweep import Measured
+from cephtui.analysis.verdicts.sweep import DepthRun
 
 System: TypeAlias = Callable[[int], float]
 """IOPS with so many I/Os in flight."""
@@ -71,6 +71,6 @@ def swept(
     return [point(system, depth, source, variation, repeats) for depth in depths]
 
 
-def measured(system: System, depth: int, source: random.Random, variation: float) -> Measured:
+def measured(system: System, depth: int, source: random.Random, variation: float) -> DepthRun:
     found = point(system, depth, source, variation, 1)
-    return Measured(depth, found.rate, found.latency)
+    return DepthRun(depth, found.rate, found.latency)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.reports.blocks import Document
 from cephtui.reports.views.report.content import document_of
@@ -66,7 +66,7 @@ def material(
     """A change between two sides."""
     left, right = side(before, 1, "5", **changes), side(after, 1 + len(before), "8", **changes)
     marks = (Mark(at=STARTED + timedelta(seconds=STEP_SECONDS * (len(before) + 1) - 1), text=mark),)
-    asked = Asked(lambda _: IOPS)
+    asked = ConclusionTerms(lambda _: IOPS)
     change = Change(left, right)
     seconds = [(each, 1.0 + each % 3 / 10) for each in range(1, 31)]
     return Material(
@@ -94,7 +94,7 @@ def study() -> Material:
 def recorded(directory: Path) -> Material:
     """Of the recorded session, whose change is for the worse."""
     found = change_of_session(directory)
-    return of_change(found, Asked(lambda _: IOPS), AT)
+    return of_change(found, ConclusionTerms(lambda _: IOPS), AT)
 
 
 def stable(document: Document) -> Document:

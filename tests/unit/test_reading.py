@@ -23,7 +23,7 @@ from cephtui.analysis.runs.marks import marks_between, runs_with_marks
 from cephtui.analysis.runs.merge import as_sample
 from cephtui.analysis.runs.sides import Side, side_of
 from cephtui.analysis.verdicts.conditions import differences
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.ceph.answers import json_object as answered
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import osd_latency_of
@@ -280,7 +280,11 @@ def _run(directory: Path, number: int) -> str:
 def _compared(directory: Path) -> str:
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     left, right = (side_of(store.read_run(directory, number), runs, marks) for number in (1, 2))
-    rows = [*differences(left, right), *figures(left, right), *(mark for _, mark in marks_between(left, right))]
+    rows = [
+        *differences(left, right),
+        *compared_figures(left, right),
+        *(mark for _, mark in marks_between(left, right)),
+    ]
     return drawn(draw_comparison(left, right)) + "\n".join(map(line, rows))
 
 

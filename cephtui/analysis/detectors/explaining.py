@@ -61,10 +61,10 @@ def explanation(
 
 def _likeliest(events: Sequence[Finding]) -> str:
     first = min(events, key=cause_rank, default=None)
-    return shown([event for event in events if event.code == first.code])[0].text if first else ""
+    return joined_if_many([event for event in events if event.code == first.code])[0].text if first else ""
 
 
-def shown(alike: Sequence[Finding]) -> Sequence[Finding]:
+def joined_if_many(alike: Sequence[Finding]) -> Sequence[Finding]:
     """Findings of one kind; many of them joined to one that has their subjects, and the time they are spread over."""
     if len(alike) <= _MOST:
         return alike

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cephtui.analysis.detectors.ended import WholeSeconds
-from cephtui.analysis.detectors.explaining import cause_rank, explanation, shown
+from cephtui.analysis.detectors.explaining import cause_rank, explanation, joined_if_many
 from cephtui.analysis.detectors.settling import PerSecond
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
 from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, joined_stalls
@@ -170,12 +170,14 @@ class Course:
     # ------------------------------------------------------------------ what is found
 
     def findings(self, lost: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
-        """All findings so far, in the order of time; ``lost`` has the reason for each node that was lost before its end."""
+        """All findings so far, in the order of time; ``lost`` has the reason of each node that was lost early."""
         if not self._nodes:
             return ()
         end = self._end()
         events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
-        findings = [finding for _, alike in groupby(events, lambda event: event.code) for finding in shown([*alike])]
+        findings = [
+            finding for _, alike in groupby(events, lambda event: event.code) for finding in joined_if_many([*alike])
+        ]
         other_events = [*self._split(), *self._stood()]
         explaining = [*events, *other_events, *self._reported(end, standing=True)]
         findings += [*other_events, *self._stalls(end, explaining, lost or {})]

@@ -1,4 +1,4 @@
-"""The answer of a check: the verdicts of all its figures together, the runs that take no part, what is to be known."""
+"""The answer of a check: the verdicts of all its figures together, the runs that take no part, and notes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
 
 _FEW_RUNS = 4
-"""A side, of which it is said what they would show where there is only one."""
+"""Runs a side, of which a verdict on single runs says what they would show."""
 _NAMED_MOST = 6
 """Runs in one sentence."""
 _ANOTHER_DAY = timedelta(hours=6)
 _DRIFT_MOST = 10.0
-"""Of the logarithm: that of figures of any size can be written."""
+"""The greatest drift, as a logarithm: that of figures of any size can be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be concluded."""
+class ConclusionTerms:
+    """What a conclusion is about, and by which criteria."""
 
     headline: Callable[[Run], Metric]
     """The figure that a run is about."""
@@ -46,9 +46,9 @@ class Asked:
     """By default all that a run has."""
     without: Collection[str] = ()
     """Runs that the user leaves out: ``tuning/3``."""
-    others: Sequence[Run] = ()
-    """Of the sessions: how far repeats are spread, for a single run on each side."""
-    beside: Sequence[LeftOut] = ()
+    session_runs: Sequence[Run] = ()
+    """The runs of the sessions: how far repeats are spread, for a single run on each side."""
+    not_chosen: Sequence[LeftOut] = ()
     """Runs of the session that were not chosen for it, and why."""
     is_change: bool = True
     """Whether the sides are before and after a change: time may then have done what it is taken to have done."""
@@ -68,41 +68,45 @@ class Judgement:
 
     @property
     def decisive(self) -> Verdict | None:
-        """Of these the one that makes the answer what it is: the first with that answer; None without any."""
+        """The figure that makes the answer what it is: the first with that answer; None without any."""
         met = MET[self.conclusion.answer]
         first = next(iter([verdict for verdict in self.deciding if verdict.met is met] or self.deciding), None)
         return first and first.model_copy(update={"met": met})
 
 
-def conclude(changes: Sequence[Change], asked: Asked, at: datetime) -> Judgement:
+def conclude(changes: Sequence[Change], terms: ConclusionTerms, at: datetime) -> Judgement:
     """The verdicts of all figures, and the answer; ``at`` is the time of it.
 
     A figure is not met by its own interval, and the answer is so only if that holds for all of them together (Holm
     1979); it is met if every figure is (Berger 1982).
     """
-    left_out = [each for change in changes for each in _left_out(change, asked.without)]
-    names = {each.run for each in left_out}
+    left_out = [exclusion for change in changes for exclusion in _left_out(change, terms.without)]
+    names = {exclusion.run for exclusion in left_out}
     counted = [_without(change, names) for change in changes]
-    alone = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
+    alone = [verdict for change in counted for verdict in _verdicts(change, terms, at)]
     verdicts = held_together(alone)
     deciding = [verdict for verdict in verdicts if verdict.decides]
     answer = answer_of_all(deciding)
-    if answer == "met" and not all(_has(left, deciding) for left in counted):
+    if answer == "met" and not all(_has(change, deciding) for change in counted):
         answer = "undecided"
     conclusion = Conclusion(
         at=at,
         answer=answer,
         exit_code=ANSWER_CODES[answer],
-        left_out=(*left_out, *asked.beside),
-        limited=tuple(each for change in counted for each in _limited(change, asked)),
+        left_out=(*left_out, *terms.not_chosen),
+        limited=tuple(limit for change in counted for limit in _limited(change, terms)),
         notes=tuple(
             dict.fromkeys(
                 [
-                    *(why for each in zip(changes, counted, strict=True) for why in _lacking(*each, left_out, asked)),
-                    *_unknown(changes, asked.without),
+                    *(
+                        why
+                        for change, rest in zip(changes, counted, strict=True)
+                        for why in _lacking(change, rest, left_out, terms)
+                    ),
+                    *_unknown(changes, terms.without),
                     *(note for change in counted for note in _of_load(change)),
                     *_notes([verdict for verdict in alone if verdict.decides], answer),
-                    *(note for change in counted for note in _of_time(change, asked)),
+                    *(note for change in counted for note in _of_time(change, terms)),
                 ]
             )
         ),
@@ -114,7 +118,7 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
     """Two chosen runs with their repeats, by the usual criteria; None where they can't be compared."""
     if left.problem or right.problem or unlike(left, right):
         return None
-    return conclude([between(left, right)], Asked(headline), at)
+    return conclude([between(left, right)], ConclusionTerms(headline), at)
 
 
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
@@ -130,32 +134,32 @@ def _without(change: Change, names: Collection[str]) -> Change:
 
 
 def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
-    """Whether any of these is of its runs."""
+    """Whether any of these verdicts is of the change's runs."""
     names = {name_of(run) for run in change.runs}
     return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
 
 
-def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], asked: Asked) -> Iterator[str]:
+def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], terms: ConclusionTerms) -> Iterator[str]:
     """Why there is less to judge than was measured: a side of which no run is left, and runs without the figure."""
     sides = (change.before, counted.before), (change.after, counted.after)
-    gone = {name_of(run) for all_, left in sides if not left for run in all_}
-    if gone:
+    names = {name_of(run) for all_, left in sides if not left for run in all_}
+    if names:
         which = "of one side " if counted.runs else ""
-        why = _by_reason([each for each in left_out if each.run in gone])
+        why = _by_reason([exclusion for exclusion in left_out if exclusion.run in names])
         yield f"{change.runs[0].preset}: all runs {which}were left out: {why}"
-    for metric in asked.metrics or tuple(asked.headline(run) for run in counted.runs[:1]):
-        for direction in asked.directions or flow_names(counted.runs) or [""]:
-            if none := [name_of(run) for run in counted.runs if not measured([run], direction, metric)]:
-                have = "has" if len(none) == 1 else "have"
+    for metric in terms.metrics or tuple(terms.headline(run) for run in counted.runs[:1]):
+        for direction in terms.directions or flow_names(counted.runs) or [""]:
+            if lacking := [name_of(run) for run in counted.runs if not measured([run], direction, metric)]:
+                have = "has" if len(lacking) == 1 else "have"
                 what = f"{direction} {metric.full_title}".strip()
-                yield f"{change.runs[0].preset}: {_few(none)} {have} no {what}"
+                yield f"{change.runs[0].preset}: {_few(lacking)} {have} no {what}"
 
 
 def _by_reason(left_out: Sequence[LeftOut]) -> str:
     """``a/1, a/2: the image is thin; b/1: failed``."""
     runs: dict[str, list[str]] = {}
-    for each in left_out:
-        runs.setdefault(each.why, []).append(each.run)
+    for exclusion in left_out:
+        runs.setdefault(exclusion.why, []).append(exclusion.run)
     return "; ".join(f"{_few(names)}: {why}" for why, names in runs.items())
 
 
@@ -170,9 +174,9 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
         yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
 
 
-def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
+def _limited(change: Change, terms: ConclusionTerms) -> Iterator[LeftOut]:
     """Runs of which a finding limits a figure that decides."""
-    deciding = _deciding(change, asked).items() if change.runs else ()
+    deciding = _deciding(change, terms).items() if change.runs else ()
     figures = [(flow, metric.name) for flow, metrics in deciding for metric in metrics]
     for run in change.runs:
         for finding in run.findings:
@@ -180,41 +184,41 @@ def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
                 yield LeftOut(run=name_of(run), why=finding.text)
 
 
-def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
-    """Of the figures that decide, then of the others that are measured each second."""
+def _verdicts(change: Change, terms: ConclusionTerms, at: datetime) -> Iterator[Verdict]:
+    """The verdicts of the figures that decide, then of the others that are measured each second."""
     if not change.runs:
         return
-    preset, deciding, is_same_load = change.runs[0].preset, _deciding(change, asked), not _of_load(change)
+    preset, deciding, is_same_load = change.runs[0].preset, _deciding(change, terms), not _of_load(change)
     for direction in flow_names(change.runs):
-        own = deciding.get(direction) or [metric_of_flow(asked.headline(change.runs[0]), change.runs, direction)]
+        metrics = deciding.get(direction) or [metric_of_flow(terms.headline(change.runs[0]), change.runs, direction)]
         # IOPS and bandwidth of one block size are the same figure
-        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in own}
-        others = [m for m in LIVE if m not in own and not (rate and m.unit != "s")]
-        for metric in (*own, *others):
+        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in metrics}
+        other_metrics = [m for m in LIVE if m not in metrics and not (rate and m.unit != "s")]
+        for metric in (*metrics, *other_metrics):
             figures = Figures.of(direction, metric, change.before, change.after)
             figures = replace(figures, is_same_load=is_same_load)
             decides = metric in deciding.get(direction, ())
             if figures.before or figures.after or decides:
-                verdict = judge(figures, preset, asked.criteria, at, decides=decides)
+                verdict = judge(figures, preset, terms.criteria, at, decides=decides)
                 verdict = verdict.model_copy(update={"in_order": change.is_in_order})
-                yield _would_be_seen(verdict, metric, asked)
+                yield _would_be_seen(verdict, metric, terms)
 
 
-def _deciding(change: Change, asked: Asked) -> dict[str, list[Metric]]:
+def _deciding(change: Change, terms: ConclusionTerms) -> dict[str, list[Metric]]:
     """By flow the figures that decide: those asked for, else that of the headline; of named flows, else of the whole.
 
     Runs of an earlier cephtui have no commits: against these a run is judged by its writes.
     """
-    runs, found = change.runs, dict[str, list[Metric]]()
+    runs, metrics_by_flow = change.runs, dict[str, list[Metric]]()
     sides = [flow_names(side) for side in (change.before, change.after) if side]
-    known = [name for name in flow_names(runs) if name != COMMIT or all(COMMIT in side for side in sides)]
-    for wanted in asked.metrics or (asked.headline(runs[0]),):
-        names = [name for name in flow_names(runs) if name in (asked.directions or wanted.names_of_whole(known))]
-        having = [name for name in names if measured(runs, name, wanted)]
-        for name in (having or names) if asked.metrics else names:
-            metric = wanted if asked.metrics else metric_of_flow(wanted, runs, name)
-            found.setdefault(name, []).append(metric)
-    return found
+    comparable = [name for name in flow_names(runs) if name != COMMIT or all(COMMIT in side for side in sides)]
+    for metric in terms.metrics or (terms.headline(runs[0]),):
+        names = [name for name in flow_names(runs) if name in (terms.directions or metric.names_of_whole(comparable))]
+        having = [name for name in names if measured(runs, name, metric)]
+        for name in (having or names) if terms.metrics else names:
+            flow_metric = metric if terms.metrics else metric_of_flow(metric, runs, name)
+            metrics_by_flow.setdefault(name, []).append(flow_metric)
+    return metrics_by_flow
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
@@ -229,14 +233,15 @@ def _of_load(change: Change) -> list[str]:
     if not change.before or not change.after:
         return []
     other = ", ".join(
-        f"{each.name} {each.left} and {each.right}" for each in unlike(Side(change.before), Side(change.after))
+        f"{difference.name} {difference.left} and {difference.right}"
+        for difference in unlike(Side(change.before), Side(change.after))
     )
-    return [f"{NOT_JUDGED['the same load']}: {other}"] * bool(other)
+    return [f"{NOT_JUDGED['the same load']}: {other}"] if other else []
 
 
-def _of_time(change: Change, asked: Asked) -> Iterator[str]:
-    """Where time may have done what the change is taken to have done."""
-    if not asked.is_change or not change.before or not change.after:
+def _of_time(change: Change, terms: ConclusionTerms) -> Iterator[str]:
+    """The notes on what time may have done instead of the change."""
+    if not terms.is_change or not change.before or not change.after:
         return
     if undated := sum(not run.is_dated for run in change.runs):
         yield (
@@ -244,7 +249,7 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
             "interval"
         )
         return
-    deciding = {flow: metrics[0] for flow, metrics in _deciding(change, asked).items()}
+    deciding = {flow: metrics[0] for flow, metrics in _deciding(change, terms).items()}
     if not change.is_in_order:
         yield from _out_of_order(change, deciding)
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
@@ -252,7 +257,7 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
         yield f"{first}: day-to-day changes are not in the interval"
     for direction, metric in deciding.items():
         figures = Figures.of(direction, metric, change.before, change.after)
-        if not figures.take_turns and (drift := trend(figures, asked.criteria)):
+        if not figures.take_turns and (drift := trend(figures, terms.criteria)):
             verb = "rose" if drift > 0 else "fell"
             yield (
                 f"figures {verb} on both sides by themselves, by {abs(100 * drift):.0f} % within the longer one: the "
@@ -261,7 +266,7 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
 
 
 def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[str]:
-    """Which sides were named, where the first was not measured first; runs that take turns are in no order anyway."""
+    """The note on sides whose first was not measured first; runs that take turns are in no order anyway."""
     sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
     if change.is_reversed:
         yield f"{sides}: A was measured later, so that what was changed leads from B to A"
@@ -285,10 +290,10 @@ def trend(figures: Figures, criteria: Criteria) -> float | None:
     """
     slopes, squares, residuals, runs, middles, spans = [], [], [], 0, [], []
     for side in (figures.before, figures.after):
-        if len(side) < JUDGED_RUNS or any(each.value <= 0 for each in side):
+        if len(side) < JUDGED_RUNS or any(figure.value <= 0 for figure in side):
             return None
-        hours = [each.run.started_at.timestamp() / 3600 for each in side]
-        logs = [math.log(each.value) for each in side]
+        hours = [figure.run.started_at.timestamp() / 3600 for figure in side]
+        logs = [math.log(figure.value) for figure in side]
         slope, square, residual = _slope(hours, logs)
         slopes.append(slope)
         squares.append(square)
@@ -329,21 +334,24 @@ METRIC_NAMES = {
     "p99": "latency_p99_seconds",
     "p99.9": "latency_p999_seconds",
 }
-"""As they are typed."""
+"""The names of metrics as they are typed."""
 
 
-def _would_be_seen(verdict: Verdict, metric: Metric, asked: Asked) -> Verdict:
-    """Of one run on each side: what a few runs would show, where repeats of the preset tell how far runs are spread."""
+def _would_be_seen(verdict: Verdict, metric: Metric, terms: ConclusionTerms) -> Verdict:
+    """The verdict of one run a side with what a few would show, where repeats of the preset tell how they spread."""
     if not (verdict.same_load and len(verdict.before) == len(verdict.after) == 1):
         return verdict
     alike = [
-        point for batch in group(asked.others) for point in batch.points if point.repeats[0].preset == verdict.preset
+        point
+        for batch in group(terms.session_runs)
+        for point in batch.points
+        if point.repeats[0].preset == verdict.preset
     ]
-    found = [measured(summarize(point).counted, verdict.direction, metric) for point in alike]
-    variations = [(variation, len(values)) for values in found if (variation := spread(values))]
+    values_of_points = [measured(summarize(point).counted, verdict.direction, metric) for point in alike]
+    variations = [(variation, len(values)) for values in values_of_points if (variation := spread(values))]
     if not variations:
         return verdict
     weights = sum(runs - 1 for _, runs in variations)
     pooled = math.sqrt(sum(variation**2 * (runs - 1) for variation, runs in variations) / weights)
-    seen = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence)
-    return verdict.model_copy(update={"detectable_fraction": seen})
+    fall = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence)
+    return verdict.model_copy(update={"detectable_fraction": fall})

@@ -30,7 +30,7 @@ from cephtui.stats import known_sum
 
 TOLERANCE_PERCENT = 1.0
 _CAPPED_UP_TO = 1.1
-"""Of what is promised of a volume: one that does more has no limit, or a burst."""
+"""The share of what is promised of a volume that it may do: one that does more has no limit, or a burst."""
 SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
@@ -106,14 +106,14 @@ def parse_expectation(text: str) -> Expectation:
     return Expectation(metric, value, direction)
 
 
-def measured_of(run: Run, expected: Expectation) -> float | None:
+def figure_of(run: Run, expected: Expectation) -> float | None:
     """The figure of a run; None where it does not have it.
 
     A rate is all I/Os, or bytes, of reads and writes over the longest job: the sum of the rates of jobs that end apart
     is more than was done.
     """
     flows = {name: run.summary.flows[name] for name in _flows(run.summary.flows, expected)}
-    block = block_of(run)
+    block = counting_block(run)
     amounts = [_amount(name, flow, expected.metric, block) for name, flow in flows.items()]
     lasted = max((flow.runtime_seconds for flow in flows.values()), default=0.0)
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
@@ -123,13 +123,13 @@ def measured_of(run: Run, expected: Expectation) -> float | None:
 
 
 def _amount(name: str, flow: Total, metric: Metric, block: int) -> float | None:
-    """What a flow did in all, counted by bytes where ``block`` says how many each I/O has."""
+    """The bytes or I/Os of a flow in all, counted by bytes where ``block`` says how many each I/O has."""
     if metric.unit != "IO/s":
         return flow.bytes
     return flow.bytes / block if block and name in DIRECTIONS else flow.ios
 
 
-def block_of(run: Run) -> int:
+def counting_block(run: Run) -> int:
     """The bytes of each I/O of a run whose I/Os have to be counted by them; 0 where they are counted as they are."""
     load = load_of(run) if any(finding.code == IN_FLIGHT.code for finding in run.findings) else None
     return load.block_bytes if load else 0
@@ -137,14 +137,14 @@ def block_of(run: Run) -> int:
 
 def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
     """The findings of a run for which its figure shows nothing."""
-    known = (*_ASKED_FOR, *[IN_FLIGHT.code] * bool(block_of(run)))
+    ignored_codes = (*_ASKED_FOR, IN_FLIGHT.code) if counting_block(run) else _ASKED_FOR
     for finding in run.findings:
-        if finding.code not in known and limiting([finding.code], expected.metric.name, expected.direction):
+        if finding.code not in ignored_codes and limiting([finding.code], expected.metric.name, expected.direction):
             yield LeftOut(run=name_of(run), why=finding.text)
 
 
 def _flows(flows: Collection[str], expected: Expectation) -> list[str]:
-    """Those of a run that it is about."""
+    """The flows of a run that an expectation is about."""
     if expected.direction:
         return [expected.direction] if expected.direction in flows else []
     return [name for name in expected.metric.names_of_whole(flows) if name in _FLOWS]
@@ -189,7 +189,7 @@ def _lacking(run: Run, expected: Expectation) -> str:
 
 
 def _has_percentiles(flow: Total) -> bool:
-    """Not every tool has any."""
+    """Whether a flow has percentiles: those of some tools have none."""
     return bool(flow.latency_buckets) or any(getattr(flow, m.name, None) is not None for m in METRICS if m.percent)
 
 
@@ -200,25 +200,25 @@ class _Deciding:
     measured: Sequence[tuple[Run, float]]
     left_out: Sequence[LeftOut]
     limited: Sequence[LeftOut]
-    """Of those that are measured, where a finding limits every one."""
+    """The runs that are measured, where a finding limits every one."""
 
 
 def _deciding(expected: Expectation, runs: Iterable[Run]) -> _Deciding:
-    """Those that count and have the figure; beside runs that no finding limits the others are left out."""
-    invalid, lacking, known = list[LeftOut](), list[LeftOut](), list[tuple[Run, float]]()
+    """The runs that count and have the figure; beside runs that no finding limits the others are left out."""
+    invalid, lacking, measured = list[LeftOut](), list[LeftOut](), list[tuple[Run, float]]()
     for run in runs:
         if why := why_invalid(run):
             invalid.append(LeftOut(run=name_of(run), why=why))
-        elif (value := measured_of(run, expected)) is None:
+        elif (value := figure_of(run, expected)) is None:
             lacking.append(LeftOut(run=name_of(run), why=_lacking(run, expected)))
         else:
-            known.append((run, value))
-    limited = [each for run, _ in known for each in _limits(run, expected)]
-    names = {each.run for each in limited}
-    clear = [(run, value) for run, value in known if name_of(run) not in names]
+            measured.append((run, value))
+    limited = [limit for run, _ in measured for limit in _limits(run, expected)]
+    names = {limit.run for limit in limited}
+    clear = [(run, value) for run, value in measured if name_of(run) not in names]
     if clear:
         return _Deciding(clear, [*invalid, *lacking, *limited], ())
-    return _Deciding(known, [*invalid, *lacking], limited)
+    return _Deciding(measured, [*invalid, *lacking], limited)
 
 
 def judge_expectation(
@@ -226,15 +226,15 @@ def judge_expectation(
 ) -> Expected:
     """The runs of a point of a step; ``seconds`` are those of each run that counts, ``at`` is the time of it."""
     deciding = _deciding(expected, runs)
-    known = deciding.measured
-    values = [value for _, value in known]
-    reached, count = (sum(seconds[name_of(run)][part] for run, _ in known) for part in (0, 1))
+    measured_runs = deciding.measured
+    values = [value for _, value in measured_runs]
+    reached, count = (sum(seconds[name_of(run)][part] for run, _ in measured_runs) for part in (0, 1))
     interval = _interval(values)
     answer = _answer(expected, values, interval)
     has_seconds = bool(values and count and expected.is_rate)
     if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    unknown = list(_without_seconds(expected, known, seconds)) if answer == "met" else []
+    unknown = list(_without_seconds(expected, measured_runs, seconds)) if answer == "met" else []
     if deciding.limited or unknown:
         answer = "undecided"
     measured = geometric_mean(values)
@@ -245,7 +245,7 @@ def judge_expectation(
         step=step,
         preset=runs[0].preset,
         target=runs[0].target,
-        runs=tuple(name_of(run) for run, _ in known),
+        runs=tuple(name_of(run) for run, _ in measured_runs),
         left_out=tuple(deciding.left_out),
         limited=(*deciding.limited, *unknown),
         direction=expected.direction,
@@ -253,7 +253,7 @@ def judge_expectation(
         promised=expected.value,
         of_volume=of_volume,
         measured=measured,
-        by_bytes=expected.metric.unit == "IO/s" and any(block_of(run) for run, _ in known),
+        by_bytes=expected.metric.unit == "IO/s" and any(counting_block(run) for run, _ in measured_runs),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,
@@ -264,10 +264,10 @@ def judge_expectation(
 
 
 def _without_seconds(
-    expected: Expectation, known: Iterable[tuple[Run, float]], seconds: Mapping[str, tuple[int, int]]
+    expected: Expectation, measured_runs: Iterable[tuple[Run, float]], seconds: Mapping[str, tuple[int, int]]
 ) -> Iterator[LeftOut]:
     """The imported runs whose seconds, which a rate has to reach too, are not in their logs."""
-    for run, _ in known:
+    for run, _ in measured_runs:
         if expected.is_rate and run.imported_from and not seconds[name_of(run)][1]:
             yield LeftOut(run=name_of(run), why=_NO_SECONDS)
 
@@ -282,14 +282,14 @@ def _what(expected: Expectation) -> str:
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """None for too few runs."""
+    """The confidence interval of the mean; None for too few runs."""
     if len(values) < JUDGED_RUNS or min(values) <= 0:
         return None
     return mean_of(values).interval(_CONFIDENCE)
 
 
 def _answer(expected: Expectation, values: Sequence[float], interval: tuple[float, float] | None) -> Answer:
-    """By the end of the interval that lies nearer to what is expected; of one or two runs by their mean."""
+    """The answer by the end of the interval that lies nearer to what is expected; of one or two runs by their mean."""
     mean = geometric_mean(values)
     if mean is None:
         return "undecided"
@@ -298,7 +298,7 @@ def _answer(expected: Expectation, values: Sequence[float], interval: tuple[floa
 
 
 def _word(expected: Expectation, answer: Answer, measured: float | None, *, of_volume: bool) -> Kept:
-    """What is promised of a volume is its limit too; ``--expect`` names none."""
+    """The word for an answer. What is promised of a volume is its limit too; ``--expect`` names none."""
     if measured is None:
         return "INVALID"
     is_above = of_volume and expected.is_rate and measured > _CAPPED_UP_TO * expected.value
@@ -306,14 +306,14 @@ def _word(expected: Expectation, answer: Answer, measured: float | None, *, of_v
 
 
 def is_about(expected: Expectation, runs: Iterable[Run]) -> bool:
-    """Whether runs that count do what it is expected of: a step may read at one point and write at another."""
+    """Whether runs that count have the flow that is expected: a step may read at one point and write at another."""
     done = {name for run in runs if not why_invalid(run) for name in run.summary.flows}
     return not done or bool(_flows(done, expected))
 
 
-def answer_to(found: Sequence[Expected]) -> Answer:
-    """Of all expectations together: not met if one is not, met if all are."""
-    answers = {each.answer for each in found}
+def answer_to(expectations: Sequence[Expected]) -> Answer:
+    """The answer to all expectations together: not met if one is not, met if all are."""
+    answers = {expected.answer for expected in expectations}
     if "not met" in answers:
         return "not met"
     return "met" if answers == {"met"} else "undecided"

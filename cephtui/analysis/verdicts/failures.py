@@ -1,4 +1,4 @@
-"""What is not measured any more after two failures in a row: the next would fail too, and load the cluster for nothing.
+"""What is given up after two failures in a row: the next would fail too, and load the cluster for nothing.
 
 A failure counts against what it belongs to: the tool on its target and nodes, the target that refuses, the node that is
 lost. Other steps go on.
@@ -44,8 +44,8 @@ def given_up(
     same = _twice(failure(run) for run in counting if _is_part(run, needs))
     if same:
         return same
-    others = [run for run in counting if run.batch not in optional]
-    return _of_target(needs, others) or next(filter(None, (_of_node(node, others) for node in needs.nodes)), "")
+    required = [run for run in counting if run.batch not in optional]
+    return _of_target(needs, required) or next(filter(None, (_of_node(node, required) for node in needs.nodes)), "")
 
 
 def _is_part(run: Run, needs: Needs) -> bool:
@@ -60,7 +60,7 @@ def _twice(failures: Iterable[str]) -> str:
 
 
 def _of_target(needs: Needs, runs: Sequence[Run]) -> str:
-    """It has refused twice in a row, or two tools have failed on it twice each and none has had a result since."""
+    """Why the target is given up: two refusals in a row, or two tools failed on it twice each, with no result since."""
     on_target = [run for run in runs if run.target == needs.target]
     refused = _twice(failure_of(run) if run.outcome == "refused" else "" for run in on_target)
     if refused:
@@ -72,6 +72,6 @@ def _of_target(needs: Needs, runs: Sequence[Run]) -> str:
 
 
 def _of_node(name: str, runs: Sequence[Run]) -> str:
-    """It was lost in two runs in a row."""
+    """Why a node is given up: it was lost in two runs in a row."""
     used = [(run, node) for run in runs for node in run.nodes if node.node == name]
     return _twice(failure_of(run) if node.outcome == "lost" else "" for run, node in used)

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from cephtui.models.rows import Figure
 
 
-def figures(left: Side, right: Side) -> list[Figure]:
+def compared_figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
     counted = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
     same_load = not unlike(left, right)
-    found = []
+    rows = []
     for direction, metric in itertools.product(directions, METRICS):
         judged = replace(Figures.of(direction, metric, *counted), is_same_load=same_load)
-        found.append(_figure(judged, left, right, codes))
-    return [each for each in found if each.direction in DIRECTIONS or (each.left, each.right) != (None, None)]
+        rows.append(_figure(judged, left, right, codes))
+    return [row for row in rows if row.direction in DIRECTIONS or (row.left, row.right) != (None, None)]
 
 
 def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
-    """Of all runs; what they show is ``judged`` by those that count."""
+    """The figure of all runs; what they show is ``judged`` by those that count."""
     from cephtui.models.rows import Figure
 
     direction, metric = judged.direction, judged.metric
@@ -70,7 +70,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _change(before: float | None, after: float | None) -> float | None:
-    """None also where ``before`` is so small that the ratio is no number."""
+    """The change as a fraction; None also where ``before`` is so small that the ratio is no number."""
     if before is None or after is None:
         return None
     if before == after:

@@ -27,12 +27,12 @@ class Turn:
 
 
 def looks_of(guided: CheckGoal) -> LookSchedule:
-    """When it is looked."""
+    """The looks of a check."""
     return LookSchedule(guided.most, guided.fixed)
 
 
 def criteria_of(guided: CheckGoal) -> Criteria:
-    """What it asks of the change."""
+    """The criteria of a check."""
     return Criteria(guided.require_percent, guided.same_percent, guided.confidence, looks_of(guided))
 
 
@@ -55,8 +55,8 @@ def next_turn(guided: CheckGoal, before: int, after: int) -> Turn | None:
     if not guided.takes_turns:
         if before < guided.before_runs:
             return Turn("before", guided.before_runs - before)
-        wanted = next((runs for runs in at if runs > after), None)
-        return None if wanted is None else Turn("after", wanted - after)
+        next_look = next((runs for runs in at if runs > after), None)
+        return None if next_look is None else Turn("after", next_look - after)
     pairs = min(before, after)
     if pairs >= at[-1]:
         return None
@@ -78,13 +78,13 @@ def is_look(guided: CheckGoal, before: int, after: int) -> bool:
 
 
 def sides_of(guided: CheckGoal, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """The runs of a session that are of this guided check, before and after."""
+    """The runs of a session that belong to a check, before and after."""
     ended = [run for run in runs if run.outcome is not None]
     return [run for run in ended if run.batch in guided.before], [run for run in ended if run.batch in guided.after]
 
 
 def changes_of(guided: CheckGoal, runs: Sequence[Run]) -> list[Change]:
-    """Both sides, a change for each preset."""
+    """The change of each preset, with both sides."""
     before, after = sides_of(guided, runs)
     return [
         Change(
@@ -96,17 +96,19 @@ def changes_of(guided: CheckGoal, runs: Sequence[Run]) -> list[Change]:
     ]
 
 
-def beside(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
-    """Of all runs of a session those that are not of this guided check."""
+def left_beside_check(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
+    """The runs of a session that do not belong to the check."""
     batches = (*guided.before, *guided.after)
     return [
         LeftOut(run=name_of(run), why="not of the check, but beside it") for run in runs if run.batch not in batches
     ]
 
 
-def counted(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
+def counted_runs(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
     """How many runs of each side count: of several presets those of the one that has fewest."""
-    found = []
-    for batches, side in zip((guided.before, guided.after), sides_of(guided, runs), strict=True):
-        found.append(min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches))
-    return found[0], found[1]
+    before, after = sides_of(guided, runs)
+    return _fewest(guided.before, before), _fewest(guided.after, after)
+
+
+def _fewest(batches: Sequence[str], side: Sequence[Run]) -> int:
+    return min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches)

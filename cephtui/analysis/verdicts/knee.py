@@ -23,7 +23,7 @@ from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Metric
 Problem: TypeAlias = Literal["out of order", "flat", "rising", "not shown", "few"]
 """Why a curve has no knee: what its throughput does over the depth."""
 PLATEAU = 0.9
-"""Of the greatest throughput: points above it are the peak."""
+"""The share of the greatest throughput above which points are the peak."""
 OF_PEAK = 0.8
 """The share of the peak that a system can be used at, below its knee."""
 _WIDE = 4.0
@@ -124,7 +124,7 @@ class Knee:
 
     @property
     def order(self) -> ThroughputOrder:
-        """What holds of its throughput beyond chance."""
+        """The order of its throughput, as far as it is beyond chance."""
         return order_of([point.rates for point in self.points], PLATEAU)
 
     @property
@@ -158,14 +158,14 @@ class Knee:
     def interval(self) -> tuple[float, float] | None:
         """Where N* lies with 95 % confidence, by the delta method; None where nothing was measured twice."""
         of_peak = sum(1 / len(point.rates) for point in self.plateau) / len(self.plateau) ** 2
-        known = self._log_mean(self.in_flight, 1 / len(self.points[0].rates) + of_peak)
-        return known.interval(CONFIDENCE) if known else None
+        log_mean = self._log_mean(self.in_flight, 1 / len(self.points[0].rates) + of_peak)
+        return log_mean.interval(CONFIDENCE) if log_mean else None
 
     @property
     def step(self) -> float:
         """How many I/Os in flight are one more on the axis; 1 where that is not the same everywhere."""
-        found = {point.in_flight / float(point.label) if point.label.isdecimal() else 0.0 for point in self.points}
-        return next(iter(found)) or 1.0 if len(found) == 1 else 1.0
+        steps = {point.in_flight / float(point.label) if point.label.isdecimal() else 0.0 for point in self.points}
+        return next(iter(steps)) or 1.0 if len(steps) == 1 else 1.0
 
     def whole(self, in_flight: float) -> int:
         """On the axis, the next place that can be measured: there are no parts of an I/O."""
@@ -186,12 +186,12 @@ class Knee:
         return below[-1], above[0]
 
     def _log_mean(self, value: float, runs: float) -> LogMean | None:
-        """With the deviation of all repeats, as a sum of so many reciprocal runs has it; None without repeats."""
+        """A value with the deviation of all repeats, over ``runs``, a sum of reciprocals; None without repeats."""
         logs = [[math.log(rate) for rate in point.rates] for point in self.points if len(point.rates) > 1]
-        df = sum(len(each) - 1 for each in logs)
+        df = sum(len(logs_of_point) - 1 for logs_of_point in logs)
         if not df:
             return None
-        pooled = sum(variance(each) * (len(each) - 1) for each in logs) / df
+        pooled = sum(variance(logs_of_point) * (len(logs_of_point) - 1) for logs_of_point in logs) / df
         return LogMean(math.log(value), math.sqrt(pooled * runs), float(df))
 
     @property
@@ -212,12 +212,12 @@ class Knee:
 
     @property
     def at_knee(self) -> Working:
-        """What the curve has there."""
+        """The point of the curve at the knee."""
         return _between(self.points, [point.in_flight for point in self.points], self.located)
 
     @property
     def at_most_of_peak(self) -> Working:
-        """At 80 % of the peak, on the rising branch."""
+        """The point of the curve at 80 % of the peak, on the rising branch."""
         rates = [point.rate for point in self.points]
         behind = next(number for number, rate in enumerate(rates) if rate >= OF_PEAK * self.peak)
         begin = max(0, behind - 1)
@@ -225,7 +225,7 @@ class Knee:
 
 
 def knee_of(points: Iterable[LoadPoint]) -> Knee | None:
-    """None for fewer than two depths."""
+    """The knee of a curve; None for fewer than two depths."""
     ordered = tuple(sorted(points, key=lambda point: point.in_flight))
     if len({point.in_flight for point in ordered}) < 2:
         return None
@@ -234,16 +234,16 @@ def knee_of(points: Iterable[LoadPoint]) -> Knee | None:
 
 
 def load_points(series: Series) -> list[LoadPoint]:
-    """Of a curve over the depth or the jobs; a point that lacks a figure is left out."""
-    return [found for point in series.points if (found := _load_point(point))]
+    """The points of a curve over the depth or the jobs; one that lacks a figure is left out."""
+    return [load_point for point in series.points if (load_point := _load_point(point))]
 
 
 def _load_point(point: CurvePoint) -> LoadPoint | None:
     runs, load, in_flight = point.summary.counted, load_of(point.summary.last), in_flight_of(point.summary.last)
-    rates, latencies = together(runs, _RATE), together(runs, _MEAN)
+    rates, latencies = combined_figures(runs, _RATE), combined_figures(runs, _MEAN)
     if not load or not in_flight or not rates or len(rates) != len(latencies) or min(*rates, *latencies) <= 0:
         return None
-    p99s = tuple(value for value in together(runs, _P99) if value > 0)
+    p99s = tuple(value for value in combined_figures(runs, _P99) if value > 0)
     lasted = (max((flow.runtime_seconds for flow in run.summary.flows.values()), default=0.0) for run in runs)
     return LoadPoint(
         in_flight, rates, latencies, p99s, point.place.label, load.block_bytes, min(lasted),
@@ -264,7 +264,7 @@ def _with_submission(total: Total) -> Total:
 
 
 def _is_closed(run: Run) -> bool:
-    """Not where a rate that is set, a pause or a flush keeps the next I/O back."""
+    """Whether the loop is closed: no rate that is set, no pause and no flush keeps the next I/O back."""
     load = load_of(run)
     if load is None or load.depth * load.jobs == 1 or load.pauses or load.rate.options:
         return False
@@ -277,18 +277,18 @@ def in_flight_of(run: Run) -> int | None:
     return load.depth * load.jobs * max(1, len(node_names(run))) if load and load.depth > 0 and load.jobs > 0 else None
 
 
-def together(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:
+def combined_figures(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:
     """A metric of each run that has it, reads and writes together."""
-    found = (metric.combined(run.summary.flows) for run in runs)
-    return tuple(value for value in found if value is not None and math.isfinite(value))
+    values = (metric.combined(run.summary.flows) for run in runs)
+    return tuple(value for value in values if value is not None and math.isfinite(value))
 
 
-def _between(points: Sequence[LoadPoint], at: Sequence[float], wanted: float) -> Working:
+def _between(points: Sequence[LoadPoint], at: Sequence[float], target: float) -> Working:
     """Interpolated on logarithms between the points around a place; outside of them the nearest point."""
-    above = next((number for number, place in enumerate(at) if place >= wanted), len(at) - 1)
+    above = next((number for number, place in enumerate(at) if place >= target), len(at) - 1)
     left, right = points[max(0, above - 1)], points[above]
     low, high = at[max(0, above - 1)], at[above]
-    share = math.log(wanted / low) / math.log(high / low) if low < wanted < high else float(wanted >= high)
+    share = math.log(target / low) / math.log(high / low) if low < target < high else float(target >= high)
 
     def mixed(first: float, second: float) -> float:
         return math.exp((1 - share) * math.log(first) + share * math.log(second))
@@ -304,5 +304,5 @@ def _between(points: Sequence[LoadPoint], at: Sequence[float], wanted: float) ->
 def hysteresis(up: Sequence[LoadPoint], down: Sequence[LoadPoint]) -> LogMean | None:
     """The ratio of the throughput on the way down to that on the way up, at the same depths; None for one depth."""
     again = {point.in_flight: point.rate for point in down}
-    both = [(point.rate, again[point.in_flight]) for point in up if point.in_flight in again]
-    return paired([first for first, _ in both], [second for _, second in both]) if len(both) > 1 else None
+    rates = [(point.rate, again[point.in_flight]) for point in up if point.in_flight in again]
+    return paired(*zip(*rates, strict=True)) if len(rates) > 1 else None

@@ -24,15 +24,17 @@ _BY_ITSELF = ("health", "checks")
 
 
 def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgement:
-    """With what was noted and what was seen to differ between the sides of each change; and whether nothing was."""
+    """The judgement with what was noted, and what was seen to differ, between the sides of each change."""
     noted = dict.fromkeys(text for pair in sides for text in noted_between(*pair))
-    differ = [each for pair in sides for each in differences(*pair)]
+    differ = [difference for pair in sides for difference in differences(*pair)]
     in_order = all(verdict.in_order for verdict in judged.verdicts)
-    seen = dict.fromkeys(text_of(each, in_order=in_order) for each in differ if each.topic not in _MEASURED)
-    said = judged.conclusion
+    texts = dict.fromkeys(
+        difference_text(difference, in_order=in_order) for difference in differ if difference.topic not in _MEASURED
+    )
+    conclusion = judged.conclusion
     doubts = [UNSEEN] if noted and not any(map(is_effect, differ)) else []
-    update = {"noted": tuple(noted), "changed": tuple(seen), "notes": (*doubts, *said.notes)}
-    return replace(judged, conclusion=said.model_copy(update=update))
+    update = {"noted": tuple(noted), "changed": tuple(texts), "notes": (*doubts, *conclusion.notes)}
+    return replace(judged, conclusion=conclusion.model_copy(update=update))
 
 
 def noted_between(left: Side, right: Side) -> list[str]:
@@ -41,14 +43,14 @@ def noted_between(left: Side, right: Side) -> list[str]:
     return [mark.text.removeprefix(CHANGED) for mark in marks if not mark.text.startswith(UNDONE)]
 
 
-def text_of(difference: Difference, *, in_order: bool) -> str:
+def difference_text(difference: Difference, *, in_order: bool) -> str:
     """``cluster pool size 3 -> 2``; ``cluster pool size A 2, B 3`` of sides that are not in order of time."""
     values = f"{difference.left} -> {difference.right}" if in_order else f"A {difference.left}, B {difference.right}"
     return f"{difference.topic} {difference.name} {values}"
 
 
 def is_effect(difference: Difference) -> bool:
-    """Whether it may be what a change of pool, options, nodes or cluster settings looks like."""
+    """Whether a difference may be the effect of a change of pool, options, nodes or cluster settings."""
     topic, name = difference.topic, difference.name
     if topic == "run":
         return name in ("preset", "tool", "target")
@@ -58,17 +60,17 @@ def is_effect(difference: Difference) -> bool:
 
 
 def is_seen(before: Run, cluster: ClusterEnvironment | None, nodes: Mapping[str, NodeEnvironment]) -> bool | None:
-    """Whether anything differs now from what was found before a run; None where that can't be seen.
+    """Whether anything differs now from the state before a run; None where that can't be seen.
 
-    What is found out only while a run is made is taken to be as it was.
+    What is read only while a run is made is taken to be as it was.
     """
-    known = {name: found for name, found in nodes.items() if name in before.environment}
-    if (cluster is None) != (before.cluster is None) or not known:
+    known_nodes = {name: environment for name, environment in nodes.items() if name in before.environment}
+    if (cluster is None) != (before.cluster is None) or not known_nodes:
         return None
-    made = {name: {"page_cache_dropped": before.environment[name].page_cache_dropped} for name in known}
-    now = {name: found.model_copy(update=made[name]) for name, found in known.items()}
+    earlier_caches = {name: {"page_cache_dropped": before.environment[name].page_cache_dropped} for name in known_nodes}
+    now = {name: environment.model_copy(update=earlier_caches[name]) for name, environment in known_nodes.items()}
     if cluster and before.cluster:
-        kept = {name: getattr(before.cluster, name) for name in FOUND_IN_RUNS}
-        cluster = cluster.model_copy(update=kept)
+        run_facts = {name: getattr(before.cluster, name) for name in FOUND_IN_RUNS}
+        cluster = cluster.model_copy(update=run_facts)
     after = before.model_copy(update={"cluster": cluster, "environment": {**before.environment, **now}})
     return any(map(is_effect, differences(Side((before,)), Side((after,)))))

@@ -13,10 +13,10 @@ from cephtui.models import Model, Run
 from cephtui.models.metrics import Metric
 
 FEWEST = 5
-"""Before that a few runs that are alike by chance would be taken for a small spread."""
-MOST = 20
+"""Runs, at least: fewer that are alike by chance would be taken for a small spread."""
+MOST_RUNS = 20
 _INSIDE = 0.97
-"""Of the interval after each run: as it is looked at again and again, it holds the true mean in 95 % (simulated)."""
+"""The confidence of the interval after each run: looked at after each, it holds the true mean in 95 % (simulated)."""
 
 
 class StableGoal(Model):
@@ -24,11 +24,11 @@ class StableGoal(Model):
 
     percent: float = Field(default=5.0, gt=0)
     """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
-    most: int = Field(default=MOST, ge=1, le=100)
+    most: int = Field(default=MOST_RUNS, ge=1, le=100)
     """Runs after which it is given up."""
 
     def is_reached(self, figures: Mapping[str, Sequence[float]]) -> bool:
-        """Whether that holds for the figure of each direction; never without any."""
+        """Whether the mean of each direction is known well enough; never without any."""
         return bool(figures) and all(self._holds(values) for values in figures.values())
 
     def _holds(self, values: Sequence[float]) -> bool:
@@ -36,7 +36,7 @@ class StableGoal(Model):
         return half is not None and 100 * half <= self.percent
 
 
-def counted(runs: Sequence[Run]) -> list[Run]:
+def valid_runs(runs: Sequence[Run]) -> list[Run]:
     """The runs that the mean is of: those that a verdict may rest on."""
     return [run for run in runs if not why_invalid(run)]
 

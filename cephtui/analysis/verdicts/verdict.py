@@ -34,9 +34,9 @@ from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import JUDGED_RUNS, Answer, Lack, Verdict
 
 _PREDICTED_FROM = 4
-"""Runs before, for which it is said where a further one would lie."""
+"""Runs before, from which on the verdict says where a further one would lie."""
 _FAR = 48
-"""More runs a side than this are beyond what is measured to decide."""
+"""More runs a side than this are never made to decide."""
 NOT_JUDGED: Mapping[Lack | None, str] = {
     "completions": "a run completed nothing",
     "the same load": "not the same load",
@@ -49,7 +49,7 @@ MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided":
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What is asked of a change."""
+    """The criteria by which a change is judged."""
 
     require_percent: float = -10.0
     """What it must at least bring, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
@@ -61,7 +61,7 @@ class Criteria:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunFigure:
     """A figure of one run."""
 
     run: Run
@@ -78,8 +78,8 @@ class Figures:
 
     direction: str
     metric: Metric
-    before: Sequence[Measured]
-    after: Sequence[Measured]
+    before: Sequence[RunFigure]
+    after: Sequence[RunFigure]
     is_same_load: bool = True
     """Whether both sides measured the same operations."""
 
@@ -90,16 +90,18 @@ class Figures:
 
     @property
     def values(self) -> tuple[list[float], list[float]]:
-        """Before and after, in the order in which they were measured."""
-        left, right = (sorted(side, key=lambda each: each.run.started_at) for side in (self.before, self.after))
-        return [each.value for each in left], [each.value for each in right]
+        """The values before and after, in the order in which they were measured."""
+        left, right = (sorted(side, key=lambda figure: figure.run.started_at) for side in (self.before, self.after))
+        return [figure.value for figure in left], [figure.value for figure in right]
 
     @property
     def take_turns(self) -> bool:
         """Whether the runs, in their order, are pairs with one of each side; never of runs whose order is not known."""
-        if not all(each.run.is_dated for each in (*self.before, *self.after)):
+        if not all(figure.run.is_dated for figure in (*self.before, *self.after)):
             return False
-        sides = [(each.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for each in all_]
+        sides = [
+            (figure.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for figure in all_
+        ]
         order = [side for _, side in sorted(sides)]
         return len(order) % 2 == 0 and all(
             first != second for first, second in zip(order[::2], order[1::2], strict=True)
@@ -107,15 +109,15 @@ class Figures:
 
     @property
     def ratio(self) -> LogMean | None:
-        """After against before; None of other loads, of fewer than two runs on a side, or where one did nothing."""
+        """After against before; None for unlike loads, fewer than two runs on a side, or where one did nothing."""
         before, after = self.values
         if not self.is_same_load or spread(before) is None or spread(after) is None:
             return None
         return (paired if self.take_turns else welch)(before, after)
 
 
-def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[Measured]:
-    return [Measured(run, value) for run in runs for value in measured([run], direction, metric)]
+def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[RunFigure]:
+    return [RunFigure(run, value) for run in runs for value in measured([run], direction, metric)]
 
 
 def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, decides: bool = True) -> Verdict:
@@ -125,24 +127,24 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
     method = "paired" if min(len(before), len(after)) > 1 and figures.take_turns else "welch"
     runs = min(len(before), len(after))
     nominal = criteria.looks.nominal(criteria.confidence, paired=method == "paired")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if ratio := figures.ratio:
-        found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
-        if found.get("met") is None:
+        fields = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
+        if fields.get("met") is None:
             # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both
             between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
-            found |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
+            fields |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
     elif before and after and min(*before, *after) > 0:
-        found["ratio"] = ratio_of_means(before, after)
+        fields["ratio"] = ratio_of_means(before, after)
     if figures.is_same_load and len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
-        found["predicted"] = prediction(before, criteria.confidence)
+        fields["predicted"] = prediction(before, criteria.confidence)
     return Verdict(
         at=at,
-        before=tuple(each.name for each in figures.before),
-        after=tuple(each.name for each in figures.after),
+        before=tuple(figure.name for figure in figures.before),
+        after=tuple(figure.name for figure in figures.after),
         same_load=figures.is_same_load,
         preset=preset,
-        tool=tool_of(each.run for each in (*figures.before, *figures.after)),
+        tool=tool_of(figure.run for figure in (*figures.before, *figures.after)),
         direction=figures.direction,
         figure=figures.metric.name,
         left=geometric_mean(before),
@@ -157,12 +159,12 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
         same_percent=criteria.same_percent,
         require_percent=criteria.require_percent,
         decides=decides,
-        **found,
+        **fields,
     )
 
 
 def why_not_judged(verdict: Verdict, first: str, second: str) -> str:
-    """``no counted run of A has write IOPS``: of a verdict that is not judged; ``first`` and ``second`` are the sides.
+    """Why a verdict is not judged: ``no counted run of A has write IOPS``; ``first`` and ``second`` are the sides.
 
     Runs of a side without the figure may count, and have done something else.
     """
@@ -174,14 +176,14 @@ def why_not_judged(verdict: Verdict, first: str, second: str) -> str:
     return f"no counted run {side} has {what if metric.percent is None else f'a {what} that enough I/Os carry'}"
 
 
-def _seconds(measured: Sequence[Measured]) -> float | None:
-    return fmean(each.run.duration_seconds for each in measured) if measured else None
+def _seconds(measured: Sequence[RunFigure]) -> float | None:
+    return fmean(figure.run.duration_seconds for figure in measured) if measured else None
 
 
 def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float, *, is_judged: bool) -> dict[str, Any]:
     interval = ratio.interval(nominal)
     required = required_ratio(criteria.require_percent, metric.better)
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ratio": ratio.value,
         "interval": interval,
         "degrees_of_freedom": ratio.df,
@@ -190,15 +192,15 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
         "detectable_fraction": ratio.detectable(nominal),
     }
     if is_judged:
-        word = found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
+        word = fields["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
         if word in ("better", "worse"):
             sign = 1 if word == "better" else -1
             p = ratio.p_met(required_ratio(sign * criteria.same_percent, metric.better), metric.better)
-            found["p_beyond"] = p if word == "better" else 1 - p
-        found["met"] = MET[answer_of(interval, required, metric.better)]
+            fields["p_beyond"] = p if word == "better" else 1 - p
+        fields["met"] = MET[answer_of(interval, required, metric.better)]
         if not interval[0] <= 1 <= interval[1]:
-            found["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"
-    return found
+            fields["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"
+    return fields
 
 
 def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
@@ -210,7 +212,7 @@ def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
 def _more_runs(
     ratio: LogMean, spread: float, metric: Metric, criteria: Criteria, nominal: float, *, in_turns: bool
 ) -> dict[str, Any]:
-    """How many would decide where nothing is decided, by an interval as wide as that of this look."""
+    """The number of runs that would decide, by an interval as wide as that of this look."""
     required = math.log(required_ratio(criteria.require_percent, metric.better))
     needed = runs_needed(spread, required - ratio.log, nominal, in_turns=in_turns)
     if needed is not None and needed <= _FAR:

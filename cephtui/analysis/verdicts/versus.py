@@ -17,9 +17,9 @@ from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.marks import marks_among
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
 from cephtui.analysis.verdicts.conditions import NOT_KNOWN, differences
-from cephtui.analysis.verdicts.noted import text_of
+from cephtui.analysis.verdicts.noted import difference_text
 from cephtui.analysis.verdicts.verdict import why_not_judged
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
@@ -57,7 +57,7 @@ class Versus:
     left: WholeSession
     right: WholeSession
     pairs: tuple[Change, ...]
-    """In the order of the first session."""
+    """Pairs in the order of the first session."""
     alone: tuple[_Point, ...]
     """What was measured in one of the sessions only."""
 
@@ -71,34 +71,34 @@ def versus(left: WholeSession, right: WholeSession) -> Versus:
     """
     rest: _Sides = _points(left.runs), _points(right.runs)
     pairs: list[tuple[_Point, _Point]] = []
-    for alike in (set_up, _but_nodes, _but_names, _asked, _load):
-        found, rest = _paired(rest, alike)
-        pairs += found
+    for key_of in (set_up, _but_nodes, _but_names, _but_target_options, _load):
+        alike_pairs, rest = _paired(rest, key_of)
+        pairs += alike_pairs
     pairs.sort(key=lambda pair: pair[0][0].run)
     return Versus(left, right, tuple(Change(*pair) for pair in pairs), (*rest[0], *rest[1]))
 
 
 def _points(runs: Iterable[Run]) -> list[_Point]:
-    found: dict[object, list[Run]] = {}
+    points: dict[object, list[Run]] = {}
     for run in runs:
-        found.setdefault(set_up(run), []).append(run)
-    return [tuple(point) for point in found.values()]
+        points.setdefault(set_up(run), []).append(run)
+    return [tuple(point) for point in points.values()]
 
 
-def _paired(sides: _Sides, alike: Callable[[Run], object]) -> tuple[list[tuple[_Point, _Point]], _Sides]:
-    """Those that are ``alike``, where there are as many on both sides; and what is left."""
+def _paired(sides: _Sides, key_of: Callable[[Run], object]) -> tuple[list[tuple[_Point, _Point]], _Sides]:
+    """The points with the same key, in pairs where there are as many on both sides; and what is left."""
     groups: dict[object, _Sides] = {}
     for index, side in enumerate(sides):
         for point in side:
-            groups.setdefault(alike(point[0]), ([], []))[index].append(point)
+            groups.setdefault(key_of(point[0]), ([], []))[index].append(point)
     pairs: list[tuple[_Point, _Point]] = []
     rest: _Sides = [], []
-    for one, other in groups.values():
-        if len(one) == len(other) and (alike is not _load or _any_imported(one, other)):
-            pairs += zip(one, other, strict=True)
+    for left_points, right_points in groups.values():
+        if len(left_points) == len(right_points) and (key_of is not _load or _any_imported(left_points, right_points)):
+            pairs += zip(left_points, right_points, strict=True)
         else:
-            rest[0].extend(one)
-            rest[1].extend(other)
+            rest[0].extend(left_points)
+            rest[1].extend(right_points)
     return pairs, rest
 
 
@@ -110,13 +110,13 @@ def _but_names(run: Run) -> object:
     return run.preset, run.tool, frozenset(all_options(run).items()), len(node_names(run)), run.heading
 
 
-def _asked(run: Run) -> object:
+def _but_target_options(run: Run) -> object:
     options = {name: value for name, value in all_options(run).items() if name not in _OF_TARGET}
     return run.preset, run.tool, frozenset(options.items()), len(node_names(run)), run.heading
 
 
 def _load(run: Run) -> object:
-    """One that is not known is like no other."""
+    """The load of a run; one that is not known is like no other."""
     load = load_of(run)
     return (run.tool, load.block_bytes, load.pattern, load.depth, load.jobs) if load else name_of(run)
 
@@ -125,30 +125,34 @@ def _any_imported(*sides: Iterable[_Point]) -> bool:
     return any(point[0].imported_from for side in sides for point in side)
 
 
-def conditions_apart(found: Versus) -> list[tuple[Difference, int]]:
-    """In what the runs of the pairs were not alike, other than their results, each once; and in how many of the pairs.
+def differing_conditions(versus: Versus) -> list[tuple[Difference, int]]:
+    """The differences of the runs of the pairs, other than their results, each with the number of pairs that has it.
 
     What differs in most pairs comes first.
     """
-    each = (difference for pair in found.pairs for difference in dict.fromkeys(_conditions(pair)))
-    return sorted(Counter(each).items(), key=lambda counted: -counted[1])
+    all_differences = (difference for pair in versus.pairs for difference in dict.fromkeys(_conditions(pair)))
+    return sorted(Counter(all_differences).items(), key=lambda counted: -counted[1])
 
 
 def _conditions(pair: Change) -> list[Difference]:
-    found = differences(Side(pair.before), Side(pair.after))
-    return [each for each in found if each.topic != "finding" and (each.topic, each.name) not in _RESULTS]
+    all_differences = differences(Side(pair.before), Side(pair.after))
+    return [
+        difference
+        for difference in all_differences
+        if difference.topic != "finding" and (difference.topic, difference.name) not in _RESULTS
+    ]
 
 
-def conclude_versus(found: Versus, asked: Asked, at: datetime) -> Judgement:
+def conclude_versus(versus: Versus, terms: ConclusionTerms, at: datetime) -> Judgement:
     """The verdicts of all pairs, and the answer; ``at`` is the time of it."""
-    judged = conclude(found.pairs, replace(asked, is_change=False), at)
-    said = judged.conclusion
+    judged = conclude(versus.pairs, replace(terms, is_change=False), at)
+    conclusion = judged.conclusion
     in_order = all(verdict.in_order for verdict in judged.verdicts)
-    apart = (each for each, _ in conditions_apart(found) if each.topic != NOT_KNOWN)
-    changed = tuple(text_of(each, in_order=in_order) for each in apart)
-    notes = (*_of_all(judged.deciding), *_marked(found), *said.notes)
-    update = {"changed": changed, "notes": notes, "left_out": (*said.left_out, *_alone(found))}
-    return replace(judged, conclusion=said.model_copy(update=update))
+    differing = (difference for difference, _ in differing_conditions(versus) if difference.topic != NOT_KNOWN)
+    changed = tuple(difference_text(difference, in_order=in_order) for difference in differing)
+    notes = (*_of_all(judged.deciding), *_marked(versus), *conclusion.notes)
+    update = {"changed": changed, "notes": notes, "left_out": (*conclusion.left_out, *_alone(versus))}
+    return replace(judged, conclusion=conclusion.model_copy(update=update))
 
 
 def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -165,8 +169,11 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"no verdict on {number} of {len(verdicts)} comparisons: {why}"
 
 
-def _marked(found: Versus) -> Iterator[str]:
-    sides = ((found.left, [pair.before for pair in found.pairs]), (found.right, [pair.after for pair in found.pairs]))
+def _marked(versus: Versus) -> Iterator[str]:
+    sides = (
+        (versus.left, [pair.before for pair in versus.pairs]),
+        (versus.right, [pair.after for pair in versus.pairs]),
+    )
     for session, points in sides:
         if any(marks_among(point, session.marks) for point in points):
             yield (
@@ -175,9 +182,9 @@ def _marked(found: Versus) -> Iterator[str]:
             )
 
 
-def _alone(found: Versus) -> Iterator[LeftOut]:
-    for point in found.alone:
-        is_left = point[0].session == found.left.name
-        other = (found.right if is_left else found.left).name
+def _alone(versus: Versus) -> Iterator[LeftOut]:
+    for point in versus.alone:
+        is_left = point[0].session == versus.left.name
+        other = (versus.right if is_left else versus.left).name
         for run in point:
             yield LeftOut(run=name_of(run), why=f"no partner in {other}")

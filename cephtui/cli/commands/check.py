@@ -94,7 +94,7 @@ def _judge(found: SavedChange, question: Question, as_json: bool) -> int:
     for note in found.notes:
         say(note)
     asked = asked_of(question, found.directory.name, found.looks)
-    asked = replace(asked, others=found.others, beside=found.beside)
+    asked = replace(asked, session_runs=found.session_runs, not_chosen=found.not_chosen)
     return finish(found.changes, asked, found.marks, found.directory, as_json)
 
 

@@ -10,7 +10,7 @@ import click
 
 from cephtui.analysis.runs.batches import group
 from cephtui.analysis.runs.sides import Side, side_of, without_shared_runs
-from cephtui.analysis.verdicts.conclusion import Asked, judge_sides
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, judge_sides
 from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.judging import headline_of
@@ -29,7 +29,7 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
     try:
         if left and right and are_sessions(left, right):
             compared = find_versus(left, right)
-            view = versus_view(compared, judged_versus(compared, Asked(headline_of(metric))))
+            view = versus_view(compared, judged_versus(compared, ConclusionTerms(headline_of(metric))))
         else:
             view = _view_of_runs(left, right, metric)
         emit(view, output)

@@ -123,7 +123,7 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
 def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
     asked = asked_of(question, saved.directory.name, saved.looks)
-    asked = replace(asked, others=saved.others, beside=saved.beside)
+    asked = replace(asked, session_runs=saved.session_runs, not_chosen=saved.not_chosen)
     if question == Question():
         asked = as_asked(asked, saved)
     return _kept(of_change(saved, asked, now, title), saved.directory)

@@ -11,7 +11,7 @@ from cephtui.analysis.runs.marks import marks_between
 from cephtui.analysis.runs.sides import Side, findings_with_runs
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.conditions import differences, unlike
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
@@ -54,7 +54,7 @@ def comparison_view(left: Side, right: Side, judged: Judgement | None = None) ->
             *conclusion,
             *differences(left, right),
             *(mark for _, mark in marks_between(left, right)),
-            *figures(left, right),
+            *compared_figures(left, right),
         ],
         sheet=lambda: verdicts_sheet(judged.verdicts if judged else ()),
     )
@@ -182,7 +182,7 @@ def _changes(left: Side, right: Side) -> Table | Text:
 
     What can't be compared is grey, and has no change where other operations were measured.
     """
-    compared = figures(left, right)
+    compared = compared_figures(left, right)
     if not compared:
         return Text(NO_RESULTS)
     other = unlike(left, right)

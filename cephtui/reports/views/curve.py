@@ -7,7 +7,7 @@ from functools import partial
 
 from cephtui.analysis.runs.batches import Estimate
 from cephtui.analysis.verdicts.knee import Knee, in_flight_of, knee_of, load_points
-from cephtui.analysis.verdicts.sweep import measured_of
+from cephtui.analysis.verdicts.sweep import depth_run_of
 from cephtui.analysis.views.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
@@ -108,7 +108,7 @@ def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]
 def _again(series: Series) -> list[str]:
     """Where the same loads gave other figures the second time."""
     runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
-    found = [measured_of(run, in_flight_of(run) or 0) for run in runs]
+    found = [depth_run_of(run, in_flight_of(run) or 0) for run in runs]
     return list(filter(None, [again_line([each for each in found if each])]))
 
 

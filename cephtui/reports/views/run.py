@@ -8,7 +8,7 @@ from itertools import chain
 from cephtui import units
 from cephtui.analysis.detectors.ceiling import Ceiling
 from cephtui.analysis.runs.history import History
-from cephtui.analysis.verdicts.conditions import image_limits, seconds_of
+from cephtui.analysis.verdicts.conditions import image_limits_text, spread_of_seconds
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, NodeEnvironment, Run, Sample, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
@@ -111,7 +111,7 @@ def _figures(run: Run, details: RunDetails) -> Named:
             yield f"{direction} link", of_link
         elif direction not in (details.histograms or {}) and _has_more(total):
             yield f"{direction} {latency_word([run.tool], [direction])}", _latencies(total)
-    if seconds := seconds_of(run):
+    if seconds := spread_of_seconds(run):
         yield "seconds", _spread_of(seconds, run.tool)
     ceilings = details.ceilings
     timed = any(map(_is_timed, run.summary.flows.values()))
@@ -258,7 +258,7 @@ def _cluster(value: Run) -> str:
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
-        f"image limits: {image_limits(found)}" if found.image_limits else "",
+        f"image limits: {image_limits_text(found)}" if found.image_limits else "",
         f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
         *map(_denied, cut(found.no_permission, "commands")[0]),
     ]

@@ -8,7 +8,7 @@ from functools import partial
 from cephtui.analysis.runs.batches import name_of, node_names
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.verdicts.conclusion import Judgement
-from cephtui.analysis.verdicts.versus import Versus, conditions_apart
+from cephtui.analysis.verdicts.versus import Versus, differing_conditions
 from cephtui.models import Run
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
@@ -28,7 +28,7 @@ def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False
     """
     return View(
         document=lambda: _document(compared, judged, has_answer=has_answer),
-        lines=lambda: [*judged.verdicts, judged.conclusion, *(each for each, _ in conditions_apart(compared))],
+        lines=lambda: [*judged.verdicts, judged.conclusion, *(each for each, _ in differing_conditions(compared))],
         sheet=lambda: verdicts_sheet(judged.verdicts, names_of_pairs(compared)),
     )
 
@@ -109,7 +109,7 @@ def differing(compared: Versus) -> list[Difference]:
     pairs = len(compared.pairs)
     return [
         each if number == pairs else each.model_copy(update={"name": f"{each.name} ({number} of {pairs} pairs)"})
-        for each, number in conditions_apart(compared)
+        for each, number in differing_conditions(compared)
     ]
 
 

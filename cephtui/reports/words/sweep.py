@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.analysis.runs.batches import CONFIDENCE
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.verdicts.knee import OF_PEAK, together
-from cephtui.analysis.verdicts.sweep import Measured, change_again
+from cephtui.analysis.verdicts.knee import OF_PEAK, combined_figures
+from cephtui.analysis.verdicts.sweep import DepthRun, change_again
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 
@@ -19,7 +19,7 @@ _REACHED = 0.98
 _RATE, _MEAN, _P99 = (BY_NAME[name] for name in ("iops", "latency_mean_seconds", "latency_p99_seconds"))
 
 
-def point_line(measured: Sequence[Measured]) -> str:
+def point_line(measured: Sequence[DepthRun]) -> str:
     """``depth 8: 6.10k IOPS, 1.30 ms, +38 %``: of the last, against the depth below it, or itself before."""
     *earlier, last = measured
     text = f"{units.iops(last.rate)} IOPS, {units.latency(last.latency)}"
@@ -37,7 +37,7 @@ def _change(ratio: float) -> str:
     return f"{percent:+d} %" if percent else "0 %"
 
 
-def again_line(measured: Sequence[Measured]) -> str:
+def again_line(measured: Sequence[DepthRun]) -> str:
     """Where the same depths gave other figures the second time; empty where they did not."""
     ratio = change_again(measured)
     if ratio is None:
@@ -55,7 +55,7 @@ def confirmed_line(run: Run) -> str:
     """``at 80 % of peak (9.90k IOPS offered): 9.88k IOPS, mean 0.80 ms, p99 1.90 ms``."""
     load = load_of(run)
     offered = float(run.options.get("rate_iops", 0)) * (load.jobs if load else 1) * max(1, len(run.nodes))
-    rates, means, p99s = (together([run], metric) for metric in (_RATE, _MEAN, _P99))
+    rates, means, p99s = (combined_figures([run], metric) for metric in (_RATE, _MEAN, _P99))
     figures = [f"{units.iops(rate)} IOPS" for rate in rates]
     figures += [f"{word} {units.latency(value)}" for word, found in (("mean", means), ("p99", p99s)) for value in found]
     missed = "" if rates and rates[0] >= _REACHED * offered else ": less than was offered, so I/Os have waited"

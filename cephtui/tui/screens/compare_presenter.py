@@ -15,7 +15,7 @@ from cephtui.analysis.runs.change import between
 from cephtui.analysis.runs.marks import marks_between
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
 from cephtui.reports.views.comparison import NO_RESULTS
@@ -34,7 +34,7 @@ from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 def presented_figures(left: Side, right: Side) -> list[Compared]:
     """What is measured each second, of each direction that either side has."""
     names = [metric.name for metric in LIVE]
-    return [f for f in figures(left, right) if f.name in names and not (f.left is None and f.right is None)]
+    return [f for f in compared_figures(left, right) if f.name in names and not (f.left is None and f.right is None)]
 
 
 def change_text(fraction: float | None) -> str:

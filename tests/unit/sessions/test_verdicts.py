@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.verdicts.conclusion import Asked
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms
 from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
@@ -25,9 +25,9 @@ def runs_of(numbers: tuple[int, ...]) -> tuple[Run, ...]:
     return tuple(run(number, {"iops": 1000.0 + number}) for number in numbers)
 
 
-def looks(directory: Path, *sides: Sides, asked: Asked | None = None) -> list[str]:
+def looks(directory: Path, *sides: Sides, asked: ConclusionTerms | None = None) -> list[str]:
     """What is said of which look it is, of each judgement in turn; all are kept."""
-    asked = asked or Asked(lambda _: BY_NAME["iops"])
+    asked = asked or ConclusionTerms(lambda _: BY_NAME["iops"])
     found = []
     for before, after in sides:
         judged = judge_saved([Change(runs_of(before), runs_of(after))], asked, (), directory, STARTED)
@@ -58,4 +58,6 @@ def test_other_runs_are_a_further_look_and_the_same_again_are_none(
 def test_what_is_asked_of_the_same_runs_makes_no_further_look(tmp_path: Path) -> None:
     assert looks(tmp_path, ALL) == [""]
     for percent in (-5.0, -1.0, 20.0):
-        assert looks(tmp_path, ALL, asked=Asked(lambda _: BY_NAME["iops"], Criteria(require_percent=percent))) == [""]
+        assert looks(
+            tmp_path, ALL, asked=ConclusionTerms(lambda _: BY_NAME["iops"], Criteria(require_percent=percent))
+        ) == [""]

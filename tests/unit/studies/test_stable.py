@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from scipy import stats
 
 from cephtui.analysis.statistics.t_distribution import quantile
-from cephtui.analysis.verdicts.stable import FEWEST, MOST, StableGoal, half_width
+from cephtui.analysis.verdicts.stable import FEWEST, MOST_RUNS, StableGoal, half_width
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models.metrics import BY_NAME
@@ -46,7 +46,7 @@ def simulated(rule: Rule, deviation: float, number: int = SERIES) -> tuple[float
     source, held, lengths = random.Random(4), 0, []
     for _ in range(number):
         values, is_over, half = [source.lognormvariate(0, deviation)], False, 0.0
-        while not is_over and len(values) < MOST:
+        while not is_over and len(values) < MOST_RUNS:
             values.append(source.lognormvariate(0, deviation))
             is_over, half = rule(values)
         mean = math.exp(fmean(map(math.log, values)))
@@ -59,7 +59,7 @@ def simulated(rule: Rule, deviation: float, number: int = SERIES) -> tuple[float
 def test_the_interval_holds_the_mean_although_it_is_looked_at_after_each_run(deviation: float) -> None:
     coverage, lengths = simulated(until_stable, deviation)
     assert coverage >= 0.94
-    assert FEWEST <= min(lengths) <= max(lengths) <= MOST
+    assert FEWEST <= min(lengths) <= max(lengths) <= MOST_RUNS
 
 
 def test_stopping_at_a_small_deviation_would_not() -> None:
@@ -67,7 +67,7 @@ def test_stopping_at_a_small_deviation_would_not() -> None:
 
 
 def test_a_noisy_one_is_given_up_and_a_quiet_one_takes_the_fewest() -> None:
-    assert set(simulated(until_stable, 0.5, 100)[1]) == {MOST}
+    assert set(simulated(until_stable, 0.5, 100)[1]) == {MOST_RUNS}
     assert fmean(simulated(until_stable, 0.01, 100)[1]) < FEWEST + 0.1
 
 

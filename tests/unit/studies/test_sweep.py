@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.verdicts.sweep import Measured, runs_most
+from cephtui.analysis.verdicts.sweep import DepthRun, runs_most
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models import Run, Step, Summary, Total
@@ -124,8 +124,8 @@ def test_the_table_at_the_end_is_a_curve() -> None:
 # ------------------------------------------------------------------ in words
 
 
-def points(*found: tuple[int, float]) -> list[Measured]:
-    return [Measured(depth, rate, depth / rate) for depth, rate in found]
+def points(*found: tuple[int, float]) -> list[DepthRun]:
+    return [DepthRun(depth, rate, depth / rate) for depth, rate in found]
 
 
 def test_a_point_is_compared_with_the_depth_below_it() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.analysis.runs.sides import side_of
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
@@ -209,7 +209,7 @@ async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path)
     assert {sample.flows["write"].ios for sample in filled} == {None}
     assert [e for e in Playback(tmp_path / "s", 1).until(600.0) if isinstance(e, Sample)] == live
     assert store.read_history(tmp_path / "s", 1).directions == ["read"]
-    found = figures(side_of(runs[0], [runs[0]]), side_of(runs[1], [runs[1]]))
+    found = compared_figures(side_of(runs[0], [runs[0]]), side_of(runs[1], [runs[1]]))
     assert {figure.direction for figure in found} == {"read"}
     assert {figure.name for figure in found if figure.change_fraction is None} <= {
         "latency_p95_seconds",

@@ -22,7 +22,7 @@ from rich.console import Console, RenderableType
 
 from cephtui.analysis.runs.history import History, node_figures
 from cephtui.analysis.runs.sides import side_of
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.analysis.views.live import Live
 from cephtui.models import Event, Interval, Kind, Node, Place, Plan, Run, Sample
 from cephtui.models.metrics import BY_NAME, HEADLINES
@@ -341,7 +341,7 @@ async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(prese
         }
     )
     sides = side_of(run, [run, slower]), side_of(slower, [run, slower])
-    found = {(figure.direction, figure.name): figure for figure in figures(*sides)}
+    found = {(figure.direction, figure.name): figure for figure in compared_figures(*sides)}
     assert [name for name, _ in itertools.groupby(direction for direction, _ in found)] == ["write", "delete"]
     assert found["write", "bandwidth_bytes"].change_fraction == -0.5
     assert (found["write", "iops"].left, found["write", "iops"].change_fraction) == (None, None)

@@ -12,7 +12,7 @@ from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.analysis.detectors.slowest import osd_latency
 from cephtui.analysis.runs.batches import group, in_time_order, name_of
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.guided_check import criteria_of
 from cephtui.analysis.verdicts.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
@@ -28,7 +28,7 @@ from cephtui.sessions.studies import ordered_in, read_studies
 from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
 
-def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
+def of_session(directory: Path, asked: ConclusionTerms, at: datetime) -> Material:
     """The verdict around its last mark, or of its guided check; else a study. Raises StoreError.
 
     A new verdict is kept in the session as that of a check is, where it can be written.
@@ -45,19 +45,19 @@ def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
     return material
 
 
-def as_asked(asked: Asked, change: SavedChange) -> Asked:
+def as_asked(asked: ConclusionTerms, change: SavedChange) -> ConclusionTerms:
     """As a guided check was asked, where it is one; else with the looks of the change."""
     guided = change.guided
     if guided is None:
         criteria = replace(asked.criteria, looks=change.looks)
-        return replace(asked, criteria=criteria, others=change.others, beside=change.beside)
+        return replace(asked, criteria=criteria, session_runs=change.session_runs, not_chosen=change.not_chosen)
     metrics = tuple(metric_named(name) for name in guided.metrics)
     return replace(
-        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=change.beside
+        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, not_chosen=change.not_chosen
     )
 
 
-def of_change(saved: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_change(saved: SavedChange, asked: ConclusionTerms, at: datetime, title: str = "") -> Material:
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = saved.directory.parent
     runs = [run for change in saved.changes for run in change.runs]
@@ -65,7 +65,9 @@ def of_change(saved: SavedChange, asked: Asked, at: datetime, title: str = "") -
     return _material(root, runs, saved.marks, asked, at, title, saved.notes, saved.changes, judged)
 
 
-def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
+def of_study(
+    directory: Path, runs: Sequence[Run], asked: ConclusionTerms, at: datetime, title: str, why: str
+) -> Material:
     """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
@@ -75,7 +77,7 @@ def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, t
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 
-def of_versus(compared: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_versus(compared: Versus, directory: Path, asked: ConclusionTerms, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
     judged = with_earlier(conclude_versus(compared, asked, at), directory)
     runs = [run for pair in compared.pairs for run in pair.runs]
@@ -87,7 +89,7 @@ def _material(
     root: Path,
     runs: Sequence[Run],
     marks: tuple[Mark, ...],
-    asked: Asked,
+    asked: ConclusionTerms,
     at: datetime,
     title: str,
     notes: tuple[str, ...],

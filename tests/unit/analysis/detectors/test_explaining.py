@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.detectors.explaining import explanation, mark_of, shown, with_mark
+from cephtui.analysis.detectors.explaining import explanation, joined_if_many, mark_of, with_mark
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.models import Finding, Interval, Mark, Sample
 from cephtui.models.findings.cluster import (
@@ -97,7 +97,7 @@ def test_of_many_flags_one_that_holds_clients_explains_what_is_beside_it(begun: 
 def test_of_many_osds_that_were_down_those_beside_it_explain_it() -> None:
     away = [OSD_DOWN.found((16.0, 22.0), osd=f"osd.{number}") for number in range(4)]
     later = [OSD_DOWN.found((100.0, 110.0), osd=f"osd.{number}") for number in range(4, 8)]
-    (together,) = shown(away)
+    (together,) = joined_if_many(away)
     assert explanation(15.0, 19.0, [], [*later, *away], is_asked=True) == {"cause": together.text}
 
 

@@ -13,7 +13,7 @@ import pytest
 from cephtui.analysis.runs.change import Change, around, left_beside_mark, matched, why_none
 from cephtui.analysis.runs.change import between as between_sides
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.models import Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions import demo, store
@@ -134,7 +134,7 @@ def test_why_there_is_no_change_around_a_mark(runs: list[Run], mark: Mark, golde
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_named_run_during_which_a_mark_was_made_is_neither_before_nor_after(number: int) -> None:
     first, second = (Side((each,), (during(number),)) for each in numbered(1, 2))
-    found = conclude([between_sides(first, second)], Asked(lambda _: BY_NAME["iops"]), STARTED)
+    found = conclude([between_sides(first, second)], ConclusionTerms(lambda _: BY_NAME["iops"]), STARTED)
     assert {verdict.in_order for verdict in found.verdicts} == {False}
     assert any(f"tuning/{number}" in note and "mark" in note for note in found.conclusion.notes)
     clear = between_sides(replace(first, marks=()), replace(second, marks=(during(3),)))

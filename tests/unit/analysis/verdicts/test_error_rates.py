@@ -17,9 +17,9 @@ from cephtui.analysis.statistics.looks import ONE_LOOK
 from cephtui.analysis.statistics.ratio import log_deviation, required_ratio
 from cephtui.analysis.statistics.together import answer_of_all
 from cephtui.analysis.verdicts import conclusion, verdict
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, trend
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, trend
 from cephtui.analysis.verdicts.guided_check import is_look, looks_of, next_turn, seen_at_look
-from cephtui.analysis.verdicts.verdict import Criteria, Figures, Measured, judge
+from cephtui.analysis.verdicts.verdict import Criteria, Figures, RunFigure, judge
 from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus
 from cephtui.models import Run, Summary
 from cephtui.models.metrics import Metric
@@ -67,9 +67,9 @@ def in_turns(runs: int) -> str:
 
 
 def figures_of(order: str, values: Sequence[float], metric: Metric = IOPS) -> Figures:
-    found: dict[str, list[Measured]] = {"A": [], "B": []}
+    found: dict[str, list[RunFigure]] = {"A": [], "B": []}
     for side, place, value in zip(order, PLACES, values, strict=False):
-        found[side].append(Measured(place, value))
+        found[side].append(RunFigure(place, value))
     return Figures("write", metric, found["A"], found["B"])
 
 
@@ -151,7 +151,7 @@ def compared(spread: float, seed: int) -> Iterator[Judgement]:
         ]
         left, right = (WholeSession([each for runs in side for each in runs]) for side in sides)
         found = Versus(left, right, tuple(map(Change, *sides)), ())
-        yield conclude_versus(found, Asked(lambda _: IOPS), STARTED)
+        yield conclude_versus(found, ConclusionTerms(lambda _: IOPS), STARTED)
 
 
 @pytest.mark.parametrize("spread", [0.1, *(pytest.param(spread, marks=pytest.mark.matrix) for spread in (0.05, 0.2))])
@@ -186,14 +186,14 @@ def new_guided_check(*, takes_turns: bool, most: int = 12) -> CheckGoal:
 def measure(guided: CheckGoal, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
     """Its last verdict, and the numbers of runs a side at which it was looked."""
     criteria = Criteria(DOWN, looks=looks_of(guided))
-    found: dict[str, list[Measured]] = {"before": [], "after": []}
+    found: dict[str, list[RunFigure]] = {"before": [], "after": []}
     looked: list[int] = []
     last = None
     place = 0
     while turn := next_turn(guided, len(found["before"]), len(found["after"])):
         for _ in range(turn.runs):
             value = math.exp(noise[place]) * (true if turn.side == "after" else 1.0)
-            found[turn.side].append(Measured(PLACES[place], value))
+            found[turn.side].append(RunFigure(PLACES[place], value))
             place += 1
         if is_look(guided, len(found["before"]), len(found["after"])):
             looked.append(len(found["after"]))

@@ -17,9 +17,9 @@ from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.verdicts.expectation import (
     Expectation,
     answer_to,
-    block_of,
+    counting_block,
+    figure_of,
     judge_expectation,
-    measured_of,
     parse_expectation,
     seconds_reached,
 )
@@ -106,24 +106,24 @@ def wrote(number: int, iops: float, **changes: Any) -> Run:
 
 def test_a_rate_is_all_ios_over_the_longest_job() -> None:
     both = measured(read=flow(360_000, 60.0), write=flow(118_000, 59.0))
-    assert measured_of(both, parse_expectation("iops>=1")) == pytest.approx(478_000 / 60)
-    assert measured_of(both, parse_expectation("write iops>=1")) == pytest.approx(2000)
-    assert measured_of(both, parse_expectation("bandwidth>=1B/s")) == pytest.approx(478_000 * 4096 / 60)
+    assert figure_of(both, parse_expectation("iops>=1")) == pytest.approx(478_000 / 60)
+    assert figure_of(both, parse_expectation("write iops>=1")) == pytest.approx(2000)
+    assert figure_of(both, parse_expectation("bandwidth>=1B/s")) == pytest.approx(478_000 * 4096 / 60)
 
 
 def test_a_latency_is_that_of_the_run() -> None:
     both = measured(read=flow(3_000, 1.0, latency_p99_seconds=0.004), write=flow(1_000, 1.0, latency_p99_seconds=0.009))
-    assert measured_of(both, parse_expectation("p99<=1s")) == 0.009
-    assert measured_of(both, parse_expectation("read p99<=1s")) == 0.004
+    assert figure_of(both, parse_expectation("p99<=1s")) == 0.009
+    assert figure_of(both, parse_expectation("read p99<=1s")) == 0.004
 
 
 def test_without_a_count_of_ios_the_rate_is_that_of_the_tool() -> None:
-    assert measured_of(measured(write=flow(None, 10.0, iops=512.0)), parse_expectation("iops>=1")) == 512.0
+    assert figure_of(measured(write=flow(None, 10.0, iops=512.0)), parse_expectation("iops>=1")) == 512.0
 
 
 @pytest.mark.parametrize("summary", [Summary(), Summary(read=flow(10, 1.0))], ids=["nothing", "reads"])
 def test_what_was_not_done_is_no_figure(summary: Summary) -> None:
-    assert measured_of(run(1, summary=summary), parse_expectation("write iops>=1")) is None
+    assert figure_of(run(1, summary=summary), parse_expectation("write iops>=1")) is None
 
 
 # ---------------------------------------------------------------------------------------------- seconds
@@ -265,8 +265,8 @@ def test_their_bandwidth_is_as_it_is() -> None:
 def test_seconds_are_counted_by_bytes_too() -> None:
     interval = Interval(ios=100, bytes=500 * 4096, iops=100.0, bandwidth_bytes=500.0 * 4096)
     expected = parse_expectation("iops>=500")
-    assert block_of(in_flight()) == 4096
-    assert block_of(in_flight(findings=[SHORT])) == 0
+    assert counting_block(in_flight()) == 4096
+    assert counting_block(in_flight(findings=[SHORT])) == 0
     assert seconds_reached([Sample(1, None, "p", "run", 1.0, 1.0, None, interval)], expected) == (0, 1)
     assert seconds_reached([Sample(1, None, "p", "run", 1.0, 1.0, None, interval)], expected, 4096) == (1, 1)
 

@@ -17,7 +17,7 @@ from cephtui.analysis.statistics.looks import LookSchedule
 from cephtui.analysis.verdicts.guided_check import (
     Turn,
     changes_of,
-    counted,
+    counted_runs,
     is_look,
     looks_of,
     next_turn,
@@ -86,7 +86,7 @@ class Measuring(Bed):
         return await super().measure(study, step, runs)
 
     def show(self, study: Study[Any], runs: Sequence[Run]) -> None:
-        if is_look(self._asked, *counted(self._asked, runs)):
+        if is_look(self._asked, *counted_runs(self._asked, runs)):
             sides = sides_of(self._asked, [run for run in runs if not why_invalid(run)])
             self.looked.append([tuple(run for run in side if run.batch in ("b0", "a0")) for side in sides])
 
@@ -242,7 +242,7 @@ def test_in_turns_the_sides_are_equal_at_each_look_and_runs_are_pairs(
         assert Figures.of("write", IOPS, before, after).take_turns
     assert found.looked_at == sorted(found.looked_at)
     assert ("ABBA" * 10).startswith("".join(char for char in found.order if char.isupper()))
-    reached = counted(asked, found.runs)
+    reached = counted_runs(asked, found.runs)
     assert max(reached) <= at[-1]
     if not found.why:
         assert reached == (at[-1], at[-1])
@@ -260,14 +260,14 @@ def test_one_side_after_the_other_before_is_never_added_to(
     assert {after for _, after in found.looked_at} <= set(at)
     assert all(before == before_runs for before, _ in found.looked_at)
     if not found.why:
-        assert counted(asked, found.runs) == (before_runs, at[-1])
+        assert counted_runs(asked, found.runs) == (before_runs, at[-1])
 
 
 @given(outcomes, st.integers(1, 3), st.booleans())
 def test_a_guided_check_of_several_presets_ends(ends: list[bool], presets: int, takes_turns: bool) -> None:
     asked = of_presets(presets, takes_turns=takes_turns)
     found = Measuring(asked, chain(ends, repeat(True)))
-    reached = counted(asked, found.runs)
+    reached = counted_runs(asked, found.runs)
     assert found.why or reached == ((12, 12) if takes_turns else (6, 12))
     assert max(reached) <= 12
 
@@ -302,7 +302,7 @@ def test_runs_of_a_guided_check_are_those_of_its_batches_that_have_ended() -> No
     ]
     assert [[each.run for each in side] for side in sides_of(asked, found)] == [[1, 2, 3], [5, 6]]
     assert [[each.run for each in change.runs] for change in changes_of(asked, found)] == [[1, 3, 5], [2, 6]]
-    assert counted(asked, found) == (1, 0), "of the preset that has fewest"
+    assert counted_runs(asked, found) == (1, 0), "of the preset that has fewest"
 
 
 def test_looks() -> None:

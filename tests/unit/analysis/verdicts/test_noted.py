@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
 from cephtui.analysis.verdicts.noted import UNSEEN, is_seen
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.models.metrics import BY_NAME
@@ -43,7 +43,7 @@ def judged(directory: Path, after: dict[str, Any], *texts: str, options: Any = N
     between = STARTED + timedelta(seconds=STEP_SECONDS * 4 - 1)
     marks = [Mark(at=between, text=text) for text in texts]
     change = Change(tuple(sides[0]), tuple(sides[1]))
-    return judge_saved([change], Asked(lambda _: BY_NAME["iops"]), marks, directory, STARTED)
+    return judge_saved([change], ConclusionTerms(lambda _: BY_NAME["iops"]), marks, directory, STARTED)
 
 
 def test_a_noted_change_of_which_nothing_was_seen_is_asked_about(tmp_path: Path) -> None:
@@ -83,7 +83,9 @@ def test_no_arrow_leads_back_in_time(tmp_path: Path) -> None:
     earlier, later = (
         tuple(a_run(n, pool={"size": size}) for n in numbers) for size, numbers in ((1, (1, 2)), (2, (3, 4)))
     )
-    said = judge_saved([Change(later, earlier)], Asked(lambda _: BY_NAME["iops"]), (), tmp_path, STARTED).conclusion
+    said = judge_saved(
+        [Change(later, earlier)], ConclusionTerms(lambda _: BY_NAME["iops"]), (), tmp_path, STARTED
+    ).conclusion
     assert said.changed == ("cluster pool size A 2, B 1",)
 
 

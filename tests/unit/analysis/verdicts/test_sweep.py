@@ -9,14 +9,14 @@ from statistics import median, stdev
 import pytest
 
 from cephtui.analysis.verdicts.knee import knee_of
-from cephtui.analysis.verdicts.sweep import DEPTH_MOST, Measured, next_depth, passes, points_of, runs_most
+from cephtui.analysis.verdicts.sweep import DEPTH_MOST, DepthRun, next_depth, passes, points_by_depth, runs_most
 from tests.support.closed_loops import SYSTEMS, System, hard, measured, one_queue
 from tests.support.known import known
 
 
-def whole(system: System, source: random.Random, variation: float = 0.0, most: int = DEPTH_MOST) -> list[Measured]:
+def whole(system: System, source: random.Random, variation: float = 0.0, most: int = DEPTH_MOST) -> list[DepthRun]:
     """A sweep to its end."""
-    found: list[Measured] = []
+    found: list[DepthRun] = []
     while (depth := next_depth(found, most)) is not None:
         found.append(measured(system, depth, source, variation))
         assert len(found) <= runs_most(most)
@@ -58,7 +58,7 @@ def test_a_knee_that_is_known_badly_is_measured_a_third_time() -> None:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_knee_of_such_a_sweep_is_that_of_the_system(name: str) -> None:
     (system, true), source = SYSTEMS[name], random.Random(2)
-    knees = [known(knee_of(points_of(whole(system, source, 0.08)))) for _ in range(200)]
+    knees = [known(knee_of(points_by_depth(whole(system, source, 0.08)))) for _ in range(200)]
     found = [knee.in_flight for knee in knees if knee.is_known]
     assert len(found) >= 190
     assert median(found) == pytest.approx(true, rel=0.05)

@@ -24,7 +24,7 @@ from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.looks import LookSchedule
 from cephtui.analysis.statistics.ratio import Better, LogMean, df_of_welch, log_deviation, runs_needed
 from cephtui.analysis.statistics.together import held_together
-from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, Asked, Judgement, conclude, metric_named
+from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, ConclusionTerms, Judgement, conclude, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria, seen_with
 from cephtui.models import Finding, Run, Summary
 from cephtui.models.findings import KINDS
@@ -53,8 +53,8 @@ from tests.unit.analysis.statistics.test_ratio import ALTERNATING, CASES, A, Cas
 EXITS: dict[Answer, int] = {"met": 0, "not met": 5, "undecided": 6}
 
 
-def asked(*metrics: Metric, **criteria: Any) -> Asked:
-    return Asked(lambda _: metrics[0] if metrics else IOPS, Criteria(**criteria), metrics)
+def asked(*metrics: Metric, **criteria: Any) -> ConclusionTerms:
+    return ConclusionTerms(lambda _: metrics[0] if metrics else IOPS, Criteria(**criteria), metrics)
 
 
 def side(values: Sequence[float], first: int, metric: Metric = IOPS) -> tuple[Run, ...]:
@@ -439,14 +439,14 @@ def test_only_the_directions_that_are_asked_for_decide() -> None:
         tuple(both(n, 1000 + n, 1000 + n) for n in range(3)), tuple(both(n, 500 + n, 1000 + n) for n in range(3, 6))
     )
     assert conclude([mixed], asked(), STARTED).conclusion.exit_code == 5
-    writes = conclude([mixed], Asked(lambda _: IOPS, directions=("write",)), STARTED)
+    writes = conclude([mixed], ConclusionTerms(lambda _: IOPS, directions=("write",)), STARTED)
     assert writes.conclusion.exit_code == 0
     assert [(v.direction, v.decides) for v in writes.verdicts] == [("write", True), ("read", False)]
 
 
 def test_a_direction_that_there_is_not_is_never_met(golden: Golden) -> None:
     judged = conclude(
-        [change([1000, 1001, 1002], [1000, 1001, 1002])], Asked(lambda _: IOPS, directions=("read",)), STARTED
+        [change([1000, 1001, 1002], [1000, 1001, 1002])], ConclusionTerms(lambda _: IOPS, directions=("read",)), STARTED
     )
     assert judged.conclusion.exit_code == 6
     assert ", ".join(f"tuning/{number}" for number in range(1, 7)) in judged.conclusion.notes[0]
@@ -541,7 +541,7 @@ def test_suspect_runs_take_part_and_are_named() -> None:
 def test_runs_are_left_out_by_name_and_never_by_their_value(golden: Golden) -> None:
     given = Change(runs(GOOD), (*runs(GOOD, 4), run(7, 100.0)))
     assert conclude([given], asked(), STARTED).conclusion.exit_code == 6
-    judged = conclude([given], Asked(lambda _: IOPS, without={"tuning/7"}), STARTED)
+    judged = conclude([given], ConclusionTerms(lambda _: IOPS, without={"tuning/7"}), STARTED)
     assert judged.conclusion.exit_code == 0
     (left_out,) = judged.conclusion.left_out
     assert left_out.run == "tuning/7"
@@ -549,13 +549,13 @@ def test_runs_are_left_out_by_name_and_never_by_their_value(golden: Golden) -> N
 
 
 def test_a_name_that_is_not_among_the_runs_is_said(golden: Golden) -> None:
-    judged = conclude([change(GOOD, GOOD)], Asked(lambda _: IOPS, without={"tuning/9", "tuning/1"}), STARTED)
+    judged = conclude([change(GOOD, GOOD)], ConclusionTerms(lambda _: IOPS, without={"tuning/9", "tuning/1"}), STARTED)
     assert any("tuning/9" in note for note in judged.conclusion.notes)
     golden.same(judged.conclusion.notes)
 
 
 def test_fewer_than_three_that_count_are_no_verdict(golden: Golden) -> None:
-    judged = conclude([change(GOOD, [500, 505, 495])], Asked(lambda _: IOPS, without={"tuning/5"}), STARTED)
+    judged = conclude([change(GOOD, [500, 505, 495])], ConclusionTerms(lambda _: IOPS, without={"tuning/5"}), STARTED)
     assert judged.conclusion.exit_code == 6
     golden.same(verdict_text(only(judged)))
 
@@ -734,14 +734,14 @@ def test_two_runs_on_a_side_are_not_said_to_show_anything() -> None:
 def test_of_one_run_each_it_is_said_what_a_few_would_show(golden: Golden) -> None:
     repeated = (*runs([10000, 10400, 9800], 10, batch="c"), *runs([9000, 9200], 20, batch="d"))
     other = runs([1, 1000, 30], 30, batch="e", preset="read-iops")
-    judged = conclude([change([10000], [9000])], replace(asked(), others=(*repeated, *other)), STARTED)
+    judged = conclude([change([10000], [9000])], replace(asked(), session_runs=(*repeated, *other)), STARTED)
     first, second = ([math.log(value) for value in values] for values in ((10000, 10400, 9800), (9000, 9200)))
     pooled = math.sqrt((2 * math.expm1(variance(first)) + math.expm1(variance(second))) / 3)
     assert only(judged).detectable_fraction == pytest.approx(seen_with(pooled, 4, 4, 0.95))
     (line,) = (line for line in said(judged).splitlines() if "about 6" in line)
     golden.same(line.strip())
     assert (
-        conclude([change([10000], [9000])], replace(asked(), others=other[:1]), STARTED).deciding[0].word
+        conclude([change([10000], [9000])], replace(asked(), session_runs=other[:1]), STARTED).deciding[0].word
         == "no verdict"
     )
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from cephtui.analysis.statistics.ratio import holm, welch
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
 from cephtui.analysis.verdicts.verdict import why_not_judged
-from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
+from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, differing_conditions, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
@@ -63,7 +63,7 @@ def differing(judged: Judgement) -> list[str | None]:
 
 
 def concluded(left: WholeSession, right: WholeSession) -> Judgement:
-    return conclude_versus(versus(left, right), Asked(lambda _: IOPS), STARTED)
+    return conclude_versus(versus(left, right), ConclusionTerms(lambda _: IOPS), STARTED)
 
 
 # ---------------------------------------------------------------------------------------------- pairs
@@ -111,7 +111,10 @@ def test_options_that_follow_from_the_target_do_not_part_a_pair() -> None:
     right = session("b", point(1000, options=OPTIONS | {"size": "4G", "ioengine": "rbd"}, target="rbd:x"))
     found = versus(left, right)
     assert numbers(found) == [([1], [1])]
-    assert {f"{each.topic} {each.name}" for each, _ in conditions_apart(found)} >= {"option size", "option ioengine"}
+    assert {f"{each.topic} {each.name}" for each, _ in differing_conditions(found)} >= {
+        "option size",
+        "option ioengine",
+    }
 
 
 def test_of_several_targets_equal_names_are_pairs_then_as_many_in_their_order() -> None:
@@ -160,7 +163,7 @@ def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(
     later = point(1, at=9, **with_cluster("19", 3)), point(1, at=9, preset="x", **with_cluster("19", 2))
     right = session("b", *later)
     found = versus(left, right)
-    assert [(each.name, each.left, each.right, pairs) for each, pairs in conditions_apart(found)] == [
+    assert [(each.name, each.left, each.right, pairs) for each, pairs in differing_conditions(found)] == [
         ("ceph", "16", "19", 2),
         ("pool size", "3", "2", 1),
     ]
@@ -176,7 +179,7 @@ def test_a_condition_of_all_pairs_is_said_once_and_one_of_some_says_of_how_many(
 def test_findings_and_outcomes_are_no_conditions() -> None:
     finding = Finding(code="in-flight", text="more in flight")
     found = versus(session("a", point(1)), session("b", point(1, findings=(finding,), outcome="failed")))
-    assert conditions_apart(found) == []
+    assert differing_conditions(found) == []
 
 
 # ---------------------------------------------------------------------------------------------- together
@@ -254,7 +257,7 @@ def test_why_a_comparison_was_not_judged(golden: Golden) -> None:
 def test_of_a_figure_that_a_side_does_not_have_it_is_said_which_side_that_is(golden: Golden) -> None:
     """The runs count: they have no percentile that enough I/Os carry."""
     found = versus(*of_presets([(SAME.before, SAME.after)]))
-    asked = Asked(lambda _: IOPS, metrics=(BY_NAME["latency_p999_seconds"],), directions=("write",))
+    asked = ConclusionTerms(lambda _: IOPS, metrics=(BY_NAME["latency_p999_seconds"],), directions=("write",))
     judged = conclude_versus(found, asked, STARTED)
     (verdict,) = judged.deciding
     assert (verdict.before, verdict.after, verdict.is_judged) == ((), (), False)
@@ -296,7 +299,7 @@ def test_marks_between_runs_that_count_together_are_said(golden: Golden) -> None
     left, right = of_presets([(SAME.before, SAME.after)])
     mark = Mark(at=left.runs[2].started_at, text="size 2")
     found = versus(WholeSession(left.runs, [mark]), WholeSession(right.runs, [mark]))
-    notes = conclude_versus(found, Asked(lambda _: IOPS), STARTED).conclusion.notes
+    notes = conclude_versus(found, ConclusionTerms(lambda _: IOPS), STARTED).conclusion.notes
     (note,) = (note for note in notes if "marks" in note)
     assert note.startswith("a ")
     golden.same(note)
@@ -307,7 +310,7 @@ def test_marks_between_runs_that_count_together_are_said(golden: Golden) -> None
 
 def said(found: Versus, width: int = 200, **options: Any) -> str:
     console = Console(file=StringIO(), width=width)
-    judged = conclude_versus(found, Asked(lambda _: IOPS), STARTED)
+    judged = conclude_versus(found, ConclusionTerms(lambda _: IOPS), STARTED)
     console.print(draw_versus(found, judged, **options))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from cephtui.analysis.detectors.ceiling import Ceiling
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
 from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow
@@ -240,7 +240,7 @@ def of_change() -> Material:
     """With its verdict."""
     found = runs()
     change = Change(found[:2], found[2:])
-    judged = conclude([change], Asked(lambda _: IOPS), AT)
+    judged = conclude([change], ConclusionTerms(lambda _: IOPS), AT)
     conclusion = Conclusion.model_validate(filled(Conclusion, canary("z"), answer="met"))
     text = SENTENCE.format(name="zanm001", known=KNOWN)
     return Material(

@@ -21,7 +21,7 @@ from rich.console import Console, RenderableType
 from cephtui.analysis.runs.sides import Side, findings_with_runs, side_of, without_shared_runs
 from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.analysis.verdicts.conditions import differences
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
@@ -98,7 +98,7 @@ def differing(left: Run, right: Run) -> dict[str, tuple[str, str]]:
 
 
 def figure(left: Side, right: Side, name: str = "iops", direction: str = "write") -> Figure:
-    return next(f for f in figures(left, right) if (f.name, f.direction) == (name, direction))
+    return next(f for f in compared_figures(left, right) if (f.name, f.direction) == (name, direction))
 
 
 def text_of(value: RenderableType, width: int = 80) -> str:
@@ -431,10 +431,10 @@ def test_a_repeat_without_a_figure_is_left_out_of_it() -> None:
 
 def test_directions_of_either_side_are_there() -> None:
     reads, writes = run(1, summary=Summary(read=total())), run(2)
-    found = figures(side(reads), side(writes))
+    found = compared_figures(side(reads), side(writes))
     assert [(f.direction, f.name) for f in found] == [(d, name) for d in ("read", "write") for name in FIGURES]
     assert all((f.left is None) == (f.direction == "write") and f.better is None for f in found)
-    assert figures(side(run(1, summary=Summary())), side(run(2, summary=Summary()))) == []
+    assert compared_figures(side(run(1, summary=Summary())), side(run(2, summary=Summary()))) == []
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_directions_of_either_side_are_there() -> None:
     [("recovery", FIGURES), ("never seen before", FIGURES), ("in-flight", ("iops",)), ("space", ())],
 )
 def test_a_finding_is_named_at_the_figures_that_it_spoils(code: str, spoiled: tuple[str, ...]) -> None:
-    found = figures(side(run(1)), side(run(2), run(3, findings=(Finding(code=code, text="t"),))))
+    found = compared_figures(side(run(1)), side(run(2), run(3, findings=(Finding(code=code, text="t"),))))
     assert tuple(f.name for f in found if f.right_findings == (code,)) == spoiled
     assert all(not f.left_findings for f in found)
 
@@ -525,7 +525,9 @@ def test_runs_that_do_not_count_show_no_change() -> None:
 
 def test_what_is_not_comparable_has_no_change() -> None:
     sides = several([1000, 1010, 990]), several([100, 110, 90], 4, options={**run(1).options, "bs": "1M"})
-    assert {(each.same_load, each.shown, change_text(each)) for each in figures(*sides)} == {(False, None, "-")}
+    assert {(each.same_load, each.shown, change_text(each)) for each in compared_figures(*sides)} == {
+        (False, None, "-")
+    }
     lines = shown(*sides)
     assert not set("▲▼") & set("".join(lines))
     assert next(line for line in lines if line.startswith("write  ")).split()[:4] == ["write", "A", "B", "range"]

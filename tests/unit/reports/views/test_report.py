@@ -23,7 +23,7 @@ import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
-from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
@@ -179,7 +179,7 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
         for each in change.before
     )
     change = replace(change, before=before)
-    asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
+    asked = ConclusionTerms(of.headline, metrics=(IOPS,), directions=("commit",))
     of = replace(of, runs=change.runs, changes=(change,), judged=conclude([change], asked, AT))
     (figures,) = tables(document(of), "Figures")
     assert (figures.texts[0][0], *figures.texts[0][5:7]) == (
@@ -263,7 +263,7 @@ def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
 
 def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
     directory = studies.write(tmp_path, [*studies.runs()], studies.order())
-    of = of_session(directory, Asked(lambda _: IOPS), AT)
+    of = of_session(directory, ConclusionTerms(lambda _: IOPS), AT)
     found = document(of)
     matrix, points = tables(found, "Figures")
     assert matrix.titles == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
@@ -313,7 +313,7 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, gold
     for name in ("cephadm", "rook"):
         shutil.copytree(saved, tmp_path / name)
     sides = [WholeSession(*(store.read_runs(tmp_path / name)[0], ())) for name in ("cephadm", "rook")]
-    found = document(of_versus(versus(*sides), tmp_path / "rook", Asked(lambda _: IOPS), AT))
+    found = document(of_versus(versus(*sides), tmp_path / "rook", ConclusionTerms(lambda _: IOPS), AT))
     assert found.heading == "cephadm against rook"
     (figures,) = tables(found, "Figures")
     assert figures.titles[:3] == ("", "cephadm", "rook")

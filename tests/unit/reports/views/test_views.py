@@ -21,7 +21,7 @@ from rich.console import Console
 
 from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, judge_sides
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, judge_sides
 from cephtui.analysis.verdicts.versus import conclude_versus, versus
 from cephtui.cli.emit import FORMS
 from cephtui.models import Finding, Mark
@@ -109,7 +109,7 @@ def of_judgement() -> View:
 
 def of_versus() -> View:
     compared = versus(*of_presets([((1000, 1010, 990), (500, 510, 495)), ((9, 9, 9), (9, 9, 9))]))
-    return versus_view(compared, conclude_versus(compared, Asked(lambda _: IOPS), STARTED), has_answer=True)
+    return versus_view(compared, conclude_versus(compared, ConclusionTerms(lambda _: IOPS), STARTED), has_answer=True)
 
 
 def of_matrix(folder: Path) -> View:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.analysis.verdicts.conditions import seconds_of
+from cephtui.analysis.verdicts.conditions import spread_of_seconds
 from cephtui.models import Node, NodeResult, Run, Seconds, Step, Summary, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried
@@ -206,8 +206,8 @@ def test_in_a_gap_on_all_nodes_the_least_second_is_none(
     run = recorded()
     options = {**run.options, "ramp_time": 2}
     changed = run.model_copy(update={"seconds": seconds, "options": options, "findings": (stalled,)})
-    assert known(seconds_of(changed)).least == least
-    assert known(seconds_of(changed.model_copy(update={"findings": ()}))).least == 15.5
+    assert known(spread_of_seconds(changed)).least == least
+    assert known(spread_of_seconds(changed.model_copy(update={"findings": ()}))).least == 15.5
 
 
 def test_the_range_of_a_saved_run_has_its_gap_in_it(tmp_path: Path) -> None:

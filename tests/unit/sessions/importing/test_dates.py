@@ -15,7 +15,7 @@ from cephtui import units
 from cephtui.analysis.runs.batches import in_time_order
 from cephtui.analysis.runs.change import Change, around
 from cephtui.analysis.runs.marks import marks_among
-from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.verdict import Figures
 from cephtui.cli.verbs import cli
 from cephtui.models import Mark, Run
@@ -203,5 +203,5 @@ def test_runs_without_a_date_do_not_take_turns() -> None:
 def test_a_verdict_says_that_it_does_not_know_the_day(golden: Golden) -> None:
     before = tuple(undated(number, 1000.0 + number) for number in (1, 2, 3))
     after = measured.runs((990.0, 1010.0, 1005.0), first=4)
-    judged = conclude([Change(before, after)], Asked(partial(headline_metric, {})), datetime.now(UTC))
+    judged = conclude([Change(before, after)], ConclusionTerms(partial(headline_metric, {})), datetime.now(UTC))
     golden.same(judged.conclusion.notes)

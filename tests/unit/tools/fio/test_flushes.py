@@ -13,9 +13,9 @@ from cephtui.analysis.detectors.settling import PerSecond
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.history import History
 from cephtui.analysis.runs.sides import Side
-from cephtui.analysis.verdicts.conclusion import Asked, conclude
-from cephtui.analysis.verdicts.expectation import measured_of, parse_expectation
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
+from cephtui.analysis.verdicts.expectation import figure_of, parse_expectation
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.analysis.views.matrix import matrix_of
 from cephtui.models import Finding, Run, Sample, Summary, Total
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
@@ -366,8 +366,8 @@ def test_what_moves_no_bytes_has_no_bandwidth_in_csv() -> None:
 # ---------------------------------------------------------------------------------------------- what is judged
 
 
-def asked(metric: str = "latency_mean_seconds", **changes: Any) -> Asked:
-    return Asked(lambda run: BY_NAME[metric], **changes)
+def asked(metric: str = "latency_mean_seconds", **changes: Any) -> ConclusionTerms:
+    return ConclusionTerms(lambda run: BY_NAME[metric], **changes)
 
 
 def test_a_check_judges_the_commit() -> None:
@@ -417,7 +417,7 @@ def test_each_row_of_a_matrix_has_a_figure_that_its_flow_has() -> None:
 
 
 def test_what_neither_side_has_is_no_row_of_a_comparison() -> None:
-    rows = figures(Side((flushed(1),)), Side((flushed(2),)))
+    rows = compared_figures(Side((flushed(1),)), Side((flushed(2),)))
     assert [each.name for each in rows if each.direction == "commit"] == ["iops", "latency_mean_seconds"]
 
 
@@ -434,7 +434,7 @@ def test_what_neither_side_has_is_no_row_of_a_comparison() -> None:
     ],
 )
 def test_what_is_expected_of_commits(typed: str, value: float) -> None:
-    assert measured_of(flushed(1), parse_expectation(typed)) == value
+    assert figure_of(flushed(1), parse_expectation(typed)) == value
 
 
 # ---------------------------------------------------------------------------------------------- presets

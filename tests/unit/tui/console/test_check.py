@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.verdicts.conclusion import Asked, conclude
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN
 from cephtui.models import Run, Summary
 from cephtui.models.study import CheckGoal
@@ -407,7 +407,7 @@ def test_of_reads_and_writes_the_one_that_decides_is_in_large(
         tuple(mixed(number, 1000 + number, 1000 + number) for number in range(4)),
         tuple(mixed(number, 1000 + number, write) for number, write in enumerate(writes, 4)),
     )
-    judged = conclude([change], Asked(lambda _: IOPS), STARTED)
+    judged = conclude([change], ConclusionTerms(lambda _: IOPS), STARTED)
     assert judged.conclusion.answer == answer
     assert judged.decisive
     assert judged.decisive.direction == ("read" if answer == "met" else "write")
@@ -422,7 +422,7 @@ def test_what_is_not_met_by_itself_alone_is_in_large_as_open(golden: Golden) -> 
         tuple(mixed(number, 1000 * each, 1000 * each) for number, each in enumerate(barely)),
         tuple(mixed(number, 1000 * each, 892 * each) for number, each in enumerate(barely, 5)),
     )
-    judged = conclude([change], Asked(lambda _: IOPS), STARTED)
+    judged = conclude([change], ConclusionTerms(lambda _: IOPS), STARTED)
     assert (judged.deciding[1].met, judged.conclusion.answer) == (None, "undecided")
     assert judged.decisive
     golden.same(short_text(judged.decisive))
