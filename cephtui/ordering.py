@@ -1,4 +1,4 @@
-"""What is ordered as a whole: steps x targets x nodes -> cells -> requests -> slices in their order -> what is left.
+"""An order as a whole: steps x targets x nodes -> cells -> requests -> slices in their order -> what is left.
 
 A slice is a request with the steps at which it begins and ends: some of the runs of a cell, up to another one's turn.
 """
@@ -54,9 +54,9 @@ def place(
     refused: dict[str, list[str]] = {}
     left_out: dict[str, list[str]] = {}
     for step in steps:
-        found = next((usable for group in groups if (usable := fitting(step, group))), None)
-        if found:
-            placed.append(Placed(step, found))
+        targets = next((usable for group in groups if (usable := usable_targets(step, group))), None)
+        if targets:
+            placed.append(Placed(step, targets))
         else:
             reasons = left_out if step.optional or all_are_optional else refused
             reasons.setdefault(_why_not(step, groups[0][0]), []).append(step.title)
@@ -67,12 +67,12 @@ def place(
 
 
 def _with_titles(reasons: Mapping[str, Sequence[str]], steps: int) -> list[str]:
-    """Each reason behind the steps that it is of, unless there is only one."""
+    """Each reason behind the titles of its steps, unless there is only one step."""
     return [f"{', '.join(dict.fromkeys(titles))}: {text}" if steps > 1 else text for text, titles in reasons.items()]
 
 
-def fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
-    """Those of some targets that a step can use."""
+def usable_targets(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
+    """The targets of a group that a step can use."""
     return tuple(
         target
         for target in group
@@ -83,15 +83,15 @@ def fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
 
 def _why_not(step: SuiteStep, target: Target) -> str:
     """Why a step can't use a target, with the next step."""
-    wanted = " or ".join(f"{scheme}:..." for scheme in step.schemes)
-    return target.check_tool(step.preset.tool) or f"it is for other targets: add --target {wanted}"
+    schemes = " or ".join(f"{scheme}:..." for scheme in step.schemes)
+    return target.check_tool(step.preset.tool) or f"it is for other targets: add --target {schemes}"
 
 
 def _check_used(placed: Sequence[Placed], groups: Groups) -> None:
-    used = {target.spec for each in placed for target in each.targets}
+    used = {target.spec for placed_step in placed for target in placed_step.targets}
     for target in (target for group in groups for target in group if target.spec not in used):
-        taken = [each.targets[0].spec for each in placed if fitting(each.step, [target])]
-        before = (taken or [placed[0].targets[0].spec])[0]
+        specs = [placed_step.targets[0].spec for placed_step in placed if usable_targets(placed_step.step, [target])]
+        before = specs[0] if specs else placed[0].targets[0].spec
         raise OptionError("target", f"nothing is run on {target.spec}: for a run on both, write {before},{target.spec}")
 
 
@@ -100,23 +100,23 @@ def once(steps: Sequence[SuiteStep]) -> list[SuiteStep]:
     return [step for step in steps if step.each_node or replace(step, each_node=True) not in steps]
 
 
-def cells(placed: Sequence[Placed], nodes: Sequence[str]) -> tuple[Cell, ...]:
+def cells_of(placed: Sequence[Placed], nodes: Sequence[str]) -> tuple[Cell, ...]:
     """A cell for each step, target and set of nodes: all of the first target of each step, then of the second.
 
     Links are measured one after the other, whatever comes next.
     Raises OptionError where no node is left for any of them.
     """
-    most = max(len(each.targets) for each in placed)
-    found = tuple(
-        _cell(each.step, target, names)
+    most = max(len(placed_step.targets) for placed_step in placed)
+    all_cells = tuple(
+        _cell(placed_step.step, target, names)
         for number in range(most)
-        for each in placed
-        for target in _at(each, number)
-        for names in _node_sets(each.step, target, nodes)
+        for placed_step in placed
+        for target in _at(placed_step, number)
+        for names in _node_sets(placed_step.step, target, nodes)
     )
-    if not found:
+    if not all_cells:
         raise OptionError("target", f"{placed[0].targets[0].spec} is the only node: choose another one to measure from")
-    return found
+    return all_cells
 
 
 def _at(placed: Placed, number: int) -> tuple[Target, ...]:
@@ -126,8 +126,8 @@ def _at(placed: Placed, number: int) -> tuple[Target, ...]:
 
 
 def _node_sets(step: SuiteStep, target: Target, nodes: Sequence[str]) -> list[tuple[str, ...]]:
-    found = target.measured_from(nodes)
-    return [(name,) for names in found for name in names] if step.each_node else found
+    node_sets = target.measured_from(nodes)
+    return [(name,) for names in node_sets for name in names] if step.each_node else node_sets
 
 
 def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
@@ -149,7 +149,7 @@ def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
 def volume_cell(step: VolumeStep, target: Target, node: str) -> Cell:
     """A measurement of a volume, from one node; raises OptionError."""
     placed, _ = place([step.step], [[target]])
-    (cell,) = cells(placed, [node])
+    (cell,) = cells_of(placed, [node])
     volume = MeasuredVolume(name=step.volume.title, device_class=step.volume.device_class, part=step.part)
     return cell.model_copy(update={"volume": volume})
 
@@ -168,13 +168,13 @@ def requests_of(
         return by_cell
     if any(cell.options != study.cells[0].options for cell in study.cells):
         by_cell = [_with_own_options(request) for request in by_cell]
-    together = replace(
+    request = replace(
         by_cell[0],
         presets=tuple(request.preset for request in by_cell),
         batches=tuple(cell.batch for cell in study.cells),
         order=study.order,
     )
-    return [together]
+    return [request]
 
 
 def _request(
@@ -200,7 +200,7 @@ def _request(
 
 
 def _with_own_options(request: Request) -> Request:
-    """With the options in the preset, where a request of several presets can't have them for all."""
+    """A request with its options in the preset, where a request of several presets can't have them for all."""
     options = {**request.preset.file.options, **request.overrides}
     preset = replace(request.preset, file=request.preset.file.model_copy(update={"options": options}))
     return replace(request, presets=(preset,), overrides={})
@@ -210,19 +210,19 @@ def in_slices(requests: Sequence[Request], order: Order | None) -> list[Request]
     """The requests in the order in which they are carried out, each in as many slices as it has turns."""
     if order is None or len(requests) < 2:
         return list(requests)
-    found: list[tuple[int, Request]] = []
+    slices: list[tuple[int, Request]] = []
     for repeat in range(max(request.repeats for request in requests)):
         turn = [number for number, request in enumerate(requests) if repeat < request.repeats]
         for number in turn[::-1] if order == "abba" and repeat % 2 else turn:
-            points = points_of(requests[number])
+            points = steps_per_repeat(requests[number])
             begun, until = repeat * points, (repeat + 1) * points
-            if found and found[-1][0] == number:  # it has two turns in a row
-                begun = found.pop()[1].begun
-            found.append((number, replace(requests[number], begun=begun, until=until)))
-    return [each for _, each in found]
+            if slices and slices[-1][0] == number:  # it has two turns in a row
+                begun = slices.pop()[1].begun
+            slices.append((number, replace(requests[number], begun=begun, until=until)))
+    return [request for _, request in slices]
 
 
-def points_of(request: Request) -> int:
+def steps_per_repeat(request: Request) -> int:
     """How many steps each repeat of a request has."""
     return sum(len(combinations(p.tool, {**p.file.options, **request.overrides})) for p in request.presets)
 
@@ -234,13 +234,13 @@ def plan_of(request: Request, prefilled: Prefilled | None = None) -> Plan:
 
 def plans_of(slices: Iterable[Request], prefilled: Prefilled | None = None) -> list[Plan]:
     """The plans of slices, as they follow each other: what one has prefilled stays for the next."""
-    known: dict[tuple[str, str], int] = {**(prefilled or {})}
+    filled: dict[tuple[str, str], int] = {**(prefilled or {})}
     plans = []
-    for each in slices:
-        plan = plan_of(each, known)
+    for request in slices:
+        plan = plan_of(request, filled)
         plans.append(plan)
-        if each.target.persists_between_steps:
-            known.update({(n.node, part.spec): part.bytes for s in plan.steps for n in s.nodes for part in n.fill})
+        if request.target.persists_between_steps:
+            filled.update({(n.node, part.spec): part.bytes for s in plan.steps for n in s.nodes for part in n.fill})
     return plans
 
 

@@ -75,11 +75,11 @@ class Request:
     order: Order | None = None
     """How presets and values take turns; None runs all repeats of a preset before the next."""
     batches: tuple[str, ...] = ()
-    """Those of the presets, where they are decided already."""
+    """The batches of the presets, where they are decided already."""
     promises: Mapping[str, Promise] = field(default_factory=dict)
     """What is expected of the runs, by their batches."""
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of the tools on the nodes that are connected, by node and tool, as they print them."""
+    """The versions of the tools on the nodes that are connected, by node and tool, as they print them."""
 
     @property
     def preset(self) -> Preset:
@@ -103,7 +103,7 @@ class Request:
         return [f"{option} {choice_text(value)}" for option, value in self.overrides.items()]
 
 
-def apart(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Request]:
+def expand_targets(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Request]:
     """A request for each target that its target stands for, and each set of nodes that measures it.
 
     ``find`` gives nodes by a name. Raises OptionError where there is none.
@@ -113,27 +113,27 @@ def apart(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Reque
     except TargetError as error:
         raise OptionError("target", str(error)) from None
     nodes = {node.name: node for node in request.nodes}
-    found = [replace(request, target=target, nodes=tuple(nodes[name] for name in names))
+    requests = [replace(request, target=target, nodes=tuple(nodes[name] for name in names))
              for target in targets for names in target.measured_from([*nodes])]  # fmt: skip
-    if not found:
+    if not requests:
         raise OptionError("target", f"{request.target.spec} is the only node: choose another one to measure from")
-    return found
+    return requests
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
     preset: Preset
     target: Target
-    """As it is to the preset's tool."""
+    """The target as the preset's tool uses it."""
     repeat: int
     workload: Workload
     edited: tuple[str, ...]
     """The options that are not as the preset has them."""
-    asked: Mapping[str, OptionValue]
-    """As they were asked for, the options that are others on this kind of target."""
+    asked_options: Mapping[str, OptionValue]
+    """The options that this kind of target changes, as they were asked for."""
     layout: DataLayout
     places: dict[str, tuple[Place, tuple[Part, ...]]]
-    """By node."""
+    """Places and parts by node."""
 
 
 def new_batch() -> str:
@@ -150,16 +150,16 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)[request.begun : request.until]
     needs = _needs(drafts)
-    known = dict(prefilled or {})
+    filled = dict(prefilled or {})
     may_prefill = request.target.is_managed or bool(set(request.target.names) & set(request.destroy))
     may_prefill = may_prefill or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
         if not draft.target.persists_between_steps:
-            known = {}
+            filled = {}
         prefills = may_prefill and draft.workload.needs_data(draft.target.kind)
-        step = _step(number, draft, request, needs, known if prefills else None)
-        known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
+        step = _step(number, draft, request, needs, filled if prefills else None)
+        filled.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
     return Plan(
         steps=tuple(steps),
@@ -215,10 +215,10 @@ def ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) ->
     numbers = range(1, repeats + 1)
     if order is None:
         return [(number, point) for same in points for number in numbers for point in same]
-    every = [point for same in points for point in same]
-    if len(every) < 2:
+    all_points = [point for same in points for point in same]
+    if len(all_points) < 2:
         raise OptionError("order", f"{order} takes two presets, two values of an option, or two targets")
-    turns = [(number, every[::-1] if order == "abba" and number % 2 == 0 else every) for number in numbers]
+    turns = [(number, all_points[::-1] if order == "abba" and number % 2 == 0 else all_points) for number in numbers]
     return [(number, point) for number, turn in turns for point in turn]
 
 
@@ -236,9 +236,9 @@ def _draft(
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
     fitted = workload.options
     edited = tuple(name for name, value in fitted.items() if value not in usual.get(name, ()))
-    told = {*preset.tool.described, *preset.tool.canonical(request.overrides)}
-    asked = {name: value for name, value in options.items() if name in told and fitted.get(name) != value}
-    return _Draft(preset, target, repeat, workload, edited, asked, layout, places)
+    named = {*preset.tool.described, *preset.tool.canonical(request.overrides)}
+    asked_options = {name: value for name, value in options.items() if name in named and fitted.get(name) != value}
+    return _Draft(preset, target, repeat, workload, edited, asked_options, layout, places)
 
 
 def _check_needs(tool: Tool, target: Target) -> None:
@@ -257,11 +257,11 @@ def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
     return needs
 
 
-def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known: Prefilled | None) -> Step:
-    """``known`` are the bytes that are prefilled already; None where nothing has to be prefilled."""
+def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, filled: Prefilled | None) -> Step:
+    """The step of a draft; ``filled`` are the bytes prefilled already, None where nothing has to be prefilled."""
     workload = draft.workload
     ramp, run = workload.times()
-    nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
+    nodes = tuple(_node_step(draft, request, node, needs, filled) for node in request.nodes)
     fill_bytes = max(sum(part.bytes for part in node.fill) for node in nodes)
     return Step(
         preset=draft.preset.name,
@@ -273,14 +273,14 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         data_pool=request.target.data_pool,
         has_mds=request.target.has_mds,
         writes=bool(fill_bytes) or workload.writes(),
-        filled=known is not None,
+        filled=filled is not None,
         span_bytes=draft.layout.jobs * draft.layout.size_bytes,
         fill_bytes=fill_bytes,
         block_bytes=workload.block_bytes(),
         headline=draft.preset.file.headline,
         options=workload.options,
         edited=draft.edited,
-        asked=dict(draft.asked),
+        asked=dict(draft.asked_options),
         nodes=nodes,
         companions=_companions(draft, request, nodes[0].place),
         prepare_seconds=_prepare_seconds(draft, nodes, fill_bytes),
@@ -292,7 +292,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
 
 
 def _prepare_seconds(draft: _Draft, nodes: Sequence[NodeStep], fill_bytes: int) -> float:
-    """Nodes are prefilled from the same disks; those that prepare themselves do so beside each other."""
+    """Seconds of prefill and preparation: nodes share the disks for the former, and do the latter side by side."""
     filled = _likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / PREFILL_BYTES_PER_SECOND
     return filled + draft.workload.prepare_seconds()
 
@@ -303,12 +303,12 @@ def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
     return min(fill_bytes, PREFILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
 
 
-def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, known: Prefilled | None) -> NodeStep:
+def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, filled: Prefilled | None) -> NodeStep:
     place, parts = draft.places[node.name]
     place = place.model_copy(update={"ceph_id": node.ceph_id})
     fill: tuple[Part, ...] = ()
-    if known is not None:
-        unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
+    if filled is not None:
+        unfilled = [part.spec for part in parts if filled.get((node.name, part.spec), 0) < part.bytes]
         fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
     prefix = node.ceph_prefix if draft.preset.tool.ships_with_ceph else node.prefix
     version = request.versions.get(node.name, {}).get(draft.preset.tool.name, "")
@@ -341,18 +341,20 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, kn
 def _companions(draft: _Draft, request: Request, place: Place) -> tuple[CompanionStep, ...]:
     """The processes beside a step's own, with the exact commands."""
     hosts = {node.name: node for node in request.hosts}
-    found = []
-    for each in draft.workload.companions(request.nodes, place):
-        if each.node not in hosts:
+    steps = []
+    for companion in draft.workload.companions(request.nodes, place):
+        if companion.node not in hosts:
             raise OptionError("target", f"{request.target.spec} names no node that is known here")
-        node = hosts[each.node]
-        prefix = node.ceph_prefix if each.ships_with_ceph else node.prefix
-        argv = with_ceph(node, each.argv) if each.ships_with_ceph else each.argv
+        node = hosts[companion.node]
+        prefix = node.ceph_prefix if companion.ships_with_ceph else node.prefix
+        argv = with_ceph(node, companion.argv) if companion.ships_with_ceph else companion.argv
         command = _quoted((*prefix, *argv))
-        found.append(
-            CompanionStep(name=each.name, node=node.name, prefix=prefix, argv=argv, command=command, ready=each.ready)
+        steps.append(
+            CompanionStep(
+                name=companion.name, node=node.name, prefix=prefix, argv=argv, command=command, ready=companion.ready
+            )
         )
-    return tuple(found)
+    return tuple(steps)
 
 
 def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:

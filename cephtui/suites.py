@@ -80,12 +80,12 @@ class SuiteStep:
     preset: Preset
     title: str
     options: Mapping[str, Choice]
-    """Those that are not as in the preset."""
+    """The options that are not as in the preset."""
     repeats: int = 1
     each_node: bool = False
     """Whether it is run on each node in turn, and not on all at once."""
     schemes: tuple[str, ...] = ()
-    """What its targets may begin with; empty for all that its tool can use."""
+    """The schemes of its targets; empty for all that its tool can use."""
     expect: tuple[str, ...] = ()
     optional: bool = False
     """Whether it is left out where no target for it is named."""
@@ -112,16 +112,16 @@ def shared_options(presets: Iterable[Preset], options: Mapping[str, Choice]) -> 
     An option that none of the tools has is set in all of them: they know why they don't take it.
     """
     tools = [preset.tool for preset in presets]
-    taken = {tool: _taken(tool, options) for tool in dict.fromkeys(tools)}
-    unknown_preset = options.keys() - set().union(*taken.values())
+    names_by_tool = {tool: _options_of(tool, options) for tool in dict.fromkeys(tools)}
+    unknown_preset = options.keys() - set().union(*names_by_tool.values())
     return [
-        tool.canonical({name: value for name, value in options.items() if name in unknown_preset | taken[tool]})
+        tool.canonical({name: value for name, value in options.items() if name in unknown_preset | names_by_tool[tool]})
         for tool in tools
     ]
 
 
-def _taken(tool: Tool, options: Collection[str]) -> set[str]:
-    """Of these options those that a tool has, under this or another name."""
+def _options_of(tool: Tool, options: Collection[str]) -> set[str]:
+    """The options of these that a tool has, under this or another name."""
     names = {field.name for field in tool.fields()} if options else set()
     return {option for option in options if names.issuperset(tool.canonical({option: ""}))}
 
@@ -145,8 +145,8 @@ def load_suite(path: Path, catalogue: Catalogue, *, user: bool) -> Suite:
 def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapping[str, Choice]) -> SuiteStep:
     step = file.steps[number]
     try:
-        own = preset.tool.canonical(step.options)
-        options = {**common, **own}
+        step_options = preset.tool.canonical(step.options)
+        options = {**common, **step_options}
         combinations(preset.tool, {**preset.file.options, **options})
     except OptionError as error:
         raise PresetError(f"{path}: steps.{number + 1}.options.{error}") from None
@@ -156,7 +156,7 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
         raise PresetError(f"{path}: steps.{number + 1}.expect: {error}") from None
     return SuiteStep(
         preset,
-        step.title or step_title(preset, own),
+        step.title or step_title(preset, step_options),
         options,
         step.repeats or file.repeats,
         step.each == "node",
@@ -167,7 +167,7 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
 
 
 def _check_expect(texts: Iterable[str]) -> None:
-    """Raises ValueError."""
+    """Raises ValueError for an expectation that can't be read."""
     for text in texts:
         from cephtui.analysis.verdicts.expectation import parse_expectation
 
@@ -182,27 +182,27 @@ def step_title(preset: Preset, options: Mapping[str, Choice]) -> str:
 
 def find_suites(packaged: Path, users: Path, catalogue: Catalogue) -> Suites:
     """The packaged suites and the user's own, which win where the names are the same."""
-    found: Suites = {}
+    suites: Suites = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
             try:
-                found[printable(path.stem)] = load_suite(path, catalogue, user=user)
+                suites[printable(path.stem)] = load_suite(path, catalogue, user=user)
             except PresetError as error:
-                found[printable(path.stem)] = error
-    return found
+                suites[printable(path.stem)] = error
+    return suites
 
 
 def choose_suite(suites: Suites, catalogue: Catalogue, name: str) -> Suite | None:
     """The suite of this name, None for the name of a preset; raises PresetError for one that is unknown or broken."""
-    found = None if name in catalogue else suites.get(name)
-    if isinstance(found, PresetError):
-        raise found
-    if found is None and name not in catalogue:
+    suite = None if name in catalogue else suites.get(name)
+    if isinstance(suite, PresetError):
+        raise suite
+    if suite is None and name not in catalogue:
         raise unknown_preset(name, [*catalogue, *suites])
-    return found
+    return suite
 
 
-def rows(suites: Suites) -> list[SuiteRow]:
+def suite_rows(suites: Suites) -> list[SuiteRow]:
     """The suites as a listing."""
     return [_row(name, entry) for name, entry in sorted(suites.items())]
 
@@ -246,7 +246,7 @@ def _points(step: SuiteStep) -> list[Workload]:
 
 
 def _seconds(step: SuiteStep) -> float:
-    """Of all its runs on one node, without prefill."""
+    """Seconds of all runs of a step on one node, without prefill."""
     return step.repeats * sum(
         ramp + (run or workload.most_seconds() or 0.0) + OVERHEAD_SECONDS
         for workload in _points(step)

@@ -31,7 +31,7 @@ from cephtui.reports.drawn.suites import size_of
 from cephtui.reports.words.quality import LEVELS, QUALITY, limited_figures
 from cephtui.sessions.jsonlines import schema
 from cephtui.suites import find_suites
-from cephtui.suites import rows as suite_rows
+from cephtui.suites import suite_rows as suite_rows
 from cephtui.tools import TOOLS
 from cephtui.tools.tool import Tool
 from cephtui.tui.keys import SIGNS

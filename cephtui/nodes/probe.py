@@ -79,9 +79,9 @@ async def probe(shell: Shell) -> NodeEnvironment:
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
     behind = _environment(shell.node, "ceph_prefix", await shell.ceph(argv))
-    own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
+    versions = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
     ceph_versions = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
-    return environment.model_copy(update={"tools": {**own, **ceph_versions}})
+    return environment.model_copy(update={"tools": {**versions, **ceph_versions}})
 
 
 def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:

@@ -104,11 +104,11 @@ class Preparation:
                 return
             prefilled = wanted
 
-    async def _write(self, argv: tuple[str, ...], wanted_bytes: int, stop: StopRequest) -> None:
+    async def _write(self, argv: tuple[str, ...], prefill_bytes: int, stop: StopRequest) -> None:
         self._follow.doing = f"while {self._task.target.spec} was being prefilled"
-        limit = wanted_bytes / _SLOWEST_PREFILL_BYTES_PER_SECOND
+        limit = prefill_bytes / _SLOWEST_PREFILL_BYTES_PER_SECOND
         result = await self._run(argv, limit, stop)
-        if result.write is None or result.write.bytes != wanted_bytes:
+        if result.write is None or result.write.bytes != prefill_bytes:
             raise Ended("failed", f"prefilling {self._task.target.spec}: not all of it was written")
 
     async def _run(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> ToolResult:

@@ -195,14 +195,14 @@ class RunWriter:
         output.index_bytes += len(index)
         return True
 
-    def _has_room(self, wanted_bytes: int) -> bool:
+    def _has_room(self, prefill_bytes: int) -> bool:
         try:
             disk = os.statvfs(self.directory)
         except OSError:
             return True  # what is the matter shows when it is written
         share = disk.f_blocks * disk.f_frsize // _SPARE_SHARE
         spare = max(self._limits.spare_bytes, min(_SPARE_MOST_BYTES, share))
-        return disk.f_bavail * disk.f_frsize >= wanted_bytes + spare
+        return disk.f_bavail * disk.f_frsize >= prefill_bytes + spare
 
     def findings(self) -> tuple[Finding, ...]:
         """What is stored in part only. To be asked once all output is there: the ends are written now."""

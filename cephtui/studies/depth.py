@@ -11,7 +11,7 @@ from typing import ClassVar
 from cephtui.analysis.verdicts.sweep import DEPTH_MOST
 from cephtui.models import Plan, Run
 from cephtui.models.study import Cell
-from cephtui.ordering import plan_of, points_of
+from cephtui.ordering import plan_of, steps_per_repeat
 from cephtui.planning import Request
 from cephtui.studies.base import G, Study, singly
 from cephtui.studies.extent import Extent, bound_of_plans
@@ -76,7 +76,7 @@ def check_depth(request: Request, cell: Cell) -> None:
         raise ValueError(f"{tool.title} has no depth ({request.preset.name})")
     if tool.depth_option in cell.options:
         raise ValueError(f"chooses the depths: leave out --set {tool.depth_option}")
-    if points_of(at_depth(request, 1)) > 1:
+    if steps_per_repeat(at_depth(request, 1)) > 1:
         raise ValueError(f"takes one value of each other option, and {request.preset.name} is a sweep")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cephtui.models import Node
 from cephtui.models.study import CHECK, RUNS, Cell, SavedStudy
-from cephtui.ordering import Groups, cells, place, requests_of, volume_cell
+from cephtui.ordering import Groups, cells_of, place, requests_of, volume_cell
 from cephtui.planning import Order
 from cephtui.presets import Catalogue, Preset, choose
 from cephtui.sessions.studies import check_goal, runs_before
@@ -45,7 +45,7 @@ def new_study(
         title=suite.file.title if suite else "",
         order=order or (suite.file.order if suite else None),
         drop_caches=drop_caches,
-        cells=cells(placed, [node.name for node in nodes]),
+        cells=cells_of(placed, [node.name for node in nodes]),
     )
     saved = kind_of(kind).ordered(saved, values or {})
     presets = {part.step.preset.name: part.step.preset for part in placed}

@@ -12,7 +12,7 @@ from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
-from cephtui.ordering import points_of
+from cephtui.ordering import steps_per_repeat
 from cephtui.planning import Request
 from cephtui.studies.base import Conclusion, Measure, Study, metric_of, one_more, singly
 from cephtui.studies.extent import Extent, bound_of_plans
@@ -69,7 +69,7 @@ class Stable(Study[StableGoal]):
         return StableMeasured([self.mean(request, runs) for request in singly(self.requests)])
 
     def drafts(self) -> list[Request]:
-        if any(points_of(request) > len(request.presets) for request in self.requests):
+        if any(steps_per_repeat(request) > len(request.presets) for request in self.requests):
             raise ValueError("repeats one value of each option, not a sweep")
         return [replace(request, repeats=FEWEST) for request in self.requests]
 

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from cephtui.cli.verbs import cli
 from cephtui.models import Node
 from cephtui.models.study import Cell, SavedStudy
-from cephtui.ordering import by_kind, cells, in_slices, once, place, plan_of, plans_of, points_of, requests_of
+from cephtui.ordering import by_kind, cells_of, in_slices, once, place, plan_of, plans_of, requests_of, steps_per_repeat
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Order, Request
 from cephtui.presets import Catalogue, Preset, PresetError, combinations, find_presets
 from cephtui.studies.runs import Runs
-from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, rows, shared_options
+from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, shared_options, suite_rows
 from cephtui.targets import KINDS, Target, parse_target
 from cephtui.tools.base import OptionError
 from tests.support.conducting import run_of
@@ -156,7 +156,7 @@ def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, presets: C
     quick = found["quick"]
     assert isinstance(quick, Suite)
     assert (quick.user, quick.path) == (True, own / "quick.toml"), "a user's own replaces the packaged one"
-    listed = {row.suite: row for row in rows(found)}
+    listed = {row.suite: row for row in suite_rows(found)}
     assert listed["folder"].error
     assert (listed["quick"].runs, listed["quick"].user, listed["quick"].error) == (1, True, None)
 
@@ -188,15 +188,15 @@ def test_the_proxmox_suite_runs_on_each_node_and_then_on_all(presets: Catalogue)
     suite = packaged(presets)["proxmox"]
     assert isinstance(suite, Suite)
     placed, _ = place(suite.steps, [[target("rbd:v")]])
-    on = [cell.nodes for cell in cells(placed, ("a", "b", "c"))]
+    on = [cell.nodes for cell in cells_of(placed, ("a", "b", "c"))]
     assert on == [("a",), ("b",), ("c",)] * 4 + [("a", "b", "c")] * 4
-    assert len(cells(place(once(suite.steps), [[target("rbd:v")]])[0], ("a",))) == 4, "of a single node once"
+    assert len(cells_of(place(once(suite.steps), [[target("rbd:v")]])[0], ("a",))) == 4, "of a single node once"
     spans = {each.title: each.options["size"] for each in suite.steps}
     assert [spans[name] for name in ("write-iops", "read-iops")] == ["1280M", "10G"], "10 GiB, by 8 jobs and by one"
 
 
 def test_quick_takes_about_five_minutes(presets: Catalogue) -> None:
-    (quick,) = (row for row in rows(packaged(presets)) if row.suite == "quick")
+    (quick,) = (row for row in suite_rows(packaged(presets)) if row.suite == "quick")
     assert 240 < quick.duration_seconds < 330
     assert [step.preset for step in quick.steps] == ["rados-write", "write-iops", "latency"]
 
@@ -280,7 +280,7 @@ def test_all_links_are_measured_before_the_next_step(presets: Catalogue) -> None
     steps = [step(presets, "network"), step(presets, "write-iops")]
     targets = [[target("host:a"), target("host:b")], [target("rbd:v"), target("rbd:w")]]
 
-    found = cells(place(steps, targets)[0], ("a", "b"))
+    found = cells_of(place(steps, targets)[0], ("a", "b"))
 
     assert [cell.target for cell in found] == ["host:a", "host:b", "rbd:v", "rbd:w"]
 
@@ -293,7 +293,7 @@ def ordered(
     suite: str = "s",
 ) -> tuple[SavedStudy, list[Request]]:
     placed, _ = place(steps, by_kind([[target(text)] for text in targets]))
-    found = SavedStudy(at=datetime(2026, 11, 23, tzinfo=UTC), suite=suite, order=order, cells=cells(placed, nodes))
+    found = SavedStudy(at=datetime(2026, 11, 23, tzinfo=UTC), suite=suite, order=order, cells=cells_of(placed, nodes))
     return found, again(found)
 
 
@@ -347,7 +347,7 @@ def test_on_a_single_node_nothing_is_run_on_each_and_on_all(presets: Catalogue) 
 def test_cells_of_different_lengths_take_turns(presets: Catalogue, order: Order | None, expected: str) -> None:
     steps = [step(presets, "write-iops", 3), step(presets, "read-iops", 1), step(presets, "latency", 2)]
     _, requests = ordered(steps, "rbd:x", order=order)
-    assert [points_of(request) for request in requests] == [1, 1, 2]
+    assert [steps_per_repeat(request) for request in requests] == [1, 1, 2]
     assert run(in_slices(requests, order)) == expected
 
 

@@ -32,7 +32,7 @@ class PlacedStep:
     target: str
     nodes: tuple[str, ...]
     runs: tuple[Run, ...]
-    wanted: int = 0
+    runs_ordered: int = 0
     """Runs of each point; 0 where that is not known."""
     options: Options | None = None
     """As they were ordered; None where that is not known."""
@@ -65,18 +65,18 @@ def _ordered_step(cell: Cell, runs: Iterable[Run]) -> PlacedStep:
     return PlacedStep(cell.step, cell.target, cell.nodes, tuple(runs), cell.repeats, options or None, is_whole=whole)
 
 
-def points_of(steps: Sequence[PlacedStep]) -> list[tuple[PlacedStep, PointKey]]:
+def steps_at_points(steps: Sequence[PlacedStep]) -> list[tuple[PlacedStep, PointKey]]:
     """The steps at each point that is ordered or was run, with the runs of that point."""
     names = _varied(steps)
     first = next((run for step in steps for run in step.runs), None)
-    keys_of_runs = list(dict.fromkeys(_key_of(run, names) for step in steps if step.wanted for run in step.runs))
+    keys_of_runs = list(dict.fromkeys(_key_of(run, names) for step in steps if step.runs_ordered for run in step.runs))
     points = []
     for step in steps:
         keys = [_key_of(run, names) for run in step.runs]
         for key, times in _points(_expected(step, names, first) or keys_of_runs or [()], keys).items():
             alike = tuple(run for run, point in zip(step.runs, keys, strict=True) if point == key)
-            if alike or step.wanted:
-                points.append((replace(step, runs=alike, wanted=step.wanted * times), key))
+            if alike or step.runs_ordered:
+                points.append((replace(step, runs=alike, runs_ordered=step.runs_ordered * times), key))
     return points
 
 

@@ -15,7 +15,7 @@ from cephtui.analysis.runs.batches import CONFIDENCE, node_names
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.statistics.order import ThroughputOrder, order_of
 from cephtui.analysis.statistics.ratio import LogMean, geometric_mean, paired
-from cephtui.analysis.views.curve import CurvePoint, Series
+from cephtui.analysis.views.curve import CurvePoint, CurveSeries
 from cephtui.frozen import dataclass
 from cephtui.models import Run, Total
 from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, Metric
@@ -233,7 +233,7 @@ def knee_of(points: Iterable[LoadPoint]) -> Knee | None:
     return Knee(ordered, tuple(point for point in ordered if point.rate >= PLATEAU * most))
 
 
-def load_points(series: Series) -> list[LoadPoint]:
+def load_points(series: CurveSeries) -> list[LoadPoint]:
     """The points of a curve over the depth or the jobs; one that lacks a figure is left out."""
     return [load_point for point in series.points if (load_point := _load_point(point))]
 

@@ -39,9 +39,9 @@ class Axis:
 
     kind: Literal["option", "nodes", "target", "heading", "marks"]
     name: str = ""
-    """Of an option."""
+    """The name of an option; empty for any other axis."""
     role: Role = ""
-    """What the option is to its tool, whatever it is called there."""
+    """The role of the option for its tool, whatever it is called there."""
 
     @property
     def load(self) -> bool:
@@ -55,33 +55,33 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where runs are on an axis."""
+class AxisPlace:
+    """A place on an axis."""
 
     label: str
     number: float | None = None
-    """Its value where it is a number; of a size the bytes."""
+    """The value of the label where it is a number; of a size the bytes."""
 
 
-NOT_KNOWN = Place(units.DASH)
-"""Where an imported run is on an axis of which its log says nothing."""
+UNKNOWN_PLACE = AxisPlace(units.DASH)
+"""The place of an imported run on an axis of which its log says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
     """The runs at one place, which repeat each other."""
 
-    place: Place
+    place: AxisPlace
     summary: PointSummary
 
     def estimate(self, flow: str, metric: Metric) -> Estimate | None:
-        """Of all its runs together; None where none has the figure."""
+        """The estimate of all its runs together; None where none has the figure."""
         return self.summary.estimates.get(flow, {}).get(metric.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """Points that have all but their place on the axis in common."""
+class CurveSeries:
+    """Points that have all but their place on the axis in common: a line of the curve."""
 
     name: str
     """What sets it apart from the others: ``bs 64k, rbd:ssd``; empty for the only one."""
@@ -99,22 +99,22 @@ class Curve:
     """All figures over one axis."""
 
     axis: Axis
-    places: tuple[Place, ...]
+    places: tuple[AxisPlace, ...]
     """Numbers ascending; others in the order in which they were measured."""
-    series: tuple[Series, ...]
+    series: tuple[CurveSeries, ...]
 
     @property
     def is_numeric(self) -> bool:
         """Whether every place is a number."""
         return all(place.number is not None for place in self.places)
 
-    def name_of(self, series: Series, flow: str) -> str:
+    def name_of(self, series: CurveSeries, flow: str) -> str:
         """``bs 64k write``: with the flow where that sets anything apart."""
         return f"{series.name} {flow}".strip() if len(series.flows) > 1 else series.name or flow
 
 
-_Places: TypeAlias = Mapping[Axis, Sequence[Place]]
-"""Of each run, in their order, on each axis that varies."""
+_Places: TypeAlias = Mapping[Axis, Sequence[AxisPlace]]
+"""The places of the runs, in their order, on each axis that varies."""
 
 
 def family(run: Run, runs: Iterable[Run]) -> list[Run]:
@@ -127,37 +127,39 @@ def family(run: Run, runs: Iterable[Run]) -> list[Run]:
     if run.imported_from:
         return _imported_family(run, list(alike.values()))
     batches = group(alike.values())
-    own = next(batch for batch in batches if any(other.run == run.run for other in batch.runs))
-    found = [other for batch in batches if set(batch.axes) == set(own.axes) for other in batch.runs]
-    return sorted(found, key=lambda other: other.run)
+    batch_of_run = next(batch for batch in batches if any(other.run == run.run for other in batch.runs))
+    members = [other for batch in batches if set(batch.axes) == set(batch_of_run.axes) for other in batch.runs]
+    return sorted(members, key=lambda other: other.run)
 
 
 def _kind(run: Run) -> Hashable:
     return run.session, run.preset, run.tool, run.imported_from is not None
 
 
-def _imported_family(run: Run, others: Sequence[Run]) -> list[Run]:
-    """The run alone where nothing by itself sets others apart from it."""
+def _imported_family(run: Run, imported_runs: Sequence[Run]) -> list[Run]:
+    """The imported runs that differ from a run in one thing alone; the run itself where there are none."""
     names = [name for name in all_options(run) if name not in _HOW_LONG]
-    for axis in _by_role([*(_option(name, others) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]):
-        found = [other for other in others if other.run == run.run or _differs_in(axis, run, other)]
-        if axis.role != "direction" and axes(found) == [axis]:
-            return sorted(found, key=lambda other: other.run)
+    for axis in _by_role(
+        [*(_option(name, imported_runs) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]
+    ):
+        members = [other for other in imported_runs if other.run == run.run or _differs_in(axis, run, other)]
+        if axis.role != "direction" and varying_axes(members) == [axis]:
+            return sorted(members, key=lambda other: other.run)
     return [run]
 
 
 def _differs_in(axis: Axis, run: Run, other: Run) -> bool:
-    """Whether two imported runs may differ there, and do not in anything else that is known of one of them."""
-    one, two = _facts(run), _facts(other)
+    """Whether two imported runs may differ on an axis, and in nothing else that is known of one of them."""
+    facts, other_facts = _facts(run), _facts(other)
     if axis.kind == "heading":  # another heading is another part of the document
-        one, two = ({**facts, "part": ""} for facts in (one, two))
+        facts, other_facts = {**facts, "part": ""}, {**other_facts, "part": ""}
     places = _place(axis, run), _place(axis, other)
     key = f"option {axis.name}" if axis.kind == "option" else axis.kind
-    return NOT_KNOWN not in places and {**one, key: ""} == {**two, key: ""}
+    return UNKNOWN_PLACE not in places and {**facts, key: ""} == {**other_facts, key: ""}
 
 
 def _facts(run: Run) -> dict[str, OptionValue]:
-    """All that is known of an imported run, with the part of the document that it stands in."""
+    """The facts of an imported run, with the part of the document that it stands in."""
     options = {f"option {name}": value for name, value in all_options(run).items()}
     nodes, heading = " ".join(node_names(run)), run.heading or ""
     # the same heading in a file is the same part of what the document is about
@@ -165,7 +167,7 @@ def _facts(run: Run) -> dict[str, OptionValue]:
     return {**options, "target": run.target, "nodes": nodes, "heading": heading, "part": part}
 
 
-def axes(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
+def varying_axes(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
     """What varies between these runs: the depth first, then jobs, other options, nodes, targets and marks.
 
     Whether they read or write is none: these figures are apart anyway. Of imported runs, whose plan is not known, it is
@@ -183,35 +185,35 @@ def _is_plain(runs: Sequence[Run], varying: _Places) -> bool:
         return False
     (places,) = varying.values()
     parts = {(place, run.batch) for place, run in zip(places, runs, strict=True)}
-    return NOT_KNOWN not in places and len(parts) == len(set(places))
+    return UNKNOWN_PLACE not in places and len(parts) == len(set(places))
 
 
-def _by_role(found: Iterable[Axis]) -> list[Axis]:
-    return sorted(found, key=lambda axis: _ROLES.index(axis.role))
+def _by_role(varied: Iterable[Axis]) -> list[Axis]:
+    return sorted(varied, key=lambda axis: _ROLES.index(axis.role))
 
 
 def axes_or_depth(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
-    """The same, and where nothing varies yet the depth; empty where the tool has none, and of imported runs."""
+    """What varies between these runs, or else the depth; empty where the tool has none, and of imported runs."""
     if runs[0].imported_from:
-        return axes(runs, marks)
+        return varying_axes(runs, marks)
     tool = TOOLS.get(runs[0].tool)
     depth = [_option(tool.depth_option, runs)] if tool and tool.depth_option in runs[0].options else []
-    return axes(runs, marks) or depth
+    return varying_axes(runs, marks) or depth
 
 
 def curve_of(runs: Sequence[Run], axis: Axis, marks: Iterable[Mark] = ()) -> Curve:
     """These runs over one of their axes; what else varies sets series apart."""
     varying = _varying(runs, marks)
     here = varying.get(axis) or [_place(axis, run) for run in runs]
-    others = {other: places for other, places in varying.items() if other != axis}
-    found: dict[str, dict[Place, list[Run]]] = {}
+    other_axes = {other: places for other, places in varying.items() if other != axis}
+    runs_by_name: dict[str, dict[AxisPlace, list[Run]]] = {}
     for number, run in enumerate(runs):
-        name = ", ".join(_words(other, places[number]) for other, places in others.items())
-        found.setdefault(name, {}).setdefault(here[number], []).append(run)
+        name = ", ".join(_words(other, places[number]) for other, places in other_axes.items())
+        runs_by_name.setdefault(name, {}).setdefault(here[number], []).append(run)
     places = _sorted(dict.fromkeys(here))
     series = tuple(
-        Series(name, tuple(CurvePoint(place, _summary(at[place])) for place in places if place in at))
-        for name, at in found.items()
+        CurveSeries(name, tuple(CurvePoint(place, _summary(at[place])) for place in places if place in at))
+        for name, at in runs_by_name.items()
     )
     return Curve(axis, tuple(places), series)
 
@@ -220,26 +222,26 @@ def _summary(runs: Sequence[Run]) -> PointSummary:
     return summarize(SweepPoint(runs[0].options, tuple(runs)))
 
 
-def _sorted(places: Iterable[Place]) -> list[Place]:
-    found = list(places)
-    numbers = {place: place.number for place in found if place.number is not None}
-    return sorted(found, key=lambda place: numbers[place]) if len(numbers) == len(found) else found
+def _sorted(places: Iterable[AxisPlace]) -> list[AxisPlace]:
+    in_order = list(places)
+    numbers = {place: place.number for place in in_order if place.number is not None}
+    return sorted(in_order, key=lambda place: numbers[place]) if len(numbers) == len(in_order) else in_order
 
 
-def _words(axis: Axis, place: Place) -> str:
+def _words(axis: Axis, place: AxisPlace) -> str:
     return f"{axis.title} {place.label}" if axis.kind == "option" and axis.role != "direction" else place.label
 
 
-def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, list[Place]]:
+def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, list[AxisPlace]]:
     """The axes on which the runs are not all at one place; how long they took is one only where it is the only one."""
     names = dict.fromkeys(name for run in runs for name in all_options(run))
-    every = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target"), Axis("heading")]
-    places = {axis: [_place(axis, run) for run in runs] for axis in every}
-    varying = {axis: found for axis, found in places.items() if len(set(found)) > 1}
-    found = {axis: found for axis, found in varying.items() if axis.name not in _HOW_LONG}
-    if changed := _by_marks(runs, found, marks):
-        found[Axis("marks")] = changed
-    return found or varying
+    candidates = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target"), Axis("heading")]
+    by_axis = {axis: [_place(axis, run) for run in runs] for axis in candidates}
+    varying = {axis: places for axis, places in by_axis.items() if len(set(places)) > 1}
+    without_lengths = {axis: places for axis, places in varying.items() if axis.name not in _HOW_LONG}
+    if changed := _by_marks(runs, without_lengths, marks):
+        without_lengths[Axis("marks")] = changed
+    return without_lengths or varying
 
 
 def _option(name: str, runs: Iterable[Run]) -> Axis:
@@ -250,18 +252,18 @@ def _option(name: str, runs: Iterable[Run]) -> Axis:
     return Axis("option", name, roles.get(name, ""))
 
 
-def _place(axis: Axis, run: Run) -> Place:
-    """On any axis but that of the marks."""
+def _place(axis: Axis, run: Run) -> AxisPlace:
+    """The place of a run on any axis but that of the marks."""
     if axis.kind == "target":
-        return Place(run.target)
+        return AxisPlace(run.target)
     if axis.kind == "nodes":
-        return Place(" ".join(node_names(run)))
+        return AxisPlace(" ".join(node_names(run)))
     if axis.kind == "heading":
-        return Place(run.heading or units.DASH)
+        return AxisPlace(run.heading or units.DASH)
     value = all_options(run).get(axis.name)
     if value is None and run.imported_from and not run.has_all_options:
-        return NOT_KNOWN
-    return Place(_label(value), _number(value))
+        return UNKNOWN_PLACE
+    return AxisPlace(_label(value), _number(value))
 
 
 def _label(value: OptionValue | None) -> str:
@@ -271,7 +273,7 @@ def _label(value: OptionValue | None) -> str:
 
 
 def _number(value: OptionValue | None) -> float | None:
-    """None for a text, a truth value, and a number that no figure can be drawn over."""
+    """The number of a value; None for a text, a truth value, and a number that no figure can be drawn over."""
     if value is None or isinstance(value, bool):
         return None
     with suppress(ValueError, OverflowError):
@@ -280,31 +282,31 @@ def _number(value: OptionValue | None) -> float | None:
     return None
 
 
-def _by_marks(runs: Sequence[Run], varying: _Places, marks: Iterable[Mark]) -> list[Place] | None:
-    """Behind which mark each run is; None where no point was measured on both sides of one.
+def _by_marks(runs: Sequence[Run], varying: _Places, marks: Iterable[Mark]) -> list[AxisPlace] | None:
+    """The place of each run behind a mark; None where no point was measured on both sides of one.
 
     A mark that is set in the midst of a sweep is no reason to tear its curve apart.
     """
     ordered, marks = sorted(runs, key=lambda run: run.run), list(marks)
-    place, at = Place(BEFORE), dict[int, Place]()
+    place, at = AxisPlace(BEFORE), dict[int, AxisPlace]()
     for row in runs_with_marks(ordered, marks):
         if isinstance(row, Run):
             at[row.run] = _during(row, marks, at.values()) or place
         elif at:  # what was changed before the first run is not varied
-            place = Place(_unused(row.text, at.values()))
-    sides: dict[Hashable, set[Place]] = {}
+            place = AxisPlace(_unused(row.text, at.values()))
+    sides: dict[Hashable, set[AxisPlace]] = {}
     for number, run in enumerate(runs):
         sides.setdefault(tuple(places[number] for places in varying.values()), set()).add(at[run.run])
-    return [at[run.run] for run in runs] if any(len(found) > 1 for found in sides.values()) else None
+    return [at[run.run] for run in runs] if any(len(places) > 1 for places in sides.values()) else None
 
 
-def _during(run: Run, marks: Iterable[Mark], places: Iterable[Place]) -> Place | None:
-    """Of a run that is neither before a change nor after it."""
+def _during(run: Run, marks: Iterable[Mark], places: Iterable[AxisPlace]) -> AxisPlace | None:
+    """The place of a run that is neither before a change nor after it, else None."""
     texts = [mark.text for mark in made_during(run, marks)]
-    return Place(_unused(f"{DURING} {', '.join(texts)}", places)) if texts else None
+    return AxisPlace(_unused(f"{DURING} {', '.join(texts)}", places)) if texts else None
 
 
-def _unused(text: str, places: Iterable[Place]) -> str:
+def _unused(text: str, places: Iterable[AxisPlace]) -> str:
     """The text of a mark, with a number where another one has the same."""
     labels, number, label = {place.label for place in places}, 1, text
     while label in labels:

@@ -51,9 +51,9 @@ class LiveRun:
     history: History = field(default_factory=History)
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
-    """The latest of each node."""
+    """The latest sample of each node."""
     ended: dict[str, NodeEnded] = field(default_factory=dict)
-    """Each node whose part is over."""
+    """The end of each node whose part is over."""
     jobs: JobsSoFar = field(default_factory=JobsSoFar)
     cluster: ClusterSample | None = None
     course: Course = field(init=False)
@@ -76,8 +76,8 @@ class LiveRun:
         return self.history.directions
 
     @property
-    def wanted_bytes(self) -> int:
-        """How much is written on all nodes before the benchmark; 0 where the tool decides that itself."""
+    def prefill_bytes(self) -> int:
+        """Bytes that are written on all nodes before the benchmark; 0 where the tool decides that itself."""
         return sum(part.bytes for node in self.step.nodes for part in node.fill)
 
     @property
@@ -100,7 +100,7 @@ class LiveRun:
             self.prepared_bytes += sample.write.bytes if sample.write else 0
 
     def end_node(self, ended: NodeEnded) -> None:
-        """A node's part is over."""
+        """Take in that a node's part is over."""
         from cephtui.analysis.detectors.ended import broke_off
 
         self.ended[ended.node] = ended
@@ -115,15 +115,15 @@ class LiveRun:
         return left_early(self.ended, self.step.names) if self.ended else ()
 
     def findings(self) -> tuple[Finding, ...]:
-        """What limits its figures so far, nodes that are missing first."""
+        """The findings so far, nodes that are missing first."""
         from cephtui.analysis.detectors.ended import finding_of
 
         left = self.left_early
-        reasons = {each.node: each.error or "" for each in left if each.outcome == "lost"}
-        return (*(finding_of(each, self.history.reached) for each in left), *self.course.findings(reasons))
+        reasons = {end.node: end.error or "" for end in left if end.outcome == "lost"}
+        return (*(finding_of(end, self.history.reached) for end in left), *self.course.findings(reasons))
 
     def node_p99(self, node: str) -> float | None:
-        """The worst of a node's last reads and writes, of the flush where each write is flushed."""
+        """The worst p99 of a node's last reads and writes, in seconds; of the flush where each write is flushed."""
         sample = self.nodes.get(node)
         if sample is not None and sample.phase == "prepare":
             return None
@@ -140,7 +140,7 @@ class LiveRun:
         return Progress(self.phase, elapsed, min(1.0, elapsed / expected), max(0.0, expected - elapsed))
 
     def seconds_left(self, since_sample_seconds: float = 0.0) -> float | None:
-        """Of prefill, ramp and run, as estimated; None for a run of which nothing but its data decides the end."""
+        """Seconds left of prefill, ramp and run, as estimated; None where only the data of a run decides its end."""
         step, progress = self.step, self.progress(since_sample_seconds)
         run = step.run_seconds or step.most_seconds
         if run is None:
@@ -153,10 +153,10 @@ class LiveRun:
         return fill + step.ramp_seconds + run
 
     def _prepare_progress(self, elapsed: float) -> Progress:
-        wanted = self.wanted_bytes
-        if not wanted or not self.prepared_bytes:
+        fill_bytes = self.prefill_bytes
+        if not fill_bytes or not self.prepared_bytes:
             return Progress("prepare", elapsed, None, None)
-        fraction = min(1.0, self.prepared_bytes / wanted)
+        fraction = min(1.0, self.prepared_bytes / fill_bytes)
         return Progress("prepare", elapsed, fraction, max(0.0, elapsed / fraction - elapsed))
 
 
@@ -178,15 +178,15 @@ class Live:
         if self.current is None:
             return None
         step = self.current.step
-        same = [each for each in self.steps if each.batch == step.batch]
-        index = next(index for index, each in enumerate(same) if each is step)
+        batch = [other for other in self.steps if other.batch == step.batch]
+        index = next(index for index, other in enumerate(batch) if other is step)
         # the rest of an order that was stopped is a plan that counts on
-        earlier = (same[0].number or 1) - 1 if same[0] is self.steps[0] else 0
+        earlier = (batch[0].number or 1) - 1 if batch[0] is self.steps[0] else 0
         left = self.current.seconds_left(since_sample_seconds)
         if left is not None:
-            left += sum(each.likely_seconds for each in same[index + 1 :])
-        bound = bound_of_all(each.bound for each in same[index:])
-        return BatchProgress(earlier + index + 1, earlier + len(same), left, bound)
+            left += sum(later.likely_seconds for later in batch[index + 1 :])
+        bound = bound_of_all(other.bound for other in batch[index:])
+        return BatchProgress(earlier + index + 1, earlier + len(batch), left, bound)
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""

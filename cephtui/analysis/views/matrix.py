@@ -22,7 +22,7 @@ from cephtui.analysis.runs.batches import (
     metric_of_flow,
     summarize,
 )
-from cephtui.analysis.runs.points import PlacedStep, PointKey, placed_steps, points_of
+from cephtui.analysis.runs.points import PlacedStep, PointKey, placed_steps, steps_at_points
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
@@ -31,15 +31,15 @@ from cephtui.models.metrics import Metric
 if TYPE_CHECKING:
     from cephtui.models.study import Ordered
 
-State: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
+CellState: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
 OsdLatencies: TypeAlias = Mapping[int, Mapping[str, float]]
 """By the number of a run the commit latency of each OSD in seconds."""
 _KINDS_OF_POOLS = ("pool", "rbd")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A place that was measured."""
+class MatrixColumn:
+    """A place that was measured: a column of the matrix."""
 
     targets: tuple[str, ...] = ()
     """Empty where targets are no axis; several where one step uses a pool as ``pool:a`` and another as ``rbd:a``."""
@@ -55,13 +55,13 @@ class CellSummary:
     nodes: tuple[str, ...]
     runs: tuple[Run, ...]
     """However they ended, in the order in which they were given."""
-    wanted: int
+    runs_ordered: int
     """How many runs were ordered; 0 where that is not known."""
-    state: State
+    state: CellState
     """``running`` while one runs, ``waiting`` where more are to come; of the last run that did not end well, where
     runs are still missing."""
     estimate: Estimate | None = None
-    """Of the row's metric, over the runs that count; None where none has it."""
+    """The estimate of the row's metric, over the runs that count; None where none has it."""
     findings: tuple[str, ...] = ()
     """The codes of the findings that limit what the figure means."""
     slower: Slowest | None = None
@@ -76,7 +76,7 @@ class CellSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """A step at one point of its sweep."""
 
     step: str
@@ -91,22 +91,22 @@ class Row:
     target: str
     """Where targets are no axis and are not the same in all rows; empty else."""
     nodes: tuple[str, ...]
-    """The same of nodes."""
+    """The nodes, where they are no axis and not the same in all rows; empty else."""
     cells: tuple[CellSummary | None, ...]
     """One for each column; None where nothing was ordered or run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All of a session."""
+    """All runs of a session, by steps and places."""
 
     title: str
-    """Of the suite; empty without one."""
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    """The title of the suite; empty without one."""
+    columns: tuple[MatrixColumn, ...]
+    rows: tuple[MatrixRow, ...]
     done: int
     """How many runs ended well; of what was ordered, at most as many as were wanted."""
-    wanted: int
+    runs_ordered: int
     """How many runs were ordered; 0 where that is not known."""
     missing: int
     """How many of those that were ordered have not ended well yet."""
@@ -114,17 +114,17 @@ class Matrix:
     """About how long the missing runs take, by those of the same step, else by all; None where that is not known."""
 
     @property
-    def running(self) -> tuple[Row, Column, CellSummary] | None:
+    def running(self) -> tuple[MatrixRow, MatrixColumn, CellSummary] | None:
         """The first cell with a run in progress."""
-        return next((each for each in self._cells() if each[2].state == "running"), None)
+        return next((cell for cell in self._cells() if cell[2].state == "running"), None)
 
     @property
-    def slowest(self) -> tuple[Row, Slowest] | None:
+    def slowest(self) -> tuple[MatrixRow, Slowest] | None:
         """What stands out most in all rows, a node before an OSD; None where nothing does."""
-        found = [(row, each) for row, _, cell in self._cells() for each in (cell.slower, *cell.within) if each]
-        return max(found, key=lambda each: (each[1].kind == "node", each[1].fraction), default=None)
+        pairs = [(row, slowest) for row, _, cell in self._cells() for slowest in (cell.slower, *cell.within) if slowest]
+        return max(pairs, key=lambda pair: (pair[1].kind == "node", pair[1].fraction), default=None)
 
-    def _cells(self) -> Iterable[tuple[Row, Column, CellSummary]]:
+    def _cells(self) -> Iterable[tuple[MatrixRow, MatrixColumn, CellSummary]]:
         pairs = ((row, column, cell) for row in self.rows for column, cell in zip(self.columns, row.cells, strict=True))
         return ((row, column, cell) for row, column, cell in pairs if cell)
 
@@ -145,7 +145,7 @@ def matrix_of(
     places, columns = _columns(parts)
     rows: dict[tuple[str, PointKey, int], dict[int, PlacedStep]] = {}
     for step in dict.fromkeys(part.step for part in parts):
-        for part, key in points_of([part for part in parts if part.step == step]):
+        for part, key in steps_at_points([part for part in parts if part.step == step]):
             column = places[part.place]
             turn = next(n for n in itertools.count(1) if column not in rows.get((step, key, n), {}))
             rows.setdefault((step, key, turn), {})[column] = part
@@ -154,9 +154,9 @@ def matrix_of(
     return Matrix(
         ordered.title if ordered else "",
         columns,
-        tuple(row for found in drawn for row in _unlike(found, parts, columns)),
+        tuple(row for flow_rows in drawn for row in _unlike(flow_rows, parts, columns)),
         done=sum(_done(part) for part in cells),
-        wanted=sum(part.wanted for part in cells),
+        runs_ordered=sum(part.runs_ordered for part in cells),
         missing=sum(map(_missing, cells)),
         left_seconds=_left_seconds(cells),
     )
@@ -165,27 +165,29 @@ def matrix_of(
 # ---------------------------------------------------------------------------------------------- columns
 
 
-def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[Column, ...]]:
+def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[MatrixColumn, ...]]:
     """The number of the column of each place, and the columns, in the order in which they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    targets_by_key: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     keys = {}
     for part in parts:
         key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
         keys[part.place] = key
-        found.setdefault(key, []).append(part.target)
-    columns = [Column(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in found.items()]
-    numbers = {key: number for number, key in enumerate(found)}
-    return {place: numbers[key] for place, key in keys.items()}, tuple(columns)
+        targets_by_key.setdefault(key, []).append(part.target)
+    numbers = {key: number for number, key in enumerate(targets_by_key)}
+    columns = tuple(
+        MatrixColumn(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in targets_by_key.items()
+    )
+    return {place: numbers[key] for place, key in keys.items()}, columns
 
 
 def _is_axis(parts: Iterable[PlacedStep], of: Callable[[PlacedStep], object]) -> bool:
-    """Whether a step has it in several ways."""
-    found: dict[str, set[object]] = {}
+    """Whether any step has several values of what ``of`` gives."""
+    variants: dict[str, set[object]] = {}
     for part in parts:
-        found.setdefault(part.step, set()).add(of(part))
-    return any(len(each) > 1 for each in found.values())
+        variants.setdefault(part.step, set()).add(of(part))
+    return any(len(values) > 1 for values in variants.values())
 
 
 def _short_targets(parts: Sequence[PlacedStep]) -> dict[str, str]:
@@ -208,89 +210,89 @@ def pool_of(target: str) -> str:
 def _row(
     key: tuple[str, PointKey, int],
     parts: Mapping[int, PlacedStep],
-    columns: Sequence[Column],
+    columns: Sequence[MatrixColumn],
     headline: Callable[[Run], Metric],
     osds: OsdLatencies,
-) -> list[Row]:
+) -> list[MatrixRow]:
     """A row for each flow; target and nodes are those of its first cell."""
-    found = {column: summarize(SweepPoint({}, part.runs)) for column, part in parts.items()}
-    counted = [run for summary in found.values() for run in summary.counted]
+    summaries = {column: summarize(SweepPoint({}, part.runs)) for column, part in parts.items()}
+    counted = [run for summary in summaries.values() for run in summary.counted]
     first = next(iter(parts.values()))
     rows = []
     for flow in flow_names(counted) or [""]:
         metric = metric_of_flow(headline(counted[0]), counted, flow) if counted else None
         cells = [
-            _cell(parts[column], found[column], flow, metric, osds) if column in parts else None
+            _cell(parts[column], summaries[column], flow, metric, osds) if column in parts else None
             for column in range(len(columns))
         ]
-        rows.append(Row(*key, flow, metric, first.target, first.nodes, _with_slowest(cells, columns, metric)))
+        rows.append(MatrixRow(*key, flow, metric, first.target, first.nodes, _with_slowest(cells, columns, metric)))
     return rows
 
 
-def _unlike(rows: Iterable[Row], parts: Sequence[PlacedStep], columns: Sequence[Column]) -> list[Row]:
-    """Without the target and the nodes where these are in the columns, or the same in all rows."""
+def _unlike(rows: Iterable[MatrixRow], parts: Sequence[PlacedStep], columns: Sequence[MatrixColumn]) -> list[MatrixRow]:
+    """The rows, without target and nodes where these are in the columns, or the same in all rows."""
     has_target = len({part.target for part in parts}) > 1 and not columns[0].targets
     has_nodes = len({part.nodes for part in parts}) > 1 and not columns[0].nodes
     return [replace(r, target=r.target if has_target else "", nodes=r.nodes if has_nodes else ()) for r in rows]
 
 
-def _cell(part: PlacedStep, found: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
-    within = [slowest_part(found.counted, flow, metric)] if metric else []
+def _cell(part: PlacedStep, summary: PointSummary, flow: str, metric: Metric | None, osds: OsdLatencies) -> CellSummary:
+    within = [slowest_part(summary.counted, flow, metric)] if metric else []
     if flow != "read":  # the latency of a commit tells nothing of reads
-        within.append(slowest_osd([osds[run.run] for run in found.counted if run.run in osds]))
+        within.append(slowest_osd([osds[run.run] for run in summary.counted if run.run in osds]))
     return CellSummary(
         *part.place,
         part.runs,
-        part.wanted,
+        part.runs_ordered,
         _state(part),
-        found.estimates.get(flow, {}).get(metric.name) if metric else None,
-        limiting(found.findings, metric.name, flow) if metric else (),
-        within=tuple(each for each in within if each),
+        summary.estimates.get(flow, {}).get(metric.name) if metric else None,
+        limiting(summary.findings, metric.name, flow) if metric else (),
+        within=tuple(slowest for slowest in within if slowest),
     )
 
 
-def _state(part: PlacedStep) -> State:
+def _state(part: PlacedStep) -> CellState:
     outcomes = [run.outcome for run in part.runs]
     if None in outcomes:
         return "running"
-    if part.wanted and not _missing(part):
+    if part.runs_ordered and not _missing(part):
         return "ok"
     bad = [outcome for outcome in outcomes if outcome and outcome != "ok"]
-    return bad[-1] if bad else "waiting" if part.wanted else "ok"
+    return bad[-1] if bad else "waiting" if part.runs_ordered else "ok"
 
 
 def _done(part: PlacedStep) -> int:
     done = sum(run.outcome == "ok" for run in part.runs)
-    return min(done, part.wanted) if part.wanted else done
+    return min(done, part.runs_ordered) if part.runs_ordered else done
 
 
 def _missing(part: PlacedStep) -> int:
-    return max(0, part.wanted - _done(part))
+    return max(0, part.runs_ordered - _done(part))
 
 
 def _with_slowest(
-    cells: Sequence[CellSummary | None], columns: Sequence[Column], metric: Metric | None
+    cells: Sequence[CellSummary | None], columns: Sequence[MatrixColumn], metric: Metric | None
 ) -> tuple[CellSummary | None, ...]:
-    """With the slowest node named, of those that had a target for themselves."""
+    """The cells with the slowest node named, of those that had a target for themselves."""
     by_target: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for column, cell in zip(columns, cells, strict=True):
         if cell and cell.estimate and len(column.nodes) == 1:
             by_target.setdefault(column.targets, {})[column.nodes[0]] = cell.estimate
     slowest = {at: slowest_node(figures, metric.better) for at, figures in by_target.items() if metric}
-    found = []
+    marked = []
     for column, cell in zip(columns, cells, strict=True):
         slower = slowest.get(column.targets)
         is_it = cell and slower and column.nodes == (slower.name,)
-        found.append(replace(cell, slower=slower) if cell and is_it else cell)
-    return tuple(found)
+        marked.append(replace(cell, slower=slower) if cell and is_it else cell)
+    return tuple(marked)
 
 
 def _left_seconds(cells: Sequence[PlacedStep]) -> float | None:
     lasted: dict[str, list[float]] = {}
     for part in cells:
         lasted.setdefault(part.step, []).extend(run.duration_seconds for run in part.runs if run.outcome == "ok")
-    every = [seconds for each in lasted.values() for seconds in each]
-    missing = [(part.step, _missing(part)) for part in cells if part.wanted]
-    if not every or not missing:
+    all_seconds = [seconds for seconds_of_step in lasted.values() for seconds in seconds_of_step]
+    missing = [(part.step, _missing(part)) for part in cells if part.runs_ordered]
+    if not all_seconds or not missing:
         return None
-    return sum(number * fmean(lasted[step] or every) for step, number in missing)
+    return sum(number * fmean(lasted[step] or all_seconds) for step, number in missing)

@@ -24,7 +24,7 @@ def list_presets(name: str | None, as_json: bool) -> None:
         except PresetError as error:
             raise click.UsageError(str(error)) from None
         catalogue, every = ({}, {name: suite}) if suite else ({name: catalogue[name]}, {})
-    found, groups = presets.preset_rows(catalogue), suites.rows(every)
+    found, groups = presets.preset_rows(catalogue), suites.suite_rows(every)
     if as_json:
         print_lines([*found, *groups])
     elif name is None:

@@ -116,7 +116,7 @@ class Attempt:
         if not self._tunnel:
             await self._open()
         return await asyncssh.connect(
-            hop.typed,
+            hop.original_host,
             hop.port,
             tunnel=cast(Any, self._tunnel),
             sock=self._socket,
@@ -225,7 +225,7 @@ def _key_algorithms(known_keys: KnownKeys, certificates: bool) -> list[str]:
     where an authority is known: asyncssh does not fall back from a certificate to the key in it.
     """
     types = {key.type for key in (*known_keys.keys, *known_keys.elsewhere)}
-    wanted = sorted(_KEY_TYPES, key=lambda kind: kind not in types)
-    plain = [algorithm for kind in wanted for algorithm in _KEY_TYPES[kind]]
+    kinds = sorted(_KEY_TYPES, key=lambda kind: kind not in types)
+    plain = [algorithm for kind in kinds for algorithm in _KEY_TYPES[kind]]
     certified = [f"{algorithm}-cert-v01@openssh.com" for algorithm in plain]
     return [*(certified if certificates and known_keys.authorities else []), *plain]

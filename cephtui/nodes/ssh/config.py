@@ -64,7 +64,7 @@ class Hop:
     """One host of a route, as ssh_config has it: the node itself, or a jump host."""
 
     node: Node
-    typed: str
+    original_host: str
     """The name before ssh_config replaced it by an address."""
     host: str
     user: str
@@ -83,11 +83,11 @@ class Hop:
     @property
     def login(self) -> str:
         """``user@host``, for questions."""
-        return f"{self.user}@{self.typed}"
+        return f"{self.user}@{self.original_host}"
 
     def error(self, text: str) -> TransportError:
         """An error that names the node, and the jump host where it is one."""
-        place = "" if self.typed == self.node.host else f"jump host {self.typed}: "
+        place = "" if self.original_host == self.node.host else f"jump host {self.original_host}: "
         return TransportError(f"{self.node.name}: {place}{text}")
 
 
@@ -137,7 +137,7 @@ def split_host(text: str) -> tuple[str, str | None, int | None]:
 class _HostOptions:
     """The options of ssh_config for one host."""
 
-    def __init__(self, typed: str, options: asyncssh.SSHClientConnectionOptions) -> None:
+    def __init__(self, original_host: str, options: asyncssh.SSHClientConnectionOptions) -> None:
         self.options, self._get = options, options.config.get
         self.alias = self.text("HostKeyAlias")
         self._tokens = {
@@ -145,8 +145,8 @@ class _HostOptions:
             "d": str(Path.home()),
             "h": options.host,
             "i": str(os.getuid()),
-            "k": self.alias or typed,
-            "n": typed,
+            "k": self.alias or original_host,
+            "n": original_host,
             "p": str(options.port),
             "r": options.username,
         }
@@ -165,18 +165,18 @@ class _HostOptions:
         return tuple(default) if named is None else tuple(_expand(name, self._tokens) for name in named)
 
 
-def _hop(node: Node, typed: str, host_options: _HostOptions, config: tuple[str, ...]) -> Hop:
+def _hop(node: Node, original_host: str, host_options: _HostOptions, config: tuple[str, ...]) -> Hop:
     options, jumps = host_options.options, host_options.text("ProxyJump")
     return Hop(
         node=node,
-        typed=typed,
+        original_host=original_host,
         host=options.host,
         user=options.username,
         port=options.port,
         alias=host_options.alias,
         jumps=tuple(jumps.split(",")) if jumps else (),
         proxy_command=host_options.text("ProxyCommand"),
-        entry=_entry(typed, host_options),
+        entry=_entry(original_host, host_options),
         identities=_identities(host_options),
         family=options.family,
         bind=host_options.text("BindAddress"),
@@ -185,14 +185,14 @@ def _hop(node: Node, typed: str, host_options: _HostOptions, config: tuple[str, 
     )
 
 
-def _entry(typed: str, host_options: _HostOptions) -> KnownHost:
+def _entry(original_host: str, host_options: _HostOptions) -> KnownHost:
     host, port = host_options.options.host, host_options.options.port
     name = host_options.alias.lower() if host_options.alias else hostkeys.entry_name(host, port)
     portless = None if host_options.alias or port == SSH_PORT else host.lower()
     ssh = Path("~/.ssh").expanduser()
     users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
     everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
-    places = [*((path, name) for path in (*users, *everyones)), *_pve_key_files(typed)]
+    places = [*((path, name) for path in (*users, *everyones)), *_pve_key_files(original_host)]
     return KnownHost(name, hostkeys.find_keys(places, portless=portless), users[0] if users else None)
 
 

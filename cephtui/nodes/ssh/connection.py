@@ -198,8 +198,8 @@ class SshConnection:
                 try:
                     await process.stdout.readuntil(line)
                 except asyncio.IncompleteReadError as error:
-                    said = shortened(one_line(decoded(own_output(error.partial) + await _last_words(process))), 300)
-                    problem = f"can't run commands there: {said or 'no reason given'}"
+                    words = shortened(one_line(decoded(own_output(error.partial) + await _last_words(process))), 300)
+                    problem = f"can't run commands there: {words or 'no reason given'}"
                     raise TransportError(f"{self.node.name}: {problem}") from None
                 times.append(time.monotonic() - started)
         return statistics.median(times[1:])  # the first waits for the login shell

@@ -46,7 +46,7 @@ class Route:
         if len(behind) > HOPS_MOST:
             raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
         jump = await self._last_jump(hop)
-        tunnel = await self._reach(jump, (*behind, hop.typed)) if jump else None
+        tunnel = await self._reach(jump, (*behind, hop.original_host)) if jump else None
         if isinstance(tunnel, Question):
             return tunnel
         reached: Reached | None = None

@@ -52,8 +52,8 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
 
 
 def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
-    if state.phase == "prepare" and (state.wanted_bytes or state.prepared_bytes):
-        done = f"{units.size_of(state.prepared_bytes, state.wanted_bytes)} written"
+    if state.phase == "prepare" and (state.prefill_bytes or state.prepared_bytes):
+        done = f"{units.size_of(state.prepared_bytes, state.prefill_bytes)} written"
     else:
         done = units.duration(elapsed)
     return done + (f", {units.duration(eta)} left" if eta is not None else "")

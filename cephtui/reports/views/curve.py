@@ -8,7 +8,17 @@ from functools import partial
 from cephtui.analysis.runs.batches import Estimate
 from cephtui.analysis.verdicts.knee import Knee, in_flight_of, knee_of, load_points
 from cephtui.analysis.verdicts.sweep import depth_run_of
-from cephtui.analysis.views.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
+from cephtui.analysis.views.curve import (
+    Axis,
+    AxisPlace,
+    Curve,
+    CurvePoint,
+    CurveSeries,
+    axes_or_depth,
+    curve_of,
+    family,
+    varying_axes,
+)
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
@@ -44,7 +54,7 @@ class CurveLine:
     """One series and flow of a curve: what is a line in a chart, and a block in a table."""
 
     curve: Curve
-    series: Series
+    series: CurveSeries
     flow: str
 
     @property
@@ -71,7 +81,7 @@ def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
         if run.run not in seen:
             same = family(run, runs)
             seen |= {each.run for each in same}
-            found += [curve_of(same, axis, marks) for axis in axes(same, marks)[:1]]
+            found += [curve_of(same, axis, marks) for axis in varying_axes(same, marks)[:1]]
     return found
 
 
@@ -105,7 +115,7 @@ def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]
     return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in found if knee]
 
 
-def _again(series: Series) -> list[str]:
+def _again(series: CurveSeries) -> list[str]:
     """Where the same loads gave other figures the second time."""
     runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
     found = [depth_run_of(run, in_flight_of(run) or 0) for run in runs]
@@ -191,7 +201,7 @@ def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine]) -> Ite
             yield "", partial(_bar, flow, each, _most(lines, each), width)
 
 
-def short_place(axis: Axis, place: Place) -> str:
+def short_place(axis: Axis, place: AxisPlace) -> str:
     """For a column: of a long target its end, of a long mark its beginning."""
     if axis.kind == "target" or len(place.label) <= _PLACE_MOST:
         return short_target(place.label)
@@ -249,7 +259,7 @@ def _estimated(estimate: Estimate) -> Estimated:
     return Estimated(value=estimate.value, low=low, high=high, runs=estimate.runs)
 
 
-def _knee_row(knee: Knee, series: Series, axis: Axis, common: Mapping[str, str]) -> KneeRow:
+def _knee_row(knee: Knee, series: CurveSeries, axis: Axis, common: Mapping[str, str]) -> KneeRow:
     low, high = (
         [knee.whole(end) * knee.step for end in knee.interval] if knee.is_known and knee.interval else (None, None)
     )

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from cephtui import units
 from cephtui.analysis.detectors.slowest import Slowest
 from cephtui.analysis.runs.batches import node_names
-from cephtui.analysis.views.matrix import CellSummary, Matrix, Row, pool_of
-from cephtui.analysis.views.matrix import Column as MatrixColumn
+from cephtui.analysis.views.matrix import CellSummary, Matrix, MatrixRow, pool_of
+from cephtui.analysis.views.matrix import MatrixColumn as MatrixColumn
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.models.rows import MatrixCell
@@ -82,7 +82,7 @@ def row_titles(matrix: Matrix) -> list[str]:
     return [_row_title(row, has_flows=len(flows[row.step]) > 1) for row in matrix.rows]
 
 
-def _row_title(row: Row, *, has_flows: bool) -> str:
+def _row_title(row: MatrixRow, *, has_flows: bool) -> str:
     tools = {run.tool for cell in row.cells if cell for run in cell.runs if run.tool in TOOLS}
     shown_anyway = {TOOLS[tool].direction_option for tool in tools if row.flow}
     point = [f"{name}={choice_text(value)}" for name, value in row.point if name not in shown_anyway]
@@ -90,7 +90,7 @@ def _row_title(row: Row, *, has_flows: bool) -> str:
     return " ".join([row.step, *point, *[row.flow] * (has_flows and bool(row.flow)), *turn])
 
 
-def place_text(row: Row) -> str:
+def place_text(row: MatrixRow) -> str:
     """The target and the nodes of a row, where they are not its columns and other rows have others."""
     return " ".join(filter(None, (row.target, "+".join(row.nodes))))
 
@@ -104,7 +104,7 @@ def figure_title(metric: Metric | None) -> str:
 # ---------------------------------------------------------------------------------------------- cells
 
 
-def cell_words(row: Row, cell: CellSummary | None, room: Room = "wide") -> Words:
+def cell_words(row: MatrixRow, cell: CellSummary | None, room: Room = "wide") -> Words:
     """``16.7k 3.1 % 3 of 3``, ``9.8k ! running 2 of 3``, ``waiting``; empty where nothing was ordered."""
     if cell is None:
         return words()
@@ -122,7 +122,7 @@ def cell_words(row: Row, cell: CellSummary | None, room: Room = "wide") -> Words
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
     """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
-    done, wanted, of = cell.done, cell.wanted, " of " if room == "wide" else "/"
+    done, wanted, of = cell.done, cell.runs_ordered, " of " if room == "wide" else "/"
     if cell.state == "running":
         return f"running {min(done + 1, wanted)}{of}{wanted}" if wanted else "running"
     if cell.state == "waiting":
@@ -158,7 +158,7 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
     """
     missing = matrix.missing
     most = matrix.done + missing
-    runs = f"{matrix.done} of {most}" if missing or matrix.done == matrix.wanted > 0 else str(matrix.done)
+    runs = f"{matrix.done} of {most}" if missing or matrix.done == matrix.runs_ordered > 0 else str(matrix.done)
     parts = [f"{runs} run{'s' * (most != 1)}"]
     if missing > 0 and not live:
         parts.append(f"{missing} missing")
@@ -232,12 +232,12 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
     return [title, _figure_line(found, cell), *slowest, *_failed(cell), *finding_items(cell.runs)]
 
 
-def _metric(row: Row, cell: CellSummary) -> Metric | None:
+def _metric(row: MatrixRow, cell: CellSummary) -> Metric | None:
     """In the units in which its tool's figures are written."""
     return next(iter(written(cell.runs[0].tool, [row.metric])), None) if row.metric and cell.runs else row.metric
 
 
-def _figure_line(row: Row, cell: CellSummary) -> Words:
+def _figure_line(row: MatrixRow, cell: CellSummary) -> Words:
     numbers = f"#{ranges(sorted(run.run for run in cell.runs))}" if cell.runs else ""
     parts = [state_text(cell) or cell.state, numbers]
     metric = _metric(row, cell)
@@ -319,7 +319,7 @@ def matrix_cells(matrix: Matrix, session: str) -> list[MatrixCell]:
     return [_cell(row, cell, session) for row in matrix.rows for cell in row.cells if cell]
 
 
-def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
+def _cell(row: MatrixRow, cell: CellSummary, session: str) -> MatrixCell:
     estimate = cell.estimate
     return MatrixCell(
         session=session,
@@ -335,7 +335,7 @@ def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
         greatest=estimate.greatest if estimate else None,
         spread_fraction=estimate.spread if estimate else None,
         done=cell.done,
-        wanted=cell.wanted or None,
+        wanted=cell.runs_ordered or None,
         state=cell.state,
         runs=tuple(run.run for run in cell.runs),
         findings=cell.findings,

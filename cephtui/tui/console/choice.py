@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cephtui.models import Node, Plan
 from cephtui.models.study import RUNS
-from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
+from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
@@ -99,7 +99,7 @@ class Choice:
         return self._start.config.choose([name])
 
     def _apart(self, request: Request) -> list[Request]:
-        return apart(request, self.find)
+        return expand_targets(request, self.find)
 
     def plan(self, request: Request) -> Plan:
         """Of all that its target stands for; raises OptionError."""

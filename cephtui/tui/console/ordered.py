@@ -11,7 +11,7 @@ from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.study import RUNS, Cell, SavedStudy
-from cephtui.ordering import Groups, fitting, once
+from cephtui.ordering import Groups, once, usable_targets
 from cephtui.planning import Order
 from cephtui.presets import Catalogue, Choice, Preset
 from cephtui.studies.making import new_study, study_of, study_of_volumes
@@ -136,6 +136,6 @@ def _needed(steps: Sequence[SuiteStep], targets: Sequence[Target]) -> list[Targe
     needed = [
         target
         for number, target in enumerate(targets)
-        if any(fitting(step, [target]) and not fitting(step, targets[:number]) for step in steps)
+        if any(usable_targets(step, [target]) and not usable_targets(step, targets[:number]) for step in steps)
     ]
     return needed or [targets[0]]

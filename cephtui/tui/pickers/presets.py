@@ -74,7 +74,7 @@ class PresetPicker(Picker[Preset | Suite]):
         super().__init__()
         self._catalogue, self._suites = catalogue, known
         heading = Row("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        below = [_suite_row(row) for row in suites.rows(known)]
+        below = [_suite_row(row) for row in suites.suite_rows(known)]
         over = [Row("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
         self._rows = [heading, *_grouped(catalogue), *over, *below]
 

@@ -56,12 +56,12 @@ def _prefill(live: LiveRun) -> tuple[Figure, Figure]:
     written = live.latest.write if live.latest else None
     rate, _, unit = units.bandwidth(written.bandwidth_bytes if written else None).partition(" ")
     speed = Figure(f"prefill {unit}".strip(), rate, "write")
-    if not live.wanted_bytes:
+    if not live.prefill_bytes:
         number, _, unit = units.size(live.prepared_bytes).partition(" ")
         return speed, Figure(f"{unit} written", number)
     done = live.progress().fraction
     percent = units.DASH if done is None else f"{100 * done:.0f} %"
-    return speed, Figure(f"of {units.size(live.wanted_bytes)}", percent)
+    return speed, Figure(f"of {units.size(live.prefill_bytes)}", percent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,9 @@ class ProgressLine(Static):
     @staticmethod
     def _how_far(state: LiveRun, elapsed: float) -> str:
         if state.phase == "prepare":
-            written = units.size_of(state.prepared_bytes, state.wanted_bytes)
+            written = units.size_of(state.prepared_bytes, state.prefill_bytes)
             rate = state.latest.write.bandwidth_bytes if state.latest and state.latest.write else None
-            is_written = 0 < state.wanted_bytes <= state.prepared_bytes
+            is_written = 0 < state.prefill_bytes <= state.prepared_bytes
             return f"{written}, flushing" if is_written else f"{written}, {units.bandwidth(rate)}"
         return how_far(elapsed, state.expected_seconds)
 

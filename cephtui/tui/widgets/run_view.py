@@ -257,5 +257,5 @@ def _prefill_text(shown: Shown) -> Text:
     fill = shown.prefill
     assert fill
     text = Text.assemble("Prefilling: ", (units.bandwidth(fill.bandwidth_bytes), "bold"))
-    text.append(f"\n{units.size_of(fill.written_bytes, fill.wanted_bytes)} written")
+    text.append(f"\n{units.size_of(fill.written_bytes, fill.prefill_bytes)} written")
     return text.append(f", {units.duration(fill.left_seconds)} left") if fill.left_seconds else text

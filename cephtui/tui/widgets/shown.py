@@ -47,7 +47,7 @@ class Prefill:
     bandwidth_bytes: float | None
     """Of the last second, all nodes together; None before the first."""
     written_bytes: int
-    wanted_bytes: int
+    prefill_bytes: int
     """0 where it is not known."""
     left_seconds: float | None
 
@@ -130,7 +130,7 @@ def _measured(history: History) -> frozenset[str]:
 def _prefill_of(state: LiveRun) -> Prefill:
     write = state.latest.write if state.latest else None
     left = state.progress().eta_seconds
-    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.wanted_bytes, left)
+    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.prefill_bytes, left)
 
 
 def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:

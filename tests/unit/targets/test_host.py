@@ -26,7 +26,7 @@ from cephtui.models import HostPlace, Node, Plan
 from cephtui.nodes.shell import NodeShell
 from cephtui.ordering import plan_of
 from cephtui.paths import packaged_presets_dir, packaged_text
-from cephtui.planning import Request, apart, make_plan
+from cephtui.planning import Request, expand_targets, make_plan
 from cephtui.presets import choose, find_presets
 from cephtui.running.launch import NotRun
 from cephtui.running.survey import survey
@@ -60,7 +60,7 @@ def request(text: str, nodes: Iterable[Node] = THREE) -> Request:
 
 
 def pairs(text: str, nodes: Iterable[Node] = THREE) -> list[tuple[str, str]]:
-    found = apart(request(text, nodes), find)
+    found = expand_targets(request(text, nodes), find)
     return [(node.name, each.target.spec) for each in found for node in each.nodes]
 
 
@@ -186,7 +186,7 @@ def hosts_of(
 
 async def located(text: str, hosts: Mapping[str, FakeNode]) -> HostTarget:
     """What a survey gives, from node ``a``."""
-    (pair,) = apart(request(text, (A,)), find)
+    (pair,) = expand_targets(request(text, (A,)), find)
     shells = {name: NodeShell(host.node, await host.connect()) for name, host in hosts.items()}
     found = (await survey(shells["a"], pair.target, 1, shells, Path("nowhere"), None)).target
     assert isinstance(found, HostTarget)
@@ -254,7 +254,7 @@ async def test_a_node_is_never_measured_against_itself(golden: Golden) -> None:
 
 
 async def test_what_was_not_asked_is_not_run() -> None:
-    (pair,) = apart(request("host:b", (A,)), find)
+    (pair,) = expand_targets(request("host:b", (A,)), find)
     found = await pair.target.inspect(NodeShell(A, await FakeNode(A).connect()), USE)
     assert found.refusal is not None
     assert "host:*" in str(await _fault(parse_target("host:*")))

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from cephtui.analysis.verdicts.knee import knee_of, load_points
-from cephtui.analysis.views.curve import Axis, Curve, Place, axes, axes_or_depth, curve_of, family
+from cephtui.analysis.views.curve import Axis, AxisPlace, Curve, axes_or_depth, curve_of, family, varying_axes
 from cephtui.models import Latency, Mark, NodeResult, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from tests.support.known import known
@@ -40,7 +40,7 @@ def shape(curve: Curve) -> dict[str, list[tuple[str, int]]]:
 
 def test_a_sweep_of_one_option_is_one_series_in_the_order_of_its_numbers() -> None:
     runs = [run(1, iodepth=16), run(2, iodepth=1), run(3, iodepth=4), run(4, 1200.0, iodepth=4)]
-    assert axes(runs) == [DEPTH]
+    assert varying_axes(runs) == [DEPTH]
     curve = curve_of(runs, DEPTH)
     assert shape(curve) == {"": [("1", 1), ("4", 2), ("16", 1)]}
     estimate = known(curve.series[0].points[1].estimate("write", IOPS))
@@ -64,14 +64,14 @@ def test_texts_keep_their_order() -> None:
 
 def test_every_other_axis_makes_series() -> None:
     runs = [run(n, iodepth=d, bs=b) for n, (d, b) in enumerate([(1, "4k"), (4, "4k"), (1, "64k"), (4, "64k")], 1)]
-    assert axes(runs) == [DEPTH, Axis("option", "bs")]
+    assert varying_axes(runs) == [DEPTH, Axis("option", "bs")]
     assert shape(curve_of(runs, DEPTH)) == {"bs 4k": [("1", 1), ("4", 1)], "bs 64k": [("1", 1), ("4", 1)]}
     assert list(shape(curve_of(runs, Axis("option", "bs")))) == ["depth 1", "depth 4"]
 
 
 def test_depth_and_jobs_come_first() -> None:
     runs = [run(1, bs="4k", numjobs=1, iodepth=1), run(2, bs="64k", numjobs=2, iodepth=2)]
-    assert axes(runs)[:2] == [DEPTH, JOBS]
+    assert varying_axes(runs)[:2] == [DEPTH, JOBS]
 
 
 def test_targets_and_nodes_are_axes() -> None:
@@ -81,21 +81,21 @@ def test_targets_and_nodes_are_axes() -> None:
         update={"nodes": (one, one.model_copy(update={"node": "pve2"}))}
     )
     runs = [first, second]
-    assert axes(runs) == [Axis("nodes"), Axis("target")]
+    assert varying_axes(runs) == [Axis("nodes"), Axis("target")]
     assert shape(curve_of(runs, Axis("target"))) == {"pve1": [("rbd:ssd", 1)], "pve1 pve2": [("rbd:hdd", 1)]}
 
 
 def test_marks_are_an_axis_where_the_same_was_measured_before_and_after() -> None:
     runs = [run(1), run(2), run(3), run(4)]
     marks = [mark(runs[1], "osd_op_num_shards 8"), mark(runs[2], "osd_op_num_shards 8")]
-    assert axes(runs, marks) == [Axis("marks")]
+    assert varying_axes(runs, marks) == [Axis("marks")]
     curve = curve_of(runs, Axis("marks"), marks)
     assert shape(curve) == {"": [("before", 2), ("osd_op_num_shards 8", 1), ("osd_op_num_shards 8 (2)", 1)]}
 
 
 def test_a_mark_in_the_midst_of_a_sweep_does_not_tear_it_apart() -> None:
     runs = [run(n, iodepth=2**n) for n in range(1, 5)]
-    assert axes(runs, [mark(runs[1], "lunch")]) == [DEPTH]
+    assert varying_axes(runs, [mark(runs[1], "lunch")]) == [DEPTH]
 
 
 def test_a_run_during_which_a_mark_was_made_is_neither_before_nor_after_it() -> None:
@@ -108,7 +108,7 @@ def test_a_run_during_which_a_mark_was_made_is_neither_before_nor_after_it() -> 
 def test_a_mark_before_the_first_run_is_no_axis() -> None:
     runs = [run(1), run(2)]
     early = Mark(at=runs[0].started_at - timedelta(seconds=5), text="new kernel")
-    assert axes(runs, [early]) == []
+    assert varying_axes(runs, [early]) == []
 
 
 def test_a_sweep_before_and_after_a_mark_is_two_series() -> None:
@@ -133,7 +133,7 @@ def test_a_family_is_what_varies_the_same() -> None:
 
 def test_a_single_run_has_no_axis_and_is_drawn_over_the_depth() -> None:
     only = run(1)
-    assert axes([only]) == []
+    assert varying_axes([only]) == []
     assert axes_or_depth([only]) == [DEPTH]
     assert shape(curve_of([only], DEPTH)) == {"": [(str(only.options["iodepth"]), 1)]}
     assert axes_or_depth([only.model_copy(update={"tool": "unknown"})]) == []
@@ -165,9 +165,9 @@ def test_values_of_any_kind(values: Sequence[OptionValue], numbers: list[float |
 
 def test_an_unknown_tool_has_a_curve_but_no_load() -> None:
     runs = [each.model_copy(update={"tool": "x"}) for each in (run(1, iodepth=1), run(2, iodepth=2))]
-    assert axes(runs) == [Axis("option", "iodepth")]
-    assert load_points(curve_of(runs, axes(runs)[0]).series[0]) == []
-    assert Place("1", 1.0) in curve_of(runs, axes(runs)[0]).places
+    assert varying_axes(runs) == [Axis("option", "iodepth")]
+    assert load_points(curve_of(runs, varying_axes(runs)[0]).series[0]) == []
+    assert AxisPlace("1", 1.0) in curve_of(runs, varying_axes(runs)[0]).places
 
 
 # ------------------------------------------------------------------ as a load
@@ -235,12 +235,12 @@ def test_nodes_with_one_io_in_flight_each_are_not_judged_by_littles_law() -> Non
 
 def test_whether_it_reads_or_writes_is_no_axis_but_sets_series_apart() -> None:
     runs = [run(n, iodepth=d, rw=rw) for n, (d, rw) in enumerate([(1, "randread"), (4, "randread"), (1, "read")], 1)]
-    assert axes(runs) == [DEPTH]
+    assert varying_axes(runs) == [DEPTH]
     assert shape(curve_of(runs, DEPTH)) == {"randread": [("1", 1), ("4", 1)], "read": [("1", 1)]}
 
 
 def test_how_long_it_was_measured_is_an_axis_only_where_nothing_else_is() -> None:
     runs = [run(1, iodepth=1, runtime=30), run(2, iodepth=4, runtime=60)]
-    assert axes(runs) == [DEPTH]
+    assert varying_axes(runs) == [DEPTH]
     assert list(shape(curve_of(runs, DEPTH))) == [""]
-    assert axes([run(1, runtime=30), run(2, runtime=60)]) == [Axis("option", "runtime")]
+    assert varying_axes([run(1, runtime=30), run(2, runtime=60)]) == [Axis("option", "runtime")]

@@ -12,7 +12,7 @@ import pytest
 from cephtui.analysis.detectors.slowest import Slowest, osd_latency, slowest_of, slowest_osd
 from cephtui.analysis.runs.batches import Estimate
 from cephtui.analysis.runs.points import PointKey
-from cephtui.analysis.views.matrix import Matrix, Row, matrix_of
+from cephtui.analysis.views.matrix import Matrix, MatrixRow, matrix_of
 from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, OptionValue, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Cell, Ordered
@@ -61,7 +61,7 @@ def value(found: Matrix, row: int = 0, column: int = 0) -> float:
     return known(known(found.rows[row].cells[column]).estimate).value
 
 
-def states(row: Row) -> list[str | None]:
+def states(row: MatrixRow) -> list[str | None]:
     return [each.state if each else None for each in row.cells]
 
 
@@ -76,7 +76,7 @@ def test_what_was_ordered_has_its_cells_before_anything_has_run() -> None:
         ("4k writes", ["waiting"] * 3),
         ("reads", ["waiting", None, None]),
     ]
-    assert (found.title, found.done, found.wanted, found.left_seconds) == ("A study", 0, 12, None)
+    assert (found.title, found.done, found.runs_ordered, found.left_seconds) == ("A study", 0, 12, None)
 
 
 def test_a_cell_has_the_geometric_mean_of_the_runs_that_count() -> None:
@@ -86,7 +86,7 @@ def test_a_cell_has_the_geometric_mean_of_the_runs_that_count() -> None:
     assert value(found) == pytest.approx(200.0)
     assert (known(only).state, known(only).done, len(known(only).runs)) == ("ok", 2, 3)
     assert (found.rows[0].flow, found.rows[0].metric) == ("write", IOPS)
-    assert (found.done, found.wanted) == (2, 2)
+    assert (found.done, found.runs_ordered) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_runs_that_were_not_ordered_have_rows_of_their_own() -> None:
         ("4k writes", 100.0, ["ok"]),
         ("read-iops", 50.0, ["ok"]),
     ]
-    assert found.wanted == 1
+    assert found.runs_ordered == 1
 
 
 def test_the_missing_runs_take_as_long_as_those_of_their_step() -> None:
@@ -140,13 +140,13 @@ def test_the_points_of_a_sweep_are_rows_from_the_beginning() -> None:
         ((("iodepth", 4),), ["waiting", "waiting"]),
     ]
     assert value(found, row=1) == 100.0
-    assert (found.done, found.wanted) == (1, 12)
+    assert (found.done, found.runs_ordered) == (1, 12)
 
 
 def test_the_sweep_of_a_preset_is_known_by_its_options() -> None:
     found = matrix([], ordered(cell("b", of_preset={"iodepth": [1, 2, 4], "rw": "randwrite"})))
     assert [row.point for row in found.rows] == [(("iodepth", depth),) for depth in (1, 2, 4)]
-    assert found.wanted == 9
+    assert found.runs_ordered == 9
 
 
 def test_points_that_were_not_known_before_are_rows_all_the_same() -> None:
@@ -188,10 +188,10 @@ def test_runs_beside_an_order_make_no_points_of_it() -> None:
         ((("iodepth", 1), ("fsync", 1)), 1, ["ok"]),
         ((("iodepth", 1), ("fsync", 8)), 1, ["ok"]),
     ]
-    assert (found.done, found.wanted, found.missing) == (5, 3, 0)
+    assert (found.done, found.runs_ordered, found.missing) == (5, 3, 0)
     begun = matrix([*earlier, own[0]], order)
     assert [states(row) for row in begun.rows] == [["waiting"], ["ok"], ["ok"]]
-    assert (begun.done, begun.wanted, begun.missing) == (3, 3, 2)
+    assert (begun.done, begun.runs_ordered, begun.missing) == (3, 3, 2)
 
 
 def test_runs_beside_a_sweep_that_has_not_begun_are_none_of_its_points() -> None:
@@ -208,7 +208,7 @@ def test_runs_beside_a_sweep_that_has_not_begun_are_none_of_its_points() -> None
     )
     found = matrix(earlier, order)
     assert [(row.turn, states(row)) for row in found.rows] == [(1, ["waiting"])] * 2 + [(1, ["ok"])] * 2
-    assert (found.done, found.wanted, found.missing) == (2, 2, 2)
+    assert (found.done, found.runs_ordered, found.missing) == (2, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_cell_whose_runs_are_all_there_waits_for_none(
     beside = run_of(9, "a", 100.0, options=options(iodepth=2, numjobs=3, fsync=7))
     found = matrix([*runs, beside], ordered(cell("b", of_preset=PRESET, options=given, repeats=1)))
     assert {state for row in found.rows for state in states(row)} == {"ok"}
-    assert (found.done, found.wanted, found.missing) == (3, 2, 0)
+    assert (found.done, found.runs_ordered, found.missing) == (3, 2, 0)
     assert sorted(run.run for row in found.rows for each in row.cells if each for run in each.runs) == [1, 2, 9]
 
 
@@ -255,7 +255,7 @@ def test_without_an_order_presets_are_rows_with_what_differs() -> None:
         ("write-iops", (("iodepth", 128),), 1, 300.0),
         ("write-iops", (("iodepth", usual),), 2, 90.0),  # of another batch: never one figure with the first
     ]
-    assert (found.done, found.wanted, found.title) == (4, 0, "")
+    assert (found.done, found.runs_ordered, found.title) == (4, 0, "")
     assert [(column.targets, column.nodes) for column in found.columns] == [((), ())]
 
 
@@ -269,7 +269,7 @@ def test_reads_and_writes_of_a_mixed_load_are_rows_of_their_own() -> None:
     both = Summary(read=write.model_copy(update={"iops": 300.0}), write=write.model_copy(update={"iops": 100.0}))
     found = matrix([run_of(1, "b", 1.0).model_copy(update={"summary": both})], ordered(cell("b", repeats=1)))
     assert [(row.flow, value(found, at)) for at, row in enumerate(found.rows)] == [("read", 300.0), ("write", 100.0)]
-    assert (found.done, found.wanted) == (1, 1)
+    assert (found.done, found.runs_ordered) == (1, 1)
 
 
 # ---------------------------------------------------------------------------------------------- columns

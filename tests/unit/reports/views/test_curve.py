@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cephtui.analysis.verdicts.knee import LoadPoint, knee_of
-from cephtui.analysis.views.curve import Axis, Curve, axes, curve_of
+from cephtui.analysis.views.curve import Axis, Curve, curve_of, varying_axes
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult, Run, Summary
 from cephtui.models.metrics import BY_NAME
@@ -238,7 +238,7 @@ def test_nodes_are_named() -> None:
         one.model_copy(update={"nodes": (result,), "options": two.options}),
         two.model_copy(update={"nodes": (result.model_copy(update={"node": "pve2"}),)}),
     ]
-    (axis,) = axes(runs)
+    (axis,) = varying_axes(runs)
     assert axis == Axis("nodes")
     assert [place.label for place in curve_of(runs, axis).places] == ["pve1", "pve2"]
 

@@ -126,7 +126,7 @@ def test_the_colours_repeat_what_the_words_say(matrix: Matrix) -> None:
 def test_the_progress_in_one_line(matrix: Matrix, golden: Golden) -> None:
     golden.same(progress_text(matrix, live=True))
     golden.same(progress_text(matrix, live=False))
-    golden.same(progress_text(replace(matrix, wanted=1, missing=0), live=False))  # ordered before, too
+    golden.same(progress_text(replace(matrix, runs_ordered=1, missing=0), live=False))  # ordered before, too
 
 
 # ---------------------------------------------------------------------------------------------- drawn

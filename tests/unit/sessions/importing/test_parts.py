@@ -13,7 +13,7 @@ from cephtui.analysis.runs.batches import group
 from cephtui.analysis.runs.sides import side_of
 from cephtui.analysis.verdicts.conditions import differences
 from cephtui.analysis.verdicts.versus import WholeSession, versus
-from cephtui.analysis.views.curve import Axis, axes, axes_or_depth, curve_of, family
+from cephtui.analysis.views.curve import Axis, axes_or_depth, curve_of, family, varying_axes
 from cephtui.cli.verbs import cli
 from cephtui.models import OptionValue, Run
 from cephtui.reports.views.curve import curves_of, runs_of, title_of_curve
@@ -244,7 +244,7 @@ def test_blocks_of_two_sizes_in_four_pools_are_no_axis(tmp_path: Path) -> None:
     by_command = imported(tmp_path, "".join(fio(block=block, device=pool) for pool, block in pools), "a")
     below = imported(tmp_path, "".join(f"## {pool}\n\n{fio(block=block)}" for pool, block in pools), "b")
     for runs, kind in ((by_command, "target"), (below, "heading")):
-        assert axes(runs) == []
+        assert varying_axes(runs) == []
         assert [(curve.axis.kind, len(runs_of(curve))) for curve in curves_of(runs)] == [(kind, 2), (kind, 2)]
 
 
@@ -252,7 +252,7 @@ def test_what_is_not_known_of_all_is_no_axis_and_no_default(tmp_path: Path) -> N
     other = WRITES.replace("4096B-4096B, (W)", "4096B-8192B, (W)")
     runs = imported(tmp_path, WRITES + other)
     assert "bs" not in runs[1].options
-    assert (axes(runs), curves_of(runs)) == ([], [])
+    assert (varying_axes(runs), curves_of(runs)) == ([], [])
     assert family(runs[0], runs) == [runs[0]]
 
 
@@ -288,13 +288,13 @@ def given(number: int, depth: int, others: dict[str, str], *, is_all: bool) -> R
 
 def test_options_that_no_preset_can_have_set_runs_apart_on_a_curve() -> None:
     runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "2"}, is_all=True)]
-    assert (axes(runs), curves_of(runs)) == ([], [])
+    assert (varying_axes(runs), curves_of(runs)) == ([], [])
     runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "1"}, is_all=True)]
-    assert [axis.role for axis in axes(runs)] == ["depth"]
+    assert [axis.role for axis in varying_axes(runs)] == ["depth"]
 
 
 def test_they_are_an_axis_where_the_log_has_all_that_was_asked() -> None:
     runs = [given(number, 1, {"rwmixread": mix} if mix else {}, is_all=True) for number, mix in ((1, "75"), (2, ""))]
-    (axis,) = axes(runs)
+    (axis,) = varying_axes(runs)
     assert (axis.name, [place.label for place in curve_of(runs, axis).places]) == ("rwmixread", ["75", "default"])
-    assert axes([run.model_copy(update={"has_all_options": False}) for run in runs]) == []
+    assert varying_axes([run.model_copy(update={"has_all_options": False}) for run in runs]) == []

@@ -286,8 +286,8 @@ async def test_the_filling_is_played_too(session: Path) -> None:
         progress = text_in(shown.screen, "#progress")
     assert " prefilling " in progress
     assert f"{units.size(state.prepared_bytes)} " in progress
-    assert f" {units.size(state.wanted_bytes)}" in progress
-    assert 0 < state.prepared_bytes < state.wanted_bytes
+    assert f" {units.size(state.prefill_bytes)}" in progress
+    assert 0 < state.prepared_bytes < state.prefill_bytes
 
 
 async def test_marks_are_on_the_time_line(session: Path) -> None:
