@@ -17,7 +17,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.study import Ordered
 from cephtui.reports.views.expected import expected_view
 from cephtui.sessions import store
-from cephtui.sessions.expected import judge_promises, keep_given, promises_of
+from cephtui.sessions.expected import judge_promises, keep_expected, promises_of
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.terminal import say
 
@@ -60,7 +60,7 @@ def _conclude(
         return 0
     print_expected(found, runs, ordered, as_json=as_json)
     try:
-        keep_given(found, directory)
+        keep_expected(found, directory)
     except OSError as error:
         say(f"what became of it was not kept in session {directory.name}: {error.strerror}")
     return ANSWER_CODES[answer_to(found)]

@@ -34,7 +34,7 @@ from cephtui.running.recorder import CUT_SHORT
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.sessions.studies import kept
+from cephtui.sessions.studies import study_in_session
 from cephtui.studies.base import Measure, Study
 from cephtui.studies.conductor import Commands, Conductor, Ended, FrontEnd
 from cephtui.terminal import Ending, Interrupted, say, silence
@@ -97,7 +97,7 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal)
         if view.names_session:
             print_saved(ended.runs)
     runs, _ = store.read_runs(directory)
-    _say_what_is_missing(study, runs, kept(directory, study.saved).id, directory.name)
+    _say_what_is_missing(study, runs, study_in_session(directory, study.saved).id, directory.name)
     if not ended.is_judged or (front.is_ending and study.needs_its_end):
         return 0
     conclusion = study.conclude(runs, store.read_marks(directory), directory, datetime.now(UTC))

@@ -198,7 +198,7 @@ class WatchedProcess:
     # ------------------------------------------------------------------
 
     def _pass_on_held(self) -> None:
-        """Without the watchdog's lines, held output is the error of a login shell, sudo or a container."""
+        """Pass held output on: without the watchdog's lines it is the error of a login shell, sudo or a container."""
         if self._ready.is_set():
             return
         for gate in self._gates.values():

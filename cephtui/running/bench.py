@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.detectors.explaining import with_mark
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
-from cephtui.running.outcomes import Ended
+from cephtui.running.outcomes import PartEnded
 from cephtui.sessions.store import StoreError, cannot_write, read_run
 from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Prefilled:
+class PrefilledPart:
     """The bytes of a part that are known to be prefilled, as long as the part has this identity."""
 
     identity: str
@@ -50,7 +50,7 @@ class Bench:
     session: SessionWriter
     publish: Callable[[Event], None]
     stall_seconds: float
-    prefilled: dict[tuple[str, str], Prefilled] = field(default_factory=dict)
+    prefilled: dict[tuple[str, str], PrefilledPart] = field(default_factory=dict)
     """By node and part."""
     created: dict[tuple[str, str], Undo] = field(default_factory=dict)
     """Parts that have to be removed, by node and part."""
@@ -77,11 +77,11 @@ class Bench:
         return mark
 
     def note_undo(self, undo: Undo) -> None:
-        """Store that something is to be removed, before it is there; raises Ended."""
+        """Store that something is to be removed, before it is there; raises PartEnded."""
         try:
             self.session.undo(undo)
         except OSError as error:
-            raise Ended("refused", str(cannot_write(error))) from None
+            raise PartEnded("refused", str(cannot_write(error))) from None
         self.created[undo.node, undo.target] = undo
 
     def _explain(self, mark: Mark) -> None:

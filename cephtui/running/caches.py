@@ -86,14 +86,14 @@ async def drop_osd_caches(shell: Shell | None) -> DroppedOsds:
         return DroppedOsds(0, [f"the caches of the OSDs were not dropped: {error}"])
 
 
-async def _drop_osd_caches(asked: ClusterReader) -> DroppedOsds:
+async def _drop_osd_caches(cluster: ClusterReader) -> DroppedOsds:
     """Raises ClusterError and TransportError."""
-    queries = {osd: reader.osd_cache_drop(osd) for osd in (await asked.ask(reader.OSDS_UP)).names}
-    await asked.fetch(*queries.values())
+    queries = {osd: reader.osd_cache_drop(osd) for osd in (await cluster.ask(reader.OSDS_UP)).names}
+    await cluster.fetch(*queries.values())
     failed: dict[str, list[str]] = {}
     for osd, query in queries.items():
         try:
-            await asked.ask(query)
+            await cluster.ask(query)
         except ClusterError as error:
             why = "no permission, the user needs the caps osd 'allow *'" if error.denied else str(error)
             failed.setdefault(why, []).append(osd)

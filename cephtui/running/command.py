@@ -31,7 +31,7 @@ def time_limit() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandEnd:
     """How a command has ended."""
 
     status: int
@@ -47,7 +47,7 @@ def run_command(
     lock: Path,
     begins: Callable[[], None],
     is_stopped: Callable[[], bool],
-) -> Awaitable[Ended]:
+) -> Awaitable[CommandEnd]:
     """Run it to its end, to the limit, or until it ``is_stopped``; with this process it ends as well.
 
     ``lock`` is a file that is locked meanwhile: what another process, perhaps killed, has begun so is waited for. Where
@@ -58,11 +58,11 @@ def run_command(
     return _run(watched, begins, is_stopped)
 
 
-async def _run(command: Command, begins: Callable[[], None], is_stopped: Callable[[], bool]) -> Ended:
+async def _run(command: Command, begins: Callable[[], None], is_stopped: Callable[[], bool]) -> CommandEnd:
     try:
         process = await _ready(command)
     except TransportError as error:
-        return Ended(1, "", str(error))
+        return CommandEnd(1, "", str(error))
     try:
         begins()
         return await _followed(process, is_stopped, command.limit_seconds)
@@ -86,7 +86,7 @@ async def _ready(command: Command) -> Process:
             raise TransportError("an earlier command of this session still runs")
 
 
-async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seconds: float) -> Ended:
+async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seconds: float) -> CommandEnd:
     process.release()
     began, problem = time.monotonic(), ""
     reading = asyncio.create_task(_tail(process))
@@ -106,7 +106,7 @@ async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seco
     output = reading.result()
     last = output.strip().splitlines()
     text = f"{problem}: {shortened(last[-1], _LINE_MOST)}" if problem and last else problem
-    return Ended(1 if status is None else status, output, text)
+    return CommandEnd(1 if status is None else status, output, text)
 
 
 async def _tail(process: Process) -> str:

@@ -13,7 +13,7 @@ from cephtui.nodes.transport import Command, Process, TransportError
 from cephtui.nodes.watched import READY_SECONDS
 from cephtui.printable import one_line
 from cephtui.running.follow import CONNECTION_LOST
-from cephtui.running.outcomes import Ended, decide, ended_with
+from cephtui.running.outcomes import PartEnded, decide, ended_with
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
@@ -25,11 +25,11 @@ _LOOKED_BACK = 4096
 """Characters of output in which the words that say it is ready are looked for."""
 
 
-class Companion:
+class RunningCompanion:
     """One of them, on its node."""
 
     def __init__(self, step: CompanionStep, shell: NodeShell, recorder: Recorder, limit_seconds: float) -> None:
-        self.failure: Ended | None = None
+        self.failure: PartEnded | None = None
         """Why it could not begin, or has ended before its time; None where it did not."""
         self._step, self._shell, self._recorder = step, shell, recorder
         self._limit_seconds = limit_seconds
@@ -44,7 +44,7 @@ class Companion:
         return f"{self._step.name} on {self._step.node}"
 
     async def start(self, stop: StopRequest) -> None:
-        """Until the step's own processes may begin, it has failed, or the run is to end."""
+        """Start it, and wait until the step's own processes may begin, it has failed, or the run is to end."""
         command = Command(self._step.argv, prefix=self._step.prefix, limit_seconds=self._limit_seconds)
         try:
             self._process = await self._shell.connection.start(command)
@@ -57,7 +57,7 @@ class Companion:
         if not self._step.ready:
             self._ready.set()
         waits = (self._ready.wait(), self._ended.wait(), stop.asked_within(READY_SECONDS))
-        tasks = [asyncio.ensure_future(each) for each in waits]
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -65,10 +65,10 @@ class Companion:
             self._fail("failed", f"not ready within {READY_SECONDS:.0f} s")
 
     def _fail(self, outcome: Outcome, why: str) -> None:
-        self.failure = self.failure or Ended(outcome, one_line(f"{self._name}: {why}"))
+        self.failure = self.failure or PartEnded(outcome, one_line(f"{self._name}: {why}"))
 
     async def wait(self) -> None:
-        """Until it has ended."""
+        """Wait until it has ended."""
         await self._ended.wait()
 
     async def end(self) -> None:
@@ -80,12 +80,12 @@ class Companion:
 
     async def _follow(self, process: Process) -> None:
         """Store its output until its end, which is a failure unless it was asked for."""
-        said, errors = "", Errors()
+        output, errors = "", Errors()
         async for chunk in process.chunks():
             elapsed = max(0.0, chunk.time - process.released_at)
             self._recorder.raw(f"{self._step.node}.{self._step.name}", chunk, elapsed)
-            said = (said + chunk.data.decode("utf-8", "replace"))[-_LOOKED_BACK:]
-            if self._step.ready in said:
+            output = (output + chunk.data.decode("utf-8", "replace"))[-_LOOKED_BACK:]
+            if self._step.ready in output:
                 self._ready.set()
             if chunk.stream == "stderr":
                 errors.add(chunk.data)
@@ -97,58 +97,63 @@ class Companion:
 
     def _why(self, process: Process, status: int | None, stderr: str) -> tuple[Outcome, str]:
         """The outcome, and why it has ended: its own last words where it has failed and they name an error."""
-        outcome, said = decide(status, None, ToolResult(), process.longest_pause_seconds)
+        outcome, reason = decide(status, None, ToolResult(), process.longest_pause_seconds)
         if outcome == "lost":
             away = process.connection_lost or self._shell.connection.closed
-            return outcome, CONNECTION_LOST if away else said or ""
+            return outcome, CONNECTION_LOST if away else reason or ""
         lines = spoken(stderr)
         error = next((line for line in reversed(lines) if "error" in line.lower()), "")
         return "failed", error or "; ".join([ended_with(status), *lines[-1:]])
 
 
 @contextlib.asynccontextmanager
-async def beside(
+async def running_companions(
     step: Step, shells: Mapping[str, NodeShell], recorder: Recorder, stop: StopRequest
-) -> AsyncIterator[Sequence[Companion]]:
-    """In the block a step's companions run, unless one of them has failed; each is ended behind it.
+) -> AsyncIterator[Sequence[RunningCompanion]]:
+    """Context manager: a step's companions run inside, unless one of them has failed; each is ended on exit.
 
     After a request to stop none is started.
     """
     limit = step.ramp_seconds + (step.run_seconds or step.most_seconds or 7 * 86400) + _SLACK_SECONDS
-    wanted = step.companions if stop.reason is None else ()
-    found = [Companion(each, shells[each.node], recorder, limit) for each in wanted]
+    steps = step.companions if stop.reason is None else ()
+    companions = [RunningCompanion(companion, shells[companion.node], recorder, limit) for companion in steps]
     try:
-        await asyncio.gather(*(each.start(stop) for each in found))
-        yield found
+        await asyncio.gather(*(companion.start(stop) for companion in companions))
+        yield companions
     finally:
-        await asyncio.gather(*(each.end() for each in found))
+        await asyncio.gather(*(companion.end() for companion in companions))
 
 
-async def first_failure(companions: Sequence[Companion]) -> Ended | None:
+async def first_failure(companions: Sequence[RunningCompanion]) -> PartEnded | None:
     """Wait until all have ended, or one has failed; why, or None."""
-    for ended in asyncio.as_completed([each.wait() for each in companions]):
+    for ended in asyncio.as_completed([companion.wait() for companion in companions]):
         await ended
-        if found := failure_of(companions):
-            return found
+        if failure := companion_failure(companions):
+            return failure
     return None
 
 
-def failure_of(companions: Sequence[Companion]) -> Ended | None:
+def companion_failure(companions: Sequence[RunningCompanion]) -> PartEnded | None:
     """Why the first of them has failed; None where none has."""
-    return next((each.failure for each in companions if each.failure), None)
+    return next((companion.failure for companion in companions if companion.failure), None)
 
 
 async def inspect_others(
     steps: Iterable[Step], shells: Mapping[str, NodeShell]
 ) -> tuple[str, dict[str, NodeEnvironment]]:
-    """Why a node on which only companions run can't run the tool of these steps, or empty; and what these nodes are."""
-    wanted = {(each.node, step.tool) for step in steps for each in step.companions if each.node not in step.names}
+    """Why a node on which only companions run can't run the tool of a step, or empty; and these nodes' environments."""
+    tools = {
+        (companion.node, step.tool)
+        for step in steps
+        for companion in step.companions
+        if companion.node not in step.names
+    }
     environments: dict[str, NodeEnvironment] = {}
-    for name, tool in sorted(wanted):
+    for name, tool in sorted(tools):
         try:
-            environments[name] = found = await probe(shells[name])
+            environments[name] = environment = await probe(shells[name])
         except TransportError as error:
             return str(error), environments
-        if problem := TOOLS[tool].check_version(found.tools.get(tool), shells[name].node.programs):
+        if problem := TOOLS[tool].check_version(environment.tools.get(tool), shells[name].node.programs):
             return f"{name}: {problem}", environments
     return "", environments

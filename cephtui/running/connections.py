@@ -44,35 +44,35 @@ class Connections:
 
     @property
     def waits(self) -> tuple[str, ...]:
-        """What nodes are waited for, each with its name; may be read from any thread."""
+        """Why nodes are waited for, each with its name; may be read from any thread."""
         return tuple(self._waits.values())
 
     async def reach(self, node: Node, answers: Mapping[str, str], pool: str | None) -> NodeState:
         """Connect to a node, with the answers to its questions, and probe it; raises nothing."""
         self._answers.setdefault(node.name, {}).update(answers)
         try:
-            made = await self._connection(node)
-            if isinstance(made, Question):
-                return NodeState(node, question=made)
+            connection = await self._connection(node)
+            if isinstance(connection, Question):
+                return NodeState(node, question=connection)
             from cephtui.cluster.access import with_access
 
-            node = await with_access(NodeShell(node, made), pool)
-            environment = await probe(NodeShell(node, made))
+            node = await with_access(NodeShell(node, connection), pool)
+            environment = await probe(NodeShell(node, connection))
         except TransportError as error:
             return NodeState(node, problem=str(error))
-        return NodeState(node, environment, made.round_trip_seconds)
+        return NodeState(node, environment, connection.round_trip_seconds)
 
     async def shell(self, node: Node) -> NodeShell:
         """A shell on a node whose questions have been answered before; raises TransportError."""
-        made = await self._connection(node)
-        if isinstance(made, Question):
-            raise TransportError(f"{node.name}: not connected: {made.topic}")
-        return NodeShell(node, made, self._vault)
+        connection = await self._connection(node)
+        if isinstance(connection, Question):
+            raise TransportError(f"{node.name}: not connected: {connection.topic}")
+        return NodeShell(node, connection, self._vault)
 
     async def shells(self, nodes: Sequence[Node]) -> dict[str, NodeShell]:
         """Shells on several nodes by their names; raises TransportError."""
-        found = await asyncio.gather(*map(self.shell, nodes))
-        return {shell.node.name: shell for shell in found}
+        shells = await asyncio.gather(*map(self.shell, nodes))
+        return {shell.node.name: shell for shell in shells}
 
     async def close(self) -> None:
         """Close all connections and make no more."""
@@ -82,22 +82,22 @@ class Connections:
 
     async def _connection(self, node: Node) -> Connection | Question:
         async with self._locks.setdefault(node.name, asyncio.Lock()):  # or each of many would make a connection
-            known = self._connections.get(node.name)
-            if known is not None and not known.closed and _is_same_address(known.node, node):
-                return known
+            current = self._connections.get(node.name)
+            if current is not None and not current.closed and _is_same_address(current.node, node):
+                return current
             answers = self._answers.get(node.name, {})
             try:
-                made = await self._made(node, answers)
+                connection = await self._connect_patiently(node, answers)
             finally:
                 self._waits.pop(node.name, None)
-            if not isinstance(made, Question):
-                self._connections[node.name] = paced = Paced(made, self._turns)
+            if not isinstance(connection, Question):
+                self._connections[node.name] = paced = Paced(connection, self._turns)
                 return paced
-            for key in (made.key, *made.refused):
+            for key in (connection.key, *connection.refused):
                 answers.pop(key, None)
-            return made
+            return connection
 
-    async def _made(self, node: Node, answers: Mapping[str, str]) -> Connection | Question:
+    async def _connect_patiently(self, node: Node, answers: Mapping[str, str]) -> Connection | Question:
         """Connect, again and again while the server hangs up: others may connect meanwhile. Raises TransportError."""
         until, pause = time.monotonic() + COME_BACK_SECONDS, _PAUSE_SECONDS
         while True:
@@ -114,6 +114,11 @@ class Connections:
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _is_same_address(one: Node, other: Node) -> bool:
+def _is_same_address(first: Node, other: Node) -> bool:
     """Whether one connection serves both."""
-    return (one.host, one.user, one.port, one.ssh_config) == (other.host, other.user, other.port, other.ssh_config)
+    return (first.host, first.user, first.port, first.ssh_config) == (
+        other.host,
+        other.user,
+        other.port,
+        other.ssh_config,
+    )

@@ -16,7 +16,7 @@ from cephtui.models.findings.client import UNKILLABLE
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process
 from cephtui.running.bench import Bench
-from cephtui.running.outcomes import Ended, decide
+from cephtui.running.outcomes import PartEnded, decide
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.sessions.undo import Undo
@@ -53,7 +53,7 @@ class NodeTask:
         return self.node_step.node
 
     def lock(self) -> Lock:
-        """Of a file or device; a file that this console has created must still carry its owner."""
+        """The lock of a file or device; a file that this console has created must still carry its owner."""
         place = self.node_step.place
         if not isinstance(place, FilePlace):
             return UNLOCKED
@@ -62,7 +62,7 @@ class NodeTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Stall:
+class ToolStall:
     """How long a tool has been without output, or with output but without a completed I/O."""
 
     missing: Literal["no output", "no completion"]
@@ -86,12 +86,12 @@ class StallDetector:
         """I/Os have been completed."""
         self._completed_at = at
 
-    def check(self, now: float) -> Stall:
+    def check(self, now: float) -> ToolStall:
         """The stall until now, however short; a long one is new once."""
         is_silent = now - self._output_at >= SILENCE_SECONDS
         seconds = now - (self._output_at if is_silent else self._completed_at)
         before, self._is_reported = self._is_reported, seconds >= SILENCE_SECONDS
-        return Stall("no output" if is_silent else "no completion", seconds, self._is_reported and not before)
+        return ToolStall("no output" if is_silent else "no completion", seconds, self._is_reported and not before)
 
 
 class Follow:
@@ -99,20 +99,20 @@ class Follow:
 
     def __init__(self, task: NodeTask, findings: list[Finding]) -> None:
         self.doing = ""
-        """When, in words: ``while measuring``."""
+        """What the task is doing, in words: ``while measuring``."""
         self.identity = ""
-        """Of what is measured, as in a ``Lock``."""
+        """The identity of what is measured, as in a ``Lock``."""
         self._task, self._findings = task, findings
         self._read_at = 0.0
         self._was_ended = False
         """Whether a stop was sent to the command before its output ended."""
         self._access: Undo | None = None
-        """What was fetched for the command that runs."""
+        """The access that was fetched for the command that runs."""
 
     def identify(self, parts: Mapping[str, str]) -> None:
         """Take note of the identities of parts, by their specs."""
-        known = parts.get(self._task.node_step.parts[0].spec, "") if self._task.node_step.parts else ""
-        at_path = known.partition(" ")[0] if self._task.target.identified_at_path else ""
+        identity = parts.get(self._task.node_step.parts[0].spec, "") if self._task.node_step.parts else ""
+        at_path = identity.partition(" ")[0] if self._task.target.identified_at_path else ""
         self.identity = at_path or self.identity
 
     @property
@@ -129,9 +129,9 @@ class Follow:
         *,
         goes_on: bool = False,
     ) -> Process:
-        """Bring a command up to its release; raises TransportError, and Ended after a stop."""
+        """Bring a command up to its release; raises TransportError, and PartEnded after a stop."""
         if stop.reason is not None:
-            raise Ended("stopped", stop.reason or None)
+            raise PartEnded("stopped", stop.reason or None)
         command = Command(
             argv,
             prefix=self._task.node_step.prefix,
@@ -146,7 +146,7 @@ class Follow:
         return await stop.unless_asked(self._task.shell.connection.start(command))
 
     def _note_access(self, token: str) -> None:
-        """Store that the fetched keyring has to be removed, before it is there; raises Ended."""
+        """Store that the fetched keyring has to be removed, before it is there; raises PartEnded."""
         bench, spec = self._task.bench, AccessKind().spec(token)
         undo = Undo(node=self._task.name, target=spec, at=self._task.shell.node, owner=bench.session.owner)
         bench.note_undo(undo)

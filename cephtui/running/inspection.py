@@ -20,7 +20,7 @@ class Inspection:
     environment: NodeEnvironment
     problem: str | None
     """Why the tool can't run there."""
-    found: TargetState
+    state: TargetState
 
 
 async def inspect(
@@ -41,14 +41,14 @@ async def inspect(
     use = Use(
         node_step.parts, step.writes, step.filled, step.options, plan.destroy, largest, prefilled, plan.shared_pool
     )
-    asked = await asyncio.gather(probe(shell), target.inspect(shell, use), return_exceptions=True)
-    for failed in (each for each in asked if isinstance(each, BaseException)):
-        raise failed  # the first: what keeps the node from being asked at all is why the target can't be
-    environment, found = cast("tuple[NodeEnvironment, TargetState]", asked)
+    answers = await asyncio.gather(probe(shell), target.inspect(shell, use), return_exceptions=True)
+    for error in (answer for answer in answers if isinstance(answer, BaseException)):
+        raise error  # the first: what keeps the node from being asked at all is why the target can't be
+    environment, state = cast("tuple[NodeEnvironment, TargetState]", answers)
     problem = tool.check_version(environment.tools.get(step.tool), shell.node.programs)
     if problem:
         return Inspection(environment, f"{shell.node.name}: {problem}", TargetState())
-    settings = {**environment.settings, **found.queues}
-    of_target = {"filesystem": found.filesystem, "device": found.device, "settings": settings}
+    settings = {**environment.settings, **state.queues}
+    of_target = {"filesystem": state.filesystem, "device": state.device, "settings": settings}
     environment = environment.model_copy(update=of_target)
-    return Inspection(environment, None, found)
+    return Inspection(environment, None, state)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
 """Errors before a run; the text is one line for the user."""
 _QUESTIONS_MOST = 12
-"""Of one node: a server that asks for more is not going to be satisfied."""
+"""Questions of one node: a server that asks for more is not going to be satisfied."""
 PATIENCE_SECONDS = 2.0
 """Longer waits are announced."""
 _INSPECTING = "inspecting the target ..."
@@ -73,15 +73,15 @@ class Launcher:
 
         ``pool`` helps to choose between several Ceph accesses that a node has.
         """
-        asked = [self._runner.nodes.reach(node, pool=pool) for node in nodes]
+        futures = [self._runner.nodes.reach(node, pool=pool) for node in nodes]
         answered = 0
 
         def so_far() -> str:
-            done = answered + sum(future.done() and _is_connected(future.result()) for future in asked)
+            done = answered + sum(future.done() and _is_connected(future.result()) for future in futures)
             number = f" {done} of {len(nodes)} nodes are connected" if done else ""
             return "; ".join([f"connecting ...{number}", *self._runner.nodes.waits[:1]])
 
-        for future in asked:
+        for future in futures:
             reached = await self._patiently(future, so_far)
             state = await self._answered(reached, pool)
             answered += _is_connected(state) and not _is_connected(reached)
@@ -94,8 +94,8 @@ class Launcher:
         TransportError and TargetFault.
         """
         request = replace(request, target=await self._with_access(request))
-        asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
-        survey = await self._patiently(asked, self._inspecting)
+        surveying = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
+        survey = await self._patiently(surveying, self._inspecting)
         if survey.refusal:
             await self._confirm([survey.refusal])
         target = survey.target or request.target
@@ -117,11 +117,11 @@ class Launcher:
         return plan_of(_confirmed(surveyed, refusals)) if refusals else plan, surveyed.target
 
     async def conditions(self, request: Request) -> Conditions:
-        """What a run of a request would be made under now; it is not run. Raises NotRun, and FAULTS."""
+        """The conditions under which a request would run now; it is not run. Raises NotRun, and FAULTS."""
         surveyed = await self.survey(request, patient=False)
         plan = make_plan(surveyed, new_batch, self._runner.prefilled())
-        asked = self._runner.nodes.conditions(plan, surveyed.target)
-        return await self._patiently(asked, self._inspecting)
+        inspecting = self._runner.nodes.conditions(plan, surveyed.target)
+        return await self._patiently(inspecting, self._inspecting)
 
     async def check(self, plan: Plan, target: Target) -> list[Refusal]:
         """Why the guards refuse a plan; empty where they don't."""
@@ -151,7 +151,7 @@ class Launcher:
         return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
 
     async def _confirm(self, refusals: Sequence[Refusal]) -> None:
-        """Raises NotRun where one can't be confirmed, or was not."""
+        """Put refusals to the user; raises NotRun where one can't be confirmed, or was not."""
         for refusal in refusals:
             if refusal.confirm is None:
                 raise NotRun(refusal.text, refusal)
@@ -159,12 +159,12 @@ class Launcher:
                 raise NotRun
 
     async def _patiently(self, future: Future[T], text: Callable[[], str]) -> T:
-        """The result; where it takes longer than PATIENCE_SECONDS the text is said, and again where it has changed."""
-        result, said = asyncio.wrap_future(future), ""
+        """The result; where it takes longer than PATIENCE_SECONDS the text is shown, and again where it has changed."""
+        result, shown = asyncio.wrap_future(future), ""
         try:
             while not (await asyncio.wait([result], timeout=PATIENCE_SECONDS))[0]:
-                if (now := text()) != said:
-                    self._ask.say(said := now)
+                if (now := text()) != shown:
+                    self._ask.say(shown := now)
             return result.result()
         finally:
             result.cancel()  # where nobody waits any more
@@ -172,16 +172,16 @@ class Launcher:
 
 async def give_secrets(ask: Ask, vault: Vault, node: Node, missing: SecretsMissing) -> None:
     """Ask the user for secrets, and keep them for this program; raises NotRun."""
-    typed = []
+    secrets = []
     for name in missing.names:
         question = Question(node.name, name, f"{name} of {missing.service} ({missing.why}):", secret=True)
         try:
-            typed.append((await ask.answer(node, question)).strip())
+            secrets.append((await ask.answer(node, question)).strip())
         except Unanswered as why:
             raise NotRun(str(why)) from None
-        if not typed[-1].isprintable() or not typed[-1]:
+        if not secrets[-1].isprintable() or not secrets[-1]:
             raise NotRun(f"{missing.service}: no {name} was typed")
-    vault.put(missing.service, tuple(typed))
+    vault.put(missing.service, tuple(secrets))
 
 
 def _is_connected(state: NodeState) -> bool:

@@ -15,7 +15,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
-from cephtui.running.outcomes import Ended
+from cephtui.running.outcomes import PartEnded
 from cephtui.running.recorder import StopRequest
 from cephtui.sessions.undo import Undo
 from cephtui.targets.base import OwnPool, Target, TargetFault
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 async def note_undo(
     bench: Bench, shell: NodeShell, specs: Sequence[str], pool: str | None, mount: str | None = None
 ) -> None:
-    """Store that these parts, in a pool or on a mount, are to be removed, before they are created; raises Ended."""
+    """Store that these parts, in a pool or on a mount, are to be removed, before they are created; raises PartEnded."""
     node = shell.node.name
     new = [spec for spec in specs if (node, spec) not in bench.created]
     cluster, pool_id = await _origin(shell, pool) if new and pool else (None, None)
@@ -40,25 +40,25 @@ async def note_undo(
 async def _origin(shell: NodeShell, pool: str) -> tuple[str | None, int | None]:
     """The ids of the cluster and of the pool; None where the cluster can't be asked, or does not have it."""
     try:
-        found = await ClusterReader(shell).ask(reader.OSD_MAP)
+        osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
     except ClusterError as error:
         log.warning("%s: %s", shell.node.name, error)
         return None, None
-    known = found.pools.get(pool)
-    return found.fsid or None, known.id if known else None
+    pool_facts = osd_map.pools.get(pool)
+    return osd_map.fsid or None, pool_facts.id if pool_facts else None
 
 
 async def provide(bench: Bench, target: Target, shell: NodeShell, stop: StopRequest) -> Refusal | None:
     """Make the pool that a target needs, unless it is there, and wait until it can be used; why not, or None."""
     pool = target.new_pool
-    if pool is None or any(made == pool.part for _, made in bench.created):
+    if pool is None or any(spec == pool.part for _, spec in bench.created):
         return None
     bench.publish(Notice(0, f"making pool {pool.pool_name} ..."))
     try:
         await note_undo(bench, shell, [pool.part], pool.pool_name)
         await pool.make(shell, bench.session.owner)
         return await _ready(pool, shell, stop)
-    except Ended as ended:
+    except PartEnded as ended:
         return Refusal(ended.error or "")
     except (TargetFault, TransportError) as error:
         return Refusal(str(error))
@@ -79,7 +79,7 @@ async def _ready(pool: OwnPool, shell: NodeShell, stop: StopRequest) -> Refusal 
 async def with_space(
     environment: ClusterEnvironment | None, target: Target, shell: NodeShell
 ) -> ClusterEnvironment | None:
-    """With what is stored in the pool that was made for a target, and what that takes of the OSDs.
+    """The environment with the bytes stored in the pool that was made for a target, and what they take of the OSDs.
 
     ``ceph df`` is some seconds late: it is asked until it says the same twice, for so long. The last answer counts.
     """
@@ -88,8 +88,8 @@ async def with_space(
     until, before = time.monotonic() + _SETTLED_SECONDS, None
     while True:
         usage = await _usage(shell)
-        found = usage.get(target.new_pool.pool_name) if usage else None
-        now = (found.stored, found.raw) if found else None
+        pool_usage = usage.get(target.new_pool.pool_name) if usage else None
+        now = (pool_usage.stored, pool_usage.raw) if pool_usage else None
         if now is None or (now == before and any(now)) or time.monotonic() > until:
             break
         before = now

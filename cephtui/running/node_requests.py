@@ -56,7 +56,7 @@ class NodeRequests:
 
     @property
     def waits(self) -> tuple[str, ...]:
-        """What is waited for: nodes that are being connected, each with its name, and what a target needs."""
+        """The reasons of waits: nodes that are being connected, each with its name, and the needs of a target."""
         return (*self._connections.waits, *self._waits.values())
 
     def reach(self, node: Node, answers: Mapping[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
@@ -71,11 +71,11 @@ class NodeRequests:
         return self._call(_health(self._connections, node))
 
     def cluster(self, node: Node) -> Future[ClusterFacts]:
-        """What a node's cluster is and how it is, or why it can't be asked; or a TransportError."""
+        """The facts and health of a node's cluster, or why it can't be asked; or a TransportError."""
         return self._call(_cluster(self._connections, node))
 
     def surroundings(self, node: Node) -> Future[Surroundings]:
-        """What there is to measure by the files of a node that was reached; or a TransportError."""
+        """The surroundings of a node that was reached, by its files; or a TransportError."""
         return self._call(_surroundings(self._connections, node))
 
     def inventory(self, state: NodeState) -> Future[Inventory]:
@@ -100,11 +100,11 @@ class NodeRequests:
         return self._call(self._check(plan, target))
 
     def limits(self, node: Node, target: Target) -> Future[Limits]:
-        """What is set for the clients of a target; or a TransportError or TargetFault."""
+        """The limits that are set for the clients of a target; or a TransportError or TargetFault."""
         return self._call(_limits(self._connections, node, target))
 
     def conditions(self, plan: Plan, target: Target) -> Future[Conditions]:
-        """What a run of a plan's first step would be made under now; or a TransportError or TargetFault."""
+        """The conditions of a run of a plan's first step now; or a TransportError or TargetFault."""
         return self._call(_conditions(self._connections, plan, target))
 
     def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
@@ -128,11 +128,11 @@ class NodeRequests:
         from cephtui.nodes.inventory import inventory
 
         shell, environment = await self._connections.shell(state.node), state.environment
-        found = await inventory(shell)
+        node_inventory = await inventory(shell)
         if environment is None or "ceph" not in environment.tools:
-            return found
+            return node_inventory
         osds = await reader.ClusterReader(shell).optional(reader.OSD_METADATA)
-        return with_osds(found, osds or (), environment.hostname)
+        return with_osds(node_inventory, osds or (), environment.hostname)
 
     async def _resolve_access(self, target: Target, nodes: Sequence[Node]) -> Target:
         return await target.resolve_access([*(await self._connections.shells(nodes)).values()])
@@ -140,8 +140,8 @@ class NodeRequests:
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
         from cephtui.running import survey
 
-        asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
-        shell = await self._connections.shell(asked)
+        asking = next((node for node in nodes if node.name == ceph_node), nodes[0])
+        shell = await self._connections.shell(asking)
         hosts = await self._connections.shells(target.hosts)
         with self._waiting() as on_wait:
             return await survey.survey(shell, target, len(nodes), hosts, self._root, on_wait if patient else None)
@@ -153,10 +153,10 @@ class NodeRequests:
             store.check_space(self._root, plan)
             shells = await self._connections.shells(plan.hosts)
             with self._waiting() as on_wait:
-                found = await survey.refusals(plan, target, shells, self._root, on_wait)
+                refusals = await survey.refusals(plan, target, shells, self._root, on_wait)
         except (StoreError, TransportError, TargetFault) as error:
-            found = [Refusal(str(error))]
-        return list({refusal.text: refusal for refusal in found}.values())
+            refusals = [Refusal(str(error))]
+        return list({refusal.text: refusal for refusal in refusals}.values())
 
     @contextlib.contextmanager
     def _waiting(self) -> Iterator[Callable[[str], None]]:

@@ -18,7 +18,7 @@ from cephtui.printable import shortened
 from cephtui.running.caches import drop_page_cache
 from cephtui.running.follow import CONNECTION_LOST, Follow, NodeTask
 from cephtui.running.inspection import inspect
-from cephtui.running.outcomes import Ended, NodeEnd, run_findings
+from cephtui.running.outcomes import NodeEnd, PartEnded, run_findings
 from cephtui.running.preparation import Preparation
 from cephtui.running.recorder import StopRequest
 from cephtui.targets.base import TargetFault, TargetState
@@ -41,10 +41,10 @@ class NodeRun:
         self.result = ToolResult()
         self.process: Process | None = None
         self.ended_at: float | None = None
-        self._failure: Ended | None = None
+        self._failure: PartEnded | None = None
         """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
-        self._found = TargetState()
+        self._state = TargetState()
         self._is_admitted = False
         """Whether no guard kept the step from beginning."""
 
@@ -71,7 +71,7 @@ class NodeRun:
         """Do a part of the work; raises nothing that a node can cause."""
         try:
             await work
-        except Ended as ended:
+        except PartEnded as ended:
             self.end(ended.outcome, ended.error)
         except TransportError as failure:
             self.end("lost", self._follow.lost if str(failure).endswith(CONNECTION_LOST) else str(failure))
@@ -95,28 +95,28 @@ class NodeRun:
         task = self._task
         filled = frozenset(spec for node, spec in task.bench.prefilled if node == self.name)
         inspection = await inspect(task.shell, task.step, task.node_step, task.target, plan, filled)
-        self.environment, self._found = inspection.environment, inspection.found
+        self.environment, self._state = inspection.environment, inspection.state
         if inspection.problem:
-            raise Ended("refused", inspection.problem)
-        if self._found.refusal:
-            raise Ended("refused", self._found.refusal.text)
-        self.findings += self._found.findings
-        self._follow.identify(self._found.identities)
+            raise PartEnded("refused", inspection.problem)
+        if self._state.refusal:
+            raise PartEnded("refused", self._state.refusal.text)
+        self.findings += self._state.findings
+        self._follow.identify(self._state.identities)
 
     async def prepare(self, stop: StopRequest) -> None:
         """Create and prefill the missing parts."""
         self._is_admitted = True
         self._follow.doing = f"while {self._task.target.spec} was being prepared"
         try:
-            await Preparation(self._task, self._found, self._follow).carry_out(stop)
+            await Preparation(self._task, self._state, self._follow).carry_out(stop)
         finally:
             if not self.prepares_itself:
                 self._task.recorder.end(self.name, preparing=True)
         await self._note_queues()
 
     async def _note_queues(self) -> None:
-        """Those of what did not exist when it was inspected."""
-        if self._found.to_create and not self._found.queues:
+        """Note the queue settings of devices that did not exist at the inspection."""
+        if self._state.to_create and not self._state.queues:
             queues = await self._task.target.queues(self._task.shell, self._task.node_step.parts[0])
             settings = {**self.environment.settings, **queues}
             self.environment = self.environment.model_copy(update={"settings": settings})
@@ -128,12 +128,12 @@ class NodeRun:
         self.findings += [finding] if finding else []
 
     async def image_facts(self) -> dict[str, object]:
-        """By their fields of a ClusterEnvironment, of the first image, which is like the others; raises TransportError.
+        """Facts of the first image, which is like the others, by field of ClusterEnvironment; raises TransportError.
 
         The limits are those of clients of librbd.
         """
         task, place = self._task, self._task.node_step.place
-        features = self._found.features or await task.target.features(task.shell, task.node_step.parts[0])
+        features = self._state.features or await task.target.features(task.shell, task.node_step.parts[0])
         if not isinstance(place, RbdPlace):
             return {"image_features": features}
         limits = await ClusterReader(task.shell).optional(image_limits(place.pool, place.images[0]))
@@ -156,10 +156,10 @@ class NodeRun:
         )
 
     async def _secrets(self) -> list[str]:
-        """What the tool asks of the target; raises TargetFault and TransportError."""
-        wanted, task = TOOLS[self._task.step.tool].secrets, self._task
-        known = await task.target.secrets_for(task.shell, task.node_step.place) if wanted else {}
-        return [known[name] for name in wanted]
+        """The secrets that the tool needs of the target; raises TargetFault and TransportError."""
+        names, task = TOOLS[self._task.step.tool].secrets, self._task
+        secrets = await task.target.secrets_for(task.shell, task.node_step.place) if names else {}
+        return [secrets[name] for name in names]
 
     async def call_off(self, stop: StopRequest) -> None:
         """End a benchmark that has not been released."""
@@ -170,7 +170,7 @@ class NodeRun:
         self._task.recorder.end(self.name, preparing=False)
         self.end("stopped", stop.reason or None)
 
-    async def fail(self, failure: Ended) -> None:
+    async def fail(self, failure: PartEnded) -> None:
         """End this node's part for a reason that lies elsewhere; where it has failed already, that is why."""
         self._failure = failure
         if self.outcome in ("failed", "lost") and self.error != failure.error:
@@ -185,7 +185,7 @@ class NodeRun:
         self.process.release()
 
     async def measure(self, stop: StopRequest) -> None:
-        """From the release to the end."""
+        """Measure from the release to the end."""
         assert self.process is not None
         step = self._task.step
         self._follow.doing = "in the ramp" if step.ramp_seconds else "while measuring"
@@ -193,7 +193,7 @@ class NodeRun:
             self._follow.doing = f"while {self._task.target.spec} was being prepared"
         parser = self._workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         outcome, error, result = await self._follow.to_end(self.process, parser, stop, preparing=False)
-        error, self.result = error and _explained(error, self._found.causes), _with_causes(result, self._found.causes)
+        error, self.result = error and _explained(error, self._state.causes), _with_causes(result, self._state.causes)
         self.ended_at = time.monotonic()
         if self._failure and outcome != "stopped":
             outcome, error = _failed_with(self._failure, self.result.error)
@@ -205,7 +205,7 @@ class NodeRun:
         """This node's part, with times from the release of the first."""
         result = self.result
         self.findings += [*result.findings, *run_findings(self._task.step, self.outcome or "lost", result)]
-        found = NodeResult(
+        node_result = NodeResult(
             node=self.name,
             outcome=self.outcome or "lost",
             error=self.error,
@@ -220,26 +220,28 @@ class NodeRun:
             disks=result.disks,
             jobs=result.jobs,
         )
-        self.findings += slow_jobs(found)
-        return found
+        self.findings += slow_jobs(node_result)
+        return node_result
 
     @staticmethod
     def _since(released_at: float | None, moment: float | None) -> float | None:
         return None if released_at is None or moment is None else round(moment - released_at, 4)
 
 
-def _failed_with(failure: Ended, error: str | None) -> tuple[Outcome, str]:
+def _failed_with(failure: PartEnded, error: str | None) -> tuple[Outcome, str]:
     """The outcome of a companion's failure, and both reasons."""
     return failure.outcome, shortened("; ".join(filter(None, (error, failure.error))))
 
 
 def _explained(text: str, causes: Mapping[str, str]) -> str:
-    """What a tool says, with what the target knows of the causes that it names."""
+    """A text of the tool, with what the target knows of the causes that it names."""
     for word, cause in causes.items():
         text = text.replace(word, f"{word}: {cause}")
     return text
 
 
 def _with_causes(result: ToolResult, causes: Mapping[str, str]) -> ToolResult:
-    findings = tuple(each.model_copy(update={"text": _explained(each.text, causes)}) for each in result.findings)
+    findings = tuple(
+        finding.model_copy(update={"text": _explained(finding.text, causes)}) for finding in result.findings
+    )
     return replace(result, error=result.error and _explained(result.error, causes), findings=findings)

@@ -34,11 +34,11 @@ _COMPRESSING = {"aggressive", "force"}
 """Values of a pool's compression_mode with which it compresses what clients write without a hint."""
 _DISAGREE = 0.02
 _HELD = 0.95
-"""Of a rate: who does so much could do more."""
+"""The share of a rate from which on a node could do more."""
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
 
-class Ended(Exception):
+class PartEnded(Exception):
     """A node's part of the run ends here, with this outcome."""
 
     def __init__(self, outcome: Outcome, error: str | None) -> None:
@@ -87,7 +87,7 @@ def begin_run(session: str, number: int, step: Step) -> Run:
 
 
 def _user() -> str | None:
-    """Of this process, with sudo the one who called it; None where the user has no name."""
+    """The user of this process, with sudo the one who called it; None where the user has no name."""
     try:
         return one_line(os.environ.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name) or None
     except KeyError:
@@ -100,7 +100,7 @@ def worst(outcomes: list[Outcome]) -> Outcome:
 
 
 def unsaved(run: Run) -> str:
-    """Which part of a run could not be written to its session, and why; empty where all was written."""
+    """Why a part of a run could not be written to its session; empty where all was written."""
     return next((finding.text for finding in run.findings if finding.code in (UNSAVED.code, PARTLY_SAVED.code)), "")
 
 
@@ -165,15 +165,15 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
             return [INCOMPLETE.found()]
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
-    found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
+    findings = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
     if held := _held(step, flows):
-        found.append(held)
+        findings.append(held)
     if outcome in ("stopped", "lost"):
-        return [*found, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
+        return [*findings, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
     if TOOLS[step.tool].measures_network:  # a network has no caches
-        return found
+        return findings
     short = too_short(lasted, by_its_data=step.run_seconds is None)
-    return [*found, short] if short else found
+    return [*findings, short] if short else findings
 
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
@@ -200,20 +200,20 @@ def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
         (rate.iops, of_all(flow.iops or 0.0 for flow in flows)),
         (rate.bandwidth_bytes, of_all(flow.bandwidth_bytes or 0.0 for flow in flows)),
     )
-    if not any(most and each >= _HELD * most for most, each in done):
+    if not any(most and rate_done >= _HELD * most for most, rate_done in done):
         return None
     is_preset = rate.is_needed and not set(rate.options) & set(step.edited)
     return (RATE_LIMITED if is_preset else RATE_SET).found(options=rate.named(step.options))
 
 
 def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
-    """A finding of several nodes once, in the words of the first."""
+    """The findings, one of several nodes once, in the words of the first."""
     by_key = {(f.code if finding_kind(f.code).one_of_all else f.text): f for f in reversed(findings)}
     return tuple(by_key.values())[::-1]
 
 
 def with_the_pool(findings: tuple[Finding, ...], environment: ClusterEnvironment | None) -> tuple[Finding, ...]:
-    """With what the pool makes of zeros: one that compresses stores next to nothing of them."""
+    """The findings with what the pool makes of zeros: one that compresses stores next to nothing of them."""
     mode = environment.pool_settings.get("compression_mode") if environment else None
     if environment is None or mode not in _COMPRESSING:
         return findings

@@ -36,7 +36,7 @@ class OwnUse:
 
 
 def own_uses(root: Path, seconds: float) -> list[OwnUse]:
-    """What has ended in the last seconds, and the runs in progress. Sessions that can't be read are left out."""
+    """Uses of the runs that ended in the last seconds, or go on. Sessions that can't be read are left out."""
     since, uses = time.time() - seconds, list[OwnUse]()
     with contextlib.suppress(OSError):
         for directory in root.iterdir():
@@ -81,17 +81,17 @@ def _written_since(path: Path, since: float) -> bool:
         return False
 
 
-async def has_just_ended(root: Path, asked: ClusterReader, pool: str) -> bool:
+async def has_just_ended(root: Path, cluster: ClusterReader, pool: str) -> bool:
     """Whether the I/O that the cluster reports of a pool can be that of this user's last run; raises TransportError."""
     uses = [use for use in own_uses(root, preflight.LINGER_SECONDS) if use.pool == pool and use.cluster]
     if not uses:
         return False
-    osd_map = await asked.optional(reader.OSD_MAP)
+    osd_map = await cluster.optional(reader.OSD_MAP)
     return osd_map is not None and {use.ended for use in uses if use.cluster == osd_map.fsid} == {True}
 
 
-async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[str], Awaitable[bool]]) -> Preflight:
-    """The cluster before a step: asked again where what refuses passes, and where own data was removed lately.
+async def check_cluster(shell: Shell, demand: Demand, root: Path, pause: Callable[[str], Awaitable[bool]]) -> Preflight:
+    """The cluster before a step, asked again where a refusal passes, and where own data was removed lately.
 
     ``pause`` waits a little for what its text says, and tells whether to wait no longer. Raises TransportError.
     """

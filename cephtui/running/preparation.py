@@ -7,10 +7,10 @@ import asyncio
 from cephtui.models import Part
 from cephtui.nodes.shell import failure_reason, with_ceph
 from cephtui.planning import prefill_command
-from cephtui.running.bench import Prefilled
+from cephtui.running.bench import PrefilledPart
 from cephtui.running.follow import Follow, NodeTask
 from cephtui.running.new_pool import note_undo
-from cephtui.running.outcomes import Ended
+from cephtui.running.outcomes import PartEnded
 from cephtui.running.recorder import StopRequest
 from cephtui.targets.base import TargetState
 from cephtui.tools import TOOLS
@@ -29,40 +29,42 @@ class Preparation:
     Nothing is read or measured that was not written before, unless the user asks for that.
     """
 
-    def __init__(self, task: NodeTask, found: TargetState, follow: Follow) -> None:
-        self._task, self._found, self._follow = task, found, follow
+    def __init__(self, task: NodeTask, state: TargetState, follow: Follow) -> None:
+        self._task, self._state, self._follow = task, state, follow
         self._bench, self._workload = task.bench, TOOLS[task.step.tool].bind(task.step.options)
 
     async def carry_out(self, stop: StopRequest) -> None:
-        """Create and prefill the missing parts; raises Ended, TransportError and TargetFault."""
+        """Create and prefill the missing parts; raises PartEnded, TransportError and TargetFault."""
         if stop.reason is not None:
-            raise Ended("stopped", stop.reason or None)
+            raise PartEnded("stopped", stop.reason or None)
         missing = [part for part in self._task.node_step.parts if not self._is_prefilled(part)]
-        wanted = [part for part in self._found.to_create if part in missing]
-        if wanted:
-            specs, target = [part.spec for part in wanted], self._task.target
-            await note_undo(self._bench, self._task.shell, specs, target.pool, self._found.mount)
-        for argv in self._found.to_extend:
+        to_create = [part for part in self._state.to_create if part in missing]
+        if to_create:
+            specs, target = [part.spec for part in to_create], self._task.target
+            await note_undo(self._bench, self._task.shell, specs, target.pool, self._state.mount)
+        for argv in self._state.to_extend:
             done = await self._task.shell.run(argv)
             if done.status != 0:
-                raise Ended("refused", failure_reason(done))
-        made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
-        self._follow.identify(made)
+                raise PartEnded("refused", failure_reason(done))
+        identities = dict(
+            zip((p.spec for p in to_create), await asyncio.gather(*map(self._create, to_create)), strict=True)
+        )
+        self._follow.identify(identities)
         if not self._task.step.filled or not missing:
             return
         parts = self._to_prefill(missing)
         await self._prefill(parts, stop)
         for part in parts:
-            identity = made.get(part.spec) or self._found.identities.get(part.spec, "")
-            self._bench.prefilled[self._task.name, part.spec] = Prefilled(identity, part.bytes)
+            identity = identities.get(part.spec) or self._state.identities.get(part.spec, "")
+            self._bench.prefilled[self._task.name, part.spec] = PrefilledPart(identity, part.bytes)
 
     def _is_prefilled(self, part: Part) -> bool:
-        known = self._bench.prefilled.get((self._task.name, part.spec))
-        is_same = known and known.identity == self._found.identities.get(part.spec)
-        return bool(known and is_same and known.bytes >= part.bytes)
+        prefilled = self._bench.prefilled.get((self._task.name, part.spec))
+        is_same = prefilled and prefilled.identity == self._state.identities.get(part.spec)
+        return bool(prefilled and is_same and prefilled.bytes >= part.bytes)
 
     def _to_prefill(self, missing: list[Part]) -> tuple[Part, ...]:
-        """As planned, since later steps may need more of a part; unplanned are parts that were replaced meanwhile."""
+        """The parts as planned, since later steps may need more of them; unplanned ones were replaced meanwhile."""
         planned = {part.spec: part for part in self._task.node_step.fill}
         return tuple(planned.get(part.spec, part) for part in missing)
 
@@ -71,12 +73,12 @@ class Preparation:
         return await self._task.target.create(self._task.shell, whole, self._bench.session.owner)
 
     async def _prefill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
-        wanted = sum(part.bytes for part in parts)
-        sizing = self._workload.sizing(self._task.node_step.place, wanted)
+        total_bytes = sum(part.bytes for part in parts)
+        sizing = self._workload.sizing(self._task.node_step.place, total_bytes)
         if sizing:
             await self._prefill_as_needed(sizing, parts[0], stop)
         else:
-            await self._write(self._prefill_argv(parts), wanted, stop)
+            await self._write(self._prefill_argv(parts), total_bytes, stop)
 
     def _prefill_argv(self, parts: tuple[Part, ...]) -> tuple[str, ...]:
         planned = self._task.node_step
@@ -96,23 +98,23 @@ class Preparation:
             read = (await self._run(probe, _PROBE_LIMIT_SECONDS, stop)).read
             lasted, rate = (read.runtime_seconds, read.bandwidth_bytes or 0.0) if read else (0.0, 0.0)
             is_known = lasted >= _PROBE_LEAST_SECONDS
-            wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * prefilled
-            wanted = min(sizing.most_bytes, wanted - wanted % sizing.unit_bytes)
-            if wanted > prefilled:
-                await self._write(with_ceph(node, sizing.prefill_again_argv(wanted)), wanted, stop)
+            next_bytes = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * prefilled
+            next_bytes = min(sizing.most_bytes, next_bytes - next_bytes % sizing.unit_bytes)
+            if next_bytes > prefilled:
+                await self._write(with_ceph(node, sizing.prefill_again_argv(next_bytes)), next_bytes, stop)
             if is_known:
                 return
-            prefilled = wanted
+            prefilled = next_bytes
 
     async def _write(self, argv: tuple[str, ...], prefill_bytes: int, stop: StopRequest) -> None:
         self._follow.doing = f"while {self._task.target.spec} was being prefilled"
         limit = prefill_bytes / _SLOWEST_PREFILL_BYTES_PER_SECOND
         result = await self._run(argv, limit, stop)
         if result.write is None or result.write.bytes != prefill_bytes:
-            raise Ended("failed", f"prefilling {self._task.target.spec}: not all of it was written")
+            raise PartEnded("failed", f"prefilling {self._task.target.spec}: not all of it was written")
 
     async def _run(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> ToolResult:
-        """Run a command of the preparation; raises Ended unless it succeeds."""
+        """Run a command of the preparation; raises PartEnded unless it succeeds."""
         process = await self._follow.start(argv, limit_seconds, stop)
         process.release()
         outcome, error, result = await self._follow.to_end(
@@ -120,5 +122,5 @@ class Preparation:
         )
         if outcome != "ok":
             text = f"prefilling {self._task.target.spec}: {error}"
-            raise Ended(outcome, error and (error if error.startswith(f"{self._task.name}: ") else text))
+            raise PartEnded(outcome, error and (error if error.startswith(f"{self._task.name}: ") else text))
         return result

@@ -15,7 +15,7 @@ from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.runs.merge import Merged, Merger, as_sample
 from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, Step
 from cephtui.nodes.transport import Chunk
-from cephtui.running.outcomes import Ended, NodeEnd
+from cephtui.running.outcomes import NodeEnd, PartEnded
 from cephtui.sessions.writer import RunWriter
 from cephtui.tools.base import Reading
 
@@ -56,15 +56,15 @@ class StopRequest:
         return self._event.is_set()
 
     async def unless_asked(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of work that is cancelled some seconds after the request; raises Ended then."""
-        asked, doing = asyncio.ensure_future(self._event.wait()), asyncio.ensure_future(work)
+        """The result of work that is cancelled some seconds after the request; raises PartEnded then."""
+        stopping, doing = asyncio.ensure_future(self._event.wait()), asyncio.ensure_future(work)
         try:
-            await asyncio.wait([asked, doing], return_when=asyncio.FIRST_COMPLETED)
-            if not (await asyncio.wait([doing], timeout=_BEGINNING_SECONDS if asked.done() else None))[0]:
-                raise Ended("stopped", self.reason or None)
+            await asyncio.wait([stopping, doing], return_when=asyncio.FIRST_COMPLETED)
+            if not (await asyncio.wait([doing], timeout=_BEGINNING_SECONDS if stopping.done() else None))[0]:
+                raise PartEnded("stopped", self.reason or None)
             return doing.result()
         finally:
-            asked.cancel()
+            stopping.cancel()
             doing.cancel()
             await asyncio.gather(doing, return_exceptions=True)
 
@@ -93,25 +93,25 @@ class Recorder:
         """Why not all of it is in the session; empty where it is."""
 
     def raw(self, process: str, chunk: Chunk, elapsed_seconds: float) -> None:
-        """A piece of output of ``NODE`` or ``NODE.prepare``."""
+        """Take in a piece of output of ``NODE`` or ``NODE.prepare``."""
         with self._guarded():
             self._writer.raw(process, chunk.stream, chunk.data, round(elapsed_seconds, 4))
 
     def readings(self, node: str, readings: list[Reading], *, preparing: bool) -> None:
-        """Readings of a node."""
+        """Take in readings of a node."""
         for reading in readings:
             self._keep(as_sample(self._run, self._preset, node, reading, preparing=preparing))
         self._merged(self._merger(preparing).add(node, readings, time.monotonic()), preparing)
 
     def end(self, node: str, *, preparing: bool) -> None:
-        """A node has ended this phase, or never began it."""
+        """Take in that a node has ended this phase, or never began it."""
         if self._released is not None and not preparing:
             self._ended_at[node] = round(time.monotonic() - self._released, 3)
             self.course.end(node, self._ended_at[node])
         self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
 
     def node_ended(self, end: NodeEnd) -> None:
-        """One of several nodes has come to the end of its part; only the first end of each counts."""
+        """Take in that one of several nodes has ended its part; only the first end of each counts."""
         if len(self._nodes) == 1 or end.node in self._ended:
             return
         ended = self._ended[end.node] = self._with_moment(end)
@@ -126,15 +126,15 @@ class Recorder:
         return NodeEnded(run=self._run, node=end.node, elapsed_seconds=at, outcome=end.outcome, error=end.error)
 
     def findings(self, ends: Sequence[NodeEnd]) -> tuple[Finding, ...]:
-        """What happened in a run that is over, with what is known now of the end of each node."""
+        """The findings of a run that is over, by the end of each node."""
         ended = {end.node: self._with_moment(end) for end in ends}
         lost = {end.node: end.named for end in ends if end.outcome == "lost"}
         over = max(self._ended_at.values(), default=0.0)
         early = left_early(ended, self._nodes) if self._ended else ()
-        return (*(finding_of(each, over) for each in early), *self.course.findings(lost))
+        return (*(finding_of(end, over) for end in early), *self.course.findings(lost))
 
     def tick(self) -> None:
-        """To be called about once a second: closes the intervals that a late node would hold open."""
+        """Close the intervals that a late node would hold open; called about once a second."""
         now, self._ticked, before = time.monotonic(), time.monotonic(), self._ticked
         if self._released is not None and now - max(before, self._released) > _LATE_SECONDS:
             self.course.console_stalled(max(before, self._released) - self._released, now - self._released)
@@ -151,13 +151,13 @@ class Recorder:
         return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text="")
 
     def keep_mark(self, mark: Mark) -> bool:
-        """A mark with its words; whether it is of this run, not of an earlier one."""
+        """Take in a mark with its words; whether it is of this run, not of an earlier one."""
         if is_own := mark.run == self._run:
             self.course.mark(mark)
         return is_own
 
     def cluster(self, reported: ClusterSample) -> None:
-        """The present state of the cluster; the first is the state before the run."""
+        """Take in the present state of the cluster; the first is the state before the run."""
         phase: Phase = "run" if self._released else "prepare"
         elapsed = round(time.monotonic() - (self._released or self._begun), 3)
         sample = reported.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
@@ -170,8 +170,10 @@ class Recorder:
         return self._mergers.setdefault(preparing, Merger(self._nodes))
 
     def _merged(self, merged: list[Merged], preparing: bool) -> None:
-        for each in merged:
-            self._keep(as_sample(self._run, self._preset, None, each.reading, each.missing, preparing=preparing))
+        for interval in merged:
+            self._keep(
+                as_sample(self._run, self._preset, None, interval.reading, interval.missing, preparing=preparing)
+            )
 
     def _keep(self, sample: Sample) -> None:
         self.course.add(sample)

@@ -66,7 +66,7 @@ class _Job:
 
 
 class _Jobs(asyncio.Queue[_Job | None]):
-    """What waits; None is the end."""
+    """The jobs that wait; None is the end."""
 
     def drop_next(self) -> bool:
         """End the next one without any run; whether there was one."""
@@ -139,15 +139,15 @@ class Runner:
 
     def prefilled(self) -> Prefilled:
         """Bytes that this console session has prefilled, for a plan."""
-        known = self._bench.prefilled if self._bench else {}
-        return {key: part.bytes for key, part in known.items()}
+        prefilled_parts = self._bench.prefilled if self._bench else {}
+        return {key: part.bytes for key, part in prefilled_parts.items()}
 
     def hold(self) -> Future[None]:
         """Open the session where it exists, so that no other process writes it from now on; or a StoreError."""
         return self._thread.call(_hold(self._opened if self.directory else lambda: None))
 
     def begin_mark(self) -> BegunMark:
-        """For when the user acts: a mark of this moment, on the time line of the run in progress."""
+        """A mark of this moment, on the time line of the run in progress; for when the user acts."""
         bench = self._bench
         mark = bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
         return BegunMark(mark, lambda worded: self._thread.call(_keep_mark(self._opened, worded)))

@@ -35,7 +35,13 @@ from cephtui.printable import one_line
 from cephtui.running import own_use
 from cephtui.running.bench import Bench
 from cephtui.running.caches import DroppedOsds, drop_caches
-from cephtui.running.companions import Companion, beside, failure_of, first_failure, inspect_others
+from cephtui.running.companions import (
+    RunningCompanion,
+    companion_failure,
+    first_failure,
+    inspect_others,
+    running_companions,
+)
 from cephtui.running.follow import NodeTask
 from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
@@ -73,7 +79,7 @@ class _StepRun:
     step: Step
     target: Target
     tested: Target
-    """As the tool uses it."""
+    """The target as the tool uses it."""
     shells: Shells
     stop: StopRequest
     recorder: Recorder
@@ -95,8 +101,8 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     together, tested = Together(recorder.released), target.for_tool(TOOLS[step.tool])
     nodes = [NodeRun(NodeTask(bench, step, n, tested, shells[n.node], recorder, together)) for n in step.nodes]
     work = _StepRun(bench, plan, step, target, tested, shells, stop, recorder, nodes)
-    before, others = await _admit(work)
-    run = run.model_copy(update={"environment": others})
+    before, companion_nodes = await _admit(work)
+    run = run.model_copy(update={"environment": companion_nodes})
     async with monitored(work.shell, before, recorder, stop):
         dropped = await _prepare(work)
         environment = await _with_images(before, nodes[0])
@@ -124,7 +130,7 @@ def _changed_elsewhere(directory: Path, since: datetime) -> list[Finding]:
 
 
 async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]:
-    """Apply all guards, which end the nodes; gives the cluster before the run, and nodes that run companions only."""
+    """Apply all guards, which end the nodes; gives the cluster before the run, and the nodes of companions only."""
     plan, step, nodes = work.plan, work.step, work.nodes
     if work.target.new_pool:  # it is not made for what is refused anyway
         await _inspect(work)
@@ -135,17 +141,17 @@ async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]
     )
     caches = pool_guards.guard_osd_caches(work.target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
     refusal = before.refusal or busy or caches
-    lacking, others = await inspect_others([step], work.shells)
+    lacking, companion_nodes = await inspect_others([step], work.shells)
     if why := refusal.text if refusal else lacking:
         for node in nodes:
             node.end("refused", why)
     if not work.target.new_pool:
         await _inspect(work)
-    return before, others
+    return before, companion_nodes
 
 
 async def _inspect(work: _StepRun) -> None:
-    """All nodes, before anything is made on any of them."""
+    """Inspect all nodes, before anything is made on any of them."""
     await _on_all(work.nodes, lambda node: node.inspect(work.plan), _progress(work.bench, "inspected"))
     _refuse_all(work.nodes)
 
@@ -168,19 +174,19 @@ async def _prepare(work: _StepRun) -> DroppedOsds:
 def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
     """The run as it is stored; with a finding where it could not be."""
     recorder.close()
-    kept = run
+    stored = run
     if recorder.unsaved:
-        kept = _with(run, PARTLY_SAVED.found(why=recorder.unsaved))
+        stored = _with(run, PARTLY_SAVED.found(why=recorder.unsaved))
     try:
-        writer.finish(kept)
+        writer.finish(stored)
     except OSError as error:
         log.exception("can't write %s", writer.directory)
         return _with(run, UNSAVED.found(why=unwritable(error)))
-    return kept
+    return stored
 
 
 def _keep_links(bench: Bench, run: Run, step: Step) -> None:
-    """What was measured of the network stays known of the cluster; the run has it in any case."""
+    """Keep the links that a run has measured for the cluster; the run has them in any case."""
     place = step.nodes[0].place
     if isinstance(place, HostPlace):
         try:
@@ -199,19 +205,19 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 
 async def _preflight(work: _StepRun) -> Preflight:
-    """The cluster before the step, once what passes has passed: PGs that peer, space that is not free yet."""
-    step = work.step.with_unfilled({part: known.bytes for part, known in work.bench.prefilled.items()})
+    """The cluster before the step, after waiting for what passes: PGs that peer, space that is not free yet."""
+    step = work.step.with_unfilled({part: prefilled.bytes for part, prefilled in work.bench.prefilled.items()})
     demand, root = work.tested.demand(step, new_bytes([step])), work.bench.session.directory.parent
-    said = set[str]()
+    announced = set[str]()
 
     async def pause(waits_for: str) -> bool:
-        if waits_for not in said:
+        if waits_for not in announced:
             work.bench.publish(Notice(0, f"{waits_for} ..."))
-        said.add(waits_for)
+        announced.add(waits_for)
         return await work.stop.asked_within(own_use.CHECK_AGAIN_SECONDS)
 
     try:
-        return await own_use.check(work.shell, demand, root, pause)
+        return await own_use.check_cluster(work.shell, demand, root, pause)
     except TransportError as error:
         return Preflight(Refusal(str(error)))
 
@@ -221,27 +227,27 @@ async def _on_all(
     work: Callable[[NodeRun], Coroutine[Any, Any, None]],
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> None:
-    """At the same time on every node whose part is not over; ``report`` is called every few seconds."""
-    left = [asyncio.ensure_future(node.guarded(work(node))) for node in nodes if node.outcome is None]
+    """Do ``work`` at once on every node whose part is not over; ``report`` is called every few seconds."""
+    tasks = [asyncio.ensure_future(node.guarded(work(node))) for node in nodes if node.outcome is None]
 
     async def report_now_and_then() -> None:
         reported = -1
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
-            done = sum(task.done() for task in left)
+            done = sum(task.done() for task in tasks)
             if done != reported:
                 reported = done
-                report(done, len(left))
+                report(done, len(tasks))
 
     reporting = asyncio.create_task(report_now_and_then())
     try:
-        await asyncio.gather(*left)
+        await asyncio.gather(*tasks)
     finally:
         reporting.cancel()
 
 
 def _progress(bench: Bench, state: str) -> Callable[[int, int], None]:
-    """Publishes how many nodes have come so far on their way to the release."""
+    """A reporter that publishes how many nodes are in this state on their way to the release."""
 
     def report(done: int, of: int) -> None:
         if of > 1:
@@ -251,7 +257,7 @@ def _progress(bench: Bench, state: str) -> Callable[[int, int], None]:
 
 
 def _refuse_all(nodes: list[NodeRun]) -> None:
-    """Nothing has been written yet: where one node can't take part, the others need not begin."""
+    """Refuse all nodes where one can't take part: nothing has been written yet."""
     first = next((node for node in nodes if node.outcome is not None), None)
     for node in nodes:
         if first is not None:
@@ -259,13 +265,13 @@ def _refuse_all(nodes: list[NodeRun]) -> None:
 
 
 async def _measure(work: _StepRun) -> None:
-    """With the step's companions, unless no node is left that measures."""
+    """Measure on all nodes, with the step's companions."""
     nodes, recorder, stop = work.nodes, work.recorder, work.stop
     if all(node.outcome is not None for node in nodes):
         await _release(nodes, recorder, stop)
         return
-    async with beside(work.step, work.shells, recorder, stop) as companions:
-        if failure := failure_of(companions):
+    async with running_companions(work.step, work.shells, recorder, stop) as companions:
+        if failure := companion_failure(companions):
             for node in nodes:
                 node.end(failure.outcome, failure.error)
         await _on_all(nodes, lambda node: node.hold(stop), _progress(work.bench, "ready to begin"))
@@ -289,8 +295,8 @@ async def _release(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) 
 
 
 @contextlib.asynccontextmanager
-async def _ended_with(companions: Sequence[Companion], nodes: list[NodeRun]) -> AsyncIterator[None]:
-    """In the block the failure of a companion ends all nodes, which have failed then, too."""
+async def _ended_with(companions: Sequence[RunningCompanion], nodes: list[NodeRun]) -> AsyncIterator[None]:
+    """Context manager: inside, the failure of a companion ends all nodes, which have failed then, too."""
 
     async def end_nodes() -> None:
         if failure := await first_failure(companions):
@@ -308,7 +314,7 @@ async def _ended_with(companions: Sequence[Companion], nodes: list[NodeRun]) -> 
 
 
 async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) -> None:
-    """A tool reports that its I/O failed; only the cluster knows whether the pool was deleted."""
+    """Give nodes that failed the reason where the pool was deleted: a tool reports only that its I/O failed."""
     failed = [node for node in nodes if node.outcome == "failed"]
     if failed and before.refusal is None:
         with contextlib.suppress(TransportError):
@@ -344,14 +350,14 @@ def _finished(
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
-    own = with_the_pool(once_each([finding for node in nodes for finding in node.findings]), environment)
+    node_findings = with_the_pool(once_each([finding for node in nodes for finding in node.findings]), environment)
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
             "error": _error(nodes, work.stop),
             "duration_seconds": round(lasted_seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
-            "findings": (*findings, *own),
+            "findings": (*findings, *node_findings),
             "cluster": environment,
             "environment": {**{node.name: node.environment for node in nodes}, **run.environment},
             "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),

@@ -32,7 +32,7 @@ class Survey:
     refusal: Refusal | None = None
     """Why the target can't be surveyed."""
     target: Target | None = None
-    """The same, with what was found out on its own nodes."""
+    """The target, with what was found out on its own nodes."""
 
 
 async def survey(
@@ -51,10 +51,10 @@ async def survey(
     target = await target.locate(hosts, shell)
     if target.pool is None:
         return Survey(await target.room(shell, nodes), target=target)
-    asked, refusal = await _guard_service(shell, target.pool, on_wait)
+    cluster, refusal = await _guard_service(shell, target.pool, on_wait)
     if refusal:
         return Survey(refusal=refusal)
-    own_load = await own_use.has_just_ended(root, asked, target.pool)
+    own_load = await own_use.has_just_ended(root, cluster, target.pool)
     room, use = await asyncio.gather(
         target.room(shell, nodes),
         preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),
@@ -64,7 +64,7 @@ async def survey(
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a run would be made under: what is recorded with each run before it begins."""
+    """The conditions of a run, as they are recorded before it begins."""
 
     cluster: ClusterEnvironment | None
     """None where the run uses none, or where it can't be asked, or refuses the run."""
@@ -72,27 +72,27 @@ class Conditions:
 
 
 async def conditions(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> Conditions:
-    """Those of the first step of a plan, of which nothing is run; raises TransportError and TargetFault."""
+    """The conditions of the first step of a plan, of which nothing is run; raises TransportError and TargetFault."""
     step = plan.steps[0]
     tested = target.for_tool(TOOLS[step.tool])
-    before, found = await asyncio.gather(
+    before, inspections = await asyncio.gather(
         preflight.check(ceph_shell(plan, shells), tested.demand(step, new_bytes([step]))),
         asyncio.gather(*(inspect(shells[node.node], step, node, tested, plan) for node in step.nodes)),
     )
-    nodes = {node.node: each.environment for node, each in zip(step.nodes, found, strict=True)}
+    nodes = {node.node: inspection.environment for node, inspection in zip(step.nodes, inspections, strict=True)}
     return Conditions(before.environment, nodes)
 
 
 async def _guard_service(
     shell: NodeShell, pool: str, on_wait: Callable[[str], None] | None
 ) -> tuple[ClusterReader, Refusal | None]:
-    """The cluster as it was asked last, and why the pool can't be surveyed: what passes is waited for."""
+    """The reader of the last answer, and why the pool can't be surveyed: what passes is waited for."""
     until = time.monotonic() + preflight.PASSES_SECONDS
     while True:
-        asked = ClusterReader(shell)
-        refusal = await preflight.guard_service(asked, pool)
+        cluster = ClusterReader(shell)
+        refusal = await preflight.guard_service(cluster, pool)
         if not (refusal and refusal.passes and on_wait) or time.monotonic() > until:
-            return asked, refusal
+            return cluster, refusal
         on_wait(preflight.WAITS_FOR_PGS)
         await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
 
@@ -104,34 +104,35 @@ async def refusals(
     step = next((step for step in plan.steps if step.writes), plan.steps[0])
     largest = max(new_bytes([step]) for step in plan.steps)
     persists = target.for_tool(TOOLS[step.tool]).persists_between_steps
-    wanted = new_bytes(plan.steps) if persists else largest
+    added_bytes = new_bytes(plan.steps) if persists else largest
 
     async def pause(waits_for: str) -> bool:
         on_wait(waits_for)
         await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
         return False
 
-    before = await own_use.check(ceph_shell(plan, shells), target.demand(step, wanted), root, pause)
+    before = await own_use.check_cluster(ceph_shell(plan, shells), target.demand(step, added_bytes), root, pause)
     busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
     drop = guard_osd_caches(target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
-    found = [refusal for refusal in (before.refusal, busy, drop) if refusal]
+    refused = [refusal for refusal in (before.refusal, busy, drop) if refusal]
     if before.state is None and before.refusal:
-        return found  # a cluster that does not serve does not answer further queries either
+        return refused  # a cluster that does not serve does not answer further queries either
     lacking, _ = await inspect_others(plan.steps, shells)
-    found += [Refusal(lacking)] * bool(lacking)
-    for name, each in _distinct(plan):
-        node_step = next(node for node in each.nodes if node.node == name)
-        inspection = await inspect(shells[name], each, node_step, target.for_tool(TOOLS[each.tool]), plan)
+    if lacking:
+        refused.append(Refusal(lacking))
+    for name, step in _distinct(plan):
+        node_step = next(node for node in step.nodes if node.node == name)
+        inspection = await inspect(shells[name], step, node_step, target.for_tool(TOOLS[step.tool]), plan)
         if inspection.problem:
-            found.append(Refusal(inspection.problem))
-        if inspection.found.refusal:
-            found.append(inspection.found.refusal)
-    return found
+            refused.append(Refusal(inspection.problem))
+        if inspection.state.refusal:
+            refused.append(inspection.state.refusal)
+    return refused
 
 
 def _distinct(plan: Plan) -> list[tuple[str, Step]]:
     """The steps that differ for the guards, with their nodes: a long sweep uses the same part of the target."""
-    found = {
+    steps = {
         (node.node, step.tool, node.parts, step.writes): step for step in reversed(plan.steps) for node in step.nodes
     }
-    return [(node, step) for (node, *_), step in found.items()]
+    return [(node, step) for (node, *_), step in steps.items()]

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @contextlib.asynccontextmanager
 async def monitored(shell: NodeShell, before: Preflight, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
-    """In the block the cluster is watched by this node."""
+    """Context manager: inside, this node watches the cluster."""
     task = asyncio.create_task(_monitor(shell, before, recorder, stop))
     try:
         yield

@@ -68,8 +68,8 @@ def newest_command(directory: Path) -> Ran | None:
 
 def commands_of(directory: Path, study: SavedStudy) -> list[Ran]:
     """The commands of a check, each as it was noted before it ran, and again at its end."""
-    own = [ran for ran in _commands(directory) if ran.study in ("", study.id)]
-    return [*dropwhile(lambda ran: ran.study != study.id and ran.at < study.at, own)]
+    study_commands = [ran for ran in _commands(directory) if ran.study in ("", study.id)]
+    return [*dropwhile(lambda ran: ran.study != study.id and ran.at < study.at, study_commands)]
 
 
 def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], commands: Sequence[Ran]) -> State:
@@ -87,7 +87,7 @@ def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], comma
 
 
 def _left_by(last: Ran) -> State:
-    """What the newest command of a check has left; what an undo can take back counts as made until it has done so."""
+    """The change that the newest command of a check has left; it counts as made until an undo has taken it back."""
     if last.kind == "undo":
         return "not made" if last.status == 0 else "made"
     if last.status is None or last.status == _TIMED_OUT or last.status > _BY_SIGNAL:
@@ -102,7 +102,7 @@ def left_changed(root: Path) -> list[tuple[Path, str]]:
 
 
 def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
-    """What other sessions have changed, as (session, command, whether its change is in place), those in place first.
+    """The changes of other sessions, as (session, command, whether its change is in place), those in place first.
 
     Of the others it is what they have run since a time: changes and what takes them back. While this session has a
     change in place, since that began to be made: theirs may have taken it back.

@@ -1,6 +1,6 @@
-"""What is expected of saved runs, and what became of it: by one function, when they are new and whenever they are read.
+"""Expectations of saved runs, and what became of them: judged in one way when runs are new and when they are read.
 
-What is expected stands in the runs, or was asked of them later by a check.
+An expectation stands in the runs, or a check has asked for it later.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cephtui.sessions.writer import append_lines
 
 
 def promises_of(directory: Path, runs: Sequence[Run]) -> dict[str, Promise]:
-    """What was expected of runs of a session when they began, by their batches.
+    """The promises of runs of a session as they began, by batch.
 
     An earlier cephtui has left it in what was ordered, and not in the runs. An order that can't be read
     expects nothing.
@@ -44,45 +44,45 @@ def promises_of(directory: Path, runs: Sequence[Run]) -> dict[str, Promise]:
 def judge_promises(
     directory: Path, runs: Sequence[Run], promises: Mapping[str, Promise], at: datetime
 ) -> list[Expected]:
-    """What became of what is expected of batches, as far as they were measured; raises StoreError.
+    """The promises of batches judged, as far as they were measured; raises StoreError.
 
     ``runs`` are of the session in this directory: all of each batch.
     """
-    given, names = store.read_given(directory), varied(runs)
-    found = []
+    saved, names = store.read_expected(directory), varied(runs)
+    judged = []
     for batch in group(runs):
         if promise := promises.get(batch.runs[0].batch):
             for expected in _parsed(promise.expect):
                 for point in _about(expected, batch):
                     name = f"{promise.step} {names[point.repeats[0].run]}".strip()
-                    found.append(_judged(directory, expected, name, point, at, given))
-    return found
+                    judged.append(_judged(directory, expected, name, point, at, saved))
+    return judged
 
 
 def judge_expected(directory: Path, runs: Sequence[Run], at: datetime) -> list[Expected]:
-    """What became of all that was expected of runs, also of what only checks have asked; raises StoreError."""
-    given, names = store.read_given(directory), varied(runs)
+    """All expectations of runs judged, those that only checks have asked for too; raises StoreError."""
+    saved, names = store.read_expected(directory), varied(runs)
     promises = promises_of(directory, runs)
     judged = judge_promises(directory, runs, promises, at)
-    own = {(each.expectation, name) for each in judged for name in _names(each)}
-    found = [each for each in judged if each.of_volume or not _is_replaced(each, own, given)]
+    at_begin = {(outcome.expectation, name) for outcome in judged for name in _names(outcome)}
+    outcomes = [outcome for outcome in judged if outcome.of_volume or not _is_replaced(outcome, at_begin, saved)]
     for point in (point for batch in group(runs) for point in batch.points):
         first = point.repeats[0]
         step = promises[first.batch].step if first.batch in promises else first.preset
-        for expected in _asked_later(point, given):
-            if (expected.text, name_of(first)) not in own:
+        for expected in _asked_later(point, saved):
+            if (expected.text, name_of(first)) not in at_begin:
                 name = f"{step} {names[first.run]}".strip()
-                found.append(_judged(directory, expected, name, point, at, given))
-    return found
+                outcomes.append(_judged(directory, expected, name, point, at, saved))
+    return outcomes
 
 
-def keep_given(found: Iterable[Expected], directory: Path) -> None:
-    """Add to a session what was said, unless the same was said of the same runs last, as the last of that figure.
+def keep_expected(judged: Iterable[Expected], directory: Path) -> None:
+    """Add judged expectations to a session, unless the last one of the same figure and runs says the same.
 
     Nothing is added to a session that is read-only. Raises OSError.
     """
-    kept = store.read_given(directory)
-    new = [each for each in found if not _is_kept(each, kept)]
+    saved = store.read_expected(directory)
+    new = [expected for expected in judged if not _is_kept(expected, saved)]
     if new and not is_packaged(directory):
         append_lines(directory / store.VERDICTS_FILE, new)
 
@@ -93,48 +93,48 @@ def _about(expected: Expectation, batch: Batch) -> Sequence[SweepPoint]:
 
 
 def _parsed(texts: Iterable[str]) -> Iterator[Expectation]:
-    """Without what a newer cephtui may have written."""
+    """The expectations in texts, without what a newer cephtui may have written."""
     for text in texts:
         with suppress(ValueError):
             yield parse_expectation(text)
 
 
-def _asked_later(point: SweepPoint, given: Iterable[Expected]) -> Iterator[Expectation]:
-    """What was asked of the runs of a point: of each figure the last."""
-    return _parsed(_last_asked({name_of(run) for run in point.repeats}, given).values())
+def _asked_later(point: SweepPoint, saved: Iterable[Expected]) -> Iterator[Expectation]:
+    """The expectations that checks had of the runs of a point: of each figure the last."""
+    return _parsed(_last_asked({name_of(run) for run in point.repeats}, saved).values())
 
 
-def _is_replaced(found: Expected, own: Container[tuple[str, str]], given: Iterable[Expected]) -> bool:
-    """Whether something else was asked of its figure later; ``own`` is what was expected of each run as it began."""
-    names = _names(found)
-    last = _last_asked(names, given).get(_figure(found))
-    return last is not None and not any((last, name) in own for name in names)
+def _is_replaced(expected: Expected, at_begin: Container[tuple[str, str]], saved: Iterable[Expected]) -> bool:
+    """Whether something else was asked of its figure later; ``at_begin`` has the expectations of new runs."""
+    names = _names(expected)
+    last = _last_asked(names, saved).get(_figure(expected))
+    return last is not None and not any((last, name) in at_begin for name in names)
 
 
-def _last_asked(names: Set[str], given: Iterable[Expected]) -> dict[tuple[str | None, str], str]:
-    """By direction and figure, of runs with these names."""
-    return {_figure(each): each.expectation for each in given if names & _names(each)}
+def _last_asked(names: Set[str], saved: Iterable[Expected]) -> dict[tuple[str | None, str], str]:
+    """The last expectation of runs with these names, by direction and figure."""
+    return {_figure(expected): expected.expectation for expected in saved if names & _names(expected)}
 
 
-def _figure(found: Expected) -> tuple[str | None, str]:
-    return found.direction, found.figure
+def _figure(expected: Expected) -> tuple[str | None, str]:
+    return expected.direction, expected.figure
 
 
-def _names(found: Expected) -> set[str]:
-    return {*found.runs, *(each.run for each in found.left_out)}
+def _names(expected: Expected) -> set[str]:
+    return {*expected.runs, *(left_out.run for left_out in expected.left_out)}
 
 
 def _judged(
-    directory: Path, expected: Expectation, step: str, point: SweepPoint, at: datetime, given: Iterable[Expected]
+    directory: Path, expected: Expectation, step: str, point: SweepPoint, at: datetime, saved: Iterable[Expected]
 ) -> Expected:
     seconds = {name_of(run): _seconds(directory, run, expected) for run in point.repeats if not why_invalid(run)}
-    found = judge_expectation(expected, step, point.repeats, seconds, at)
-    before = next((each.word for each in reversed([*given]) if _is_of_the_same(each, found)), found.word)
-    return found.model_copy(update={"given": None if before == found.word else before})
+    outcome = judge_expectation(expected, step, point.repeats, seconds, at)
+    before = next((earlier.word for earlier in reversed([*saved]) if _is_of_the_same(earlier, outcome)), outcome.word)
+    return outcome.model_copy(update={"given": None if before == outcome.word else before})
 
 
 def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int]:
-    """None count for a latency, and few imported runs have any."""
+    """The seconds of a run that reached it, and all; 0 for a latency, and few imported runs have any."""
     if not expected.is_rate:
         return 0, 0
     return seconds_reached(store.read_samples(directory, run.run), expected, counting_block(run))
@@ -146,6 +146,8 @@ def _is_of_the_same(left: Expected, right: Expected) -> bool:
     return alike and _names(left) == _names(right)
 
 
-def _is_kept(found: Expected, kept: Iterable[Expected]) -> bool:
-    of_figure = [each for each in kept if _figure(each) == _figure(found) and _names(each) & _names(found)]
-    return bool(of_figure) and _is_of_the_same(of_figure[-1], found) and of_figure[-1].word == found.word
+def _is_kept(expected: Expected, saved: Iterable[Expected]) -> bool:
+    of_figure = [
+        earlier for earlier in saved if _figure(earlier) == _figure(expected) and _names(earlier) & _names(expected)
+    ]
+    return bool(of_figure) and _is_of_the_same(of_figure[-1], expected) and of_figure[-1].word == expected.word

@@ -62,7 +62,7 @@ def _part(file: LogFile, lines: Sequence[str], tool: str, logged: FoundRun, run:
 
 
 def _form(logged: FoundRun, first_line: str) -> str:
-    """What was measured where the tool has modes, else the format of the output."""
+    """The mode of the tool where it has several, else the format of the output."""
     mode = logged.options.get("mode")
     if mode is not None:
         return str(mode)

@@ -116,7 +116,7 @@ def _under_headings(log: Log, runs: Sequence[tuple[str, FoundRun]], unread: Sequ
 
 
 def read_together(paths: Sequence[Path]) -> list[LogFile]:
-    """What was read from files; those of one test that ran on several nodes are one. Raises nothing."""
+    """The logs of files; those of one test that ran on several nodes are one. Raises nothing."""
     files = [read_log_file(path) for path in paths]
     tools = {tool for file in files for tool, _ in file.runs}
     if len(files) < 2 or len(tools) > 1 or any(len(file.runs) != 1 for file in files):

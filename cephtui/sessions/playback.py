@@ -104,7 +104,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Output:
-    """What one process of a node printed, and the parser that reads it; a prefill may take several commands."""
+    """The output of one process of a node, and the parser that reads it; a prefill may take several commands."""
 
     node: str
     raw: Path

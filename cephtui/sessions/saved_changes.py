@@ -83,7 +83,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
     raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")
 
 
-def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
+def change_of_runs(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
     """The change between two named runs (a session's directory and the number) and their repeats; raises StoreError."""
     left, right = repeats_of(*before), repeats_of(*after)
     if right[0] in left:  # repeats of each other: both sides would be the same runs

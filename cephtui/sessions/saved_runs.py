@@ -26,7 +26,7 @@ class SavedRun:
 
     @property
     def name(self) -> str:
-        """The session and the number: ``tuning/3``."""
+        """Session and number: ``tuning/3``."""
         return f"{self.directory.name}/{self.run.run}"
 
 
@@ -38,11 +38,11 @@ def candidates(root: Path, exclude: tuple[str, int], *, other_sessions: bool = T
     can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
     """
     rows = (list_with_demo if exclude[0] == SESSION else list_sessions)(root)[::-1]
-    own = [row for row in rows if row.session == exclude[0]]
-    baselines = [run for row in own for run in _runs_of(row, exclude) if run.baseline]
+    session_rows = [row for row in rows if row.session == exclude[0]]
+    baselines = [run for row in session_rows for run in _runs_of(row, exclude) if run.baseline]
     yield from baselines
     names = {run.name for run in baselines}
-    for row in rows if other_sessions else own:
+    for row in rows if other_sessions else session_rows:
         yield from (run for run in _runs_of(row, exclude) if run.name not in names)
 
 

@@ -117,7 +117,7 @@ def unwritable(error: OSError, what: str = "the session") -> str:
 
 
 def cannot_write(error: OSError, what: str = "the session") -> StoreError:
-    """The same with what helps."""
+    """Why a directory can't be written, with what helps."""
     room = "make room, or " if error.errno in NO_ROOM else ""
     return StoreError(f"{unwritable(error, what)}: {room}set CEPHTUI_DATA_DIR to another directory")
 
@@ -153,13 +153,13 @@ def first_problem(error: ValidationError) -> str:
 
 
 def run_directories(directory: Path) -> list[tuple[int, Path]]:
-    """The numbers of a session's runs, and where they are."""
-    found = [(int(path.name), path) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
-    return sorted((number, path) for number, path in found if path.name == f"{number:03}")
+    """The numbers of a session's runs, with their directories."""
+    directories = [(int(path.name), path) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
+    return sorted((number, path) for number, path in directories if path.name == f"{number:03}")
 
 
 def read_session(directory: Path) -> Session:
-    """What a session is; raises StoreError."""
+    """The session of a directory; raises StoreError."""
     return load_model(directory / "session.json", Session)
 
 
@@ -188,10 +188,12 @@ def cut_off(directory: Path, run: Run) -> Run:
     return run.model_copy(update={"outcome": "stopped", "error": f"{reason}; {_UNSAVED}" if reason else _UNSAVED})
 
 
-def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) -> tuple[list[Run], list[StoreError]]:
+def read_runs(
+    directory: Path, known_runs: Mapping[int, Run] = MappingProxyType({})
+) -> tuple[list[Run], list[StoreError]]:
     """The runs of a session in order, and what is wrong with those that can't be read; raises StoreError.
 
-    Those that are ``known`` by their numbers are not read again.
+    ``known_runs``, by their numbers, are not read again.
     """
     runs: list[Run] = []
     broken: list[StoreError] = []
@@ -201,7 +203,7 @@ def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) 
         raise StoreError(f"{directory}: {error.strerror}") from None
     for number in numbers:
         try:
-            runs.append(known[number] if number in known else read_run(directory, number))
+            runs.append(known_runs[number] if number in known_runs else read_run(directory, number))
         except StoreError as error:
             broken.append(error)
     return runs, broken
@@ -276,28 +278,28 @@ def read_marks(directory: Path) -> list[Mark]:
 
 
 def read_verdicts(directory: Path) -> list[Verdict]:
-    """What checks have said of the runs of a session; lines that can't be read, and those of answers, are left out."""
+    """The verdicts of checks on the runs of a session; lines that can't be read, and those of answers, are left out."""
     from cephtui.models.verdict import Verdict
 
     return list(readable_lines(directory / VERDICTS_FILE, Verdict))
 
 
-def read_given(directory: Path) -> list[Expected]:
-    """What was said of what was expected of the runs of a session; lines that can't be read are left out."""
+def read_expected(directory: Path) -> list[Expected]:
+    """The judged expectations of the runs of a session; lines that can't be read are left out."""
     from cephtui.models.expectation import Expected
 
     return list(readable_lines(directory / VERDICTS_FILE, Expected))
 
 
 def session_names(root: Path) -> list[str]:
-    """Of all sessions, sorted; none where their directory can't be read."""
+    """The names of all sessions, sorted; none where their directory can't be read."""
     with contextlib.suppress(OSError):
         return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name) and path.is_dir())
     return []
 
 
 def by_last(at: datetime | None, name: str) -> tuple[datetime, str]:
-    """What sessions are ordered by, with ``last_at`` of each: the last of all is ``last``. The name decides a tie."""
+    """The sort key of sessions, with ``last_at`` of each: the last of all is ``last``. The name decides a tie."""
     return at or datetime.min.replace(tzinfo=UTC), name
 
 
@@ -336,6 +338,6 @@ def count_runs(directory: Path) -> int:
 
 
 def read_notes(directory: Path) -> SessionNotes:
-    """What the user has noted of a session, nothing where there is no such file; raises StoreError."""
+    """The user's notes on a session, empty where there is no such file; raises StoreError."""
     path = directory / NOTES_FILE
     return load_model(path, SessionNotes) if os.path.lexists(path) else SessionNotes()

@@ -59,27 +59,31 @@ def find_study(studies: Sequence[SavedStudy], name: str) -> SavedStudy | None:
     return next((study for study in studies if study.id == name), None)
 
 
-def kept(directory: Path, study: SavedStudy) -> SavedStudy:
+def study_in_session(directory: Path, study: SavedStudy) -> SavedStudy:
     """A study as its session has it, with its name; the same where it is not kept there yet. Raises StoreError."""
     batches = {cell.batch for cell in study.cells}
-    alike = (each for each in read_studies(directory) if batches.intersection(cell.batch for cell in each.cells))
+    alike = (
+        kept_study
+        for kept_study in read_studies(directory)
+        if batches.intersection(cell.batch for cell in kept_study.cells)
+    )
     return next(alike, study)
 
 
 def next_name(studies: Iterable[SavedStudy]) -> str:
-    """What one more study of a session is called: ``s3`` after ``s1`` and ``s2``."""
+    """The name of a session's next study: ``s3`` after ``s1`` and ``s2``."""
     numbers = [int(study.id[1:]) for study in studies if study.id[:1] == "s" and study.id[1:].isdecimal()]
     return f"s{max(numbers, default=0) + 1}"
 
 
 def newest_check(studies: Iterable[SavedStudy]) -> CheckGoal | None:
-    """What the last check of a session asks; None where there is none, or where it can't be read."""
+    """The goal of the last check of a session; None where there is none, or where it can't be read."""
     goals = [check_goal(study) for study in studies if study.kind == CHECK]
     return goals[-1] if goals else None
 
 
 def check_goal(study: SavedStudy) -> CheckGoal | None:
-    """What a check asks; None where that can't be read."""
+    """The goal of a check; None where that can't be read."""
     try:
         return CheckGoal.model_validate(study.goal)
     except ValueError:
@@ -103,7 +107,7 @@ def ordered_in(studies: Sequence[SavedStudy]) -> Ordered:
 
 
 def promises_in(studies: Iterable[SavedStudy]) -> dict[str, Promise]:
-    """What is expected of the batches of all studies."""
+    """The promises of the batches of all studies."""
     return {batch: promise for study in studies for batch, promise in study.promises.items()}
 
 

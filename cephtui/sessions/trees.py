@@ -69,7 +69,7 @@ def is_beside(path: Path) -> bool:
 
 
 def heading_of(path: Path) -> str:
-    """What the names of the directories above a file say of it; empty where these are of no such tree."""
+    """The heading of a file by the names of the directories above it; empty where these are of no such tree."""
     if _OUTPUT.fullmatch(path.name):
         levels = [part for part in path.parts[-_LEVELS_MOST:-1] if _LEVEL.fullmatch(part)]
         return " / ".join(levels)

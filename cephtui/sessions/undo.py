@@ -31,7 +31,7 @@ class Undo(Model):
 
 
 def left_behind(root: Path) -> list[tuple[Path, Undo]]:
-    """What sessions that no process writes any more have created and not removed."""
+    """The leftovers of sessions that no process writes any more: created and not removed."""
     remaining = []
     for path in sorted(root.glob(f"*/{UNDO_FILE}")):
         if not is_locked(path.parent):
@@ -53,6 +53,6 @@ def unreadable_lists(root: Path) -> list[str]:
 
 
 def pending(directory: Path) -> list[Undo]:
-    """What a session has created and not removed, whether a process writes it or not."""
+    """The parts that a session has created and not removed, whether a process writes it or not."""
     newest = {(undo.node, undo.target): undo for undo in readable_lines(directory / UNDO_FILE, Undo)}
     return [undo for undo in newest.values() if not undo.done]

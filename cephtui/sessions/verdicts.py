@@ -24,7 +24,7 @@ _Runs: TypeAlias = frozenset[frozenset[str]]
 
 def judge_saved(
     changes: Sequence[Change],
-    asked: ConclusionTerms,
+    terms: ConclusionTerms,
     marks: Sequence[Mark],
     directory: Path,
     at: datetime,
@@ -33,8 +33,8 @@ def judge_saved(
     sides = [
         (Side(change.before, tuple(marks)), Side(change.after)) for change in changes if change.before and change.after
     ]
-    judged = with_noted(conclude(changes, asked, at), sides)
-    return judged if asked.criteria.looks.at else with_earlier(judged, directory)
+    judged = with_noted(conclude(changes, terms, at), sides)
+    return judged if terms.criteria.looks.at else with_earlier(judged, directory)
 
 
 def with_earlier(judged: Judgement, directory: Path) -> Judgement:
@@ -86,6 +86,6 @@ def keep_verdicts(judged: Judgement, directory: Path) -> None:
 
 
 def _basis(verdict: Verdict) -> object:
-    """What a verdict follows from: its runs and its criteria."""
+    """The basis of a verdict: its runs and its criteria."""
     runs = verdict.preset, verdict.direction, verdict.figure, verdict.before, verdict.after
     return *runs, verdict.require_percent, verdict.same_percent, verdict.confidence, verdict.looks_most

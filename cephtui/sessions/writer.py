@@ -40,7 +40,7 @@ from cephtui.sessions.store import (
     read_session,
     run_directories,
 )
-from cephtui.sessions.studies import STUDIES_FILE, kept, next_name, read_studies
+from cephtui.sessions.studies import STUDIES_FILE, next_name, read_studies, study_in_session
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
@@ -195,25 +195,25 @@ class RunWriter:
         output.index_bytes += len(index)
         return True
 
-    def _has_room(self, prefill_bytes: int) -> bool:
+    def _has_room(self, more_bytes: int) -> bool:
         try:
             disk = os.statvfs(self.directory)
         except OSError:
             return True  # what is the matter shows when it is written
         share = disk.f_blocks * disk.f_frsize // _SPARE_SHARE
         spare = max(self._limits.spare_bytes, min(_SPARE_MOST_BYTES, share))
-        return disk.f_bavail * disk.f_frsize >= prefill_bytes + spare
+        return disk.f_bavail * disk.f_frsize >= more_bytes + spare
 
     def findings(self) -> tuple[Finding, ...]:
-        """What is stored in part only. To be asked once all output is there: the ends are written now."""
+        """The finding of output that is stored in part. Called once all output is there: its ends are written now."""
         cut = {f"{process}.{stream}": o for (process, stream), o in self._outputs.items() if o.is_cut}
-        ends = {name: self._write_tail(name, each) for name, each in cut.items()}
-        lacking = [name for name, each in cut.items() if each.said_bytes > each.stored_bytes + ends[name]]
+        ends = {name: self._write_tail(name, output) for name, output in cut.items()}
+        lacking = [name for name, output in cut.items() if output.said_bytes > output.stored_bytes + ends[name]]
         if not lacking:
             return ()
-        name, output, others = lacking[0], cut[lacking[0]], len(lacking) - 1 or None
+        name, output, more = lacking[0], cut[lacking[0]], len(lacking) - 1 or None
         sizes = {"stored_bytes": output.stored_bytes, "said_bytes": output.said_bytes, "end_bytes": ends[name]}
-        return (RAW_CUT.found(output=name, others=others, **sizes),)
+        return (RAW_CUT.found(output=name, others=more, **sizes),)
 
     def _write_tail(self, name: str, output: _RawOutput) -> int:
         """How many bytes of the end are stored: none where there is no room."""
@@ -297,7 +297,7 @@ class SessionWriter:
             raise
 
     def _end_lost_runs(self) -> None:
-        """Of consoles that were killed: they would be taken for runs of this one. Raises OSError."""
+        """End the runs of consoles that were killed, which would be taken for runs of this one. Raises OSError."""
         for number, path in run_directories(self.directory):
             with contextlib.suppress(StoreError):
                 if may_be_unended(path) and (run := read_run(self.directory, number)).outcome is None:
@@ -312,7 +312,7 @@ class SessionWriter:
 
     def keep_study(self, study: SavedStudy) -> SavedStudy:
         """Keep a study under a name of its own, unless it is kept already; raises OSError and StoreError."""
-        named = kept(self.directory, study)
+        named = study_in_session(self.directory, study)
         if not named.id:
             named = study.model_copy(update={"id": next_name(read_studies(self.directory))})
             self._append(STUDIES_FILE, line(named))
@@ -353,7 +353,7 @@ class SessionWriter:
             self._held.close()
 
     def _keep_row(self) -> None:
-        """What makes listing quick; without it the runs are read."""
+        """Keep the session's row, which makes listing quick; without it the runs are read."""
         from cephtui.sessions.row_file import row_to_keep
 
         with contextlib.suppress(OSError):
@@ -382,7 +382,7 @@ def append_lines(path: Path, lines: Iterable[Model]) -> None:
     Raises OSError, and StoreError for a session that is read-only.
     """
     check_writable(path.parent)
-    _append_text(path, "".join(line(each) + "\n" for each in lines))
+    _append_text(path, "".join(line(model) + "\n" for model in lines))
 
 
 def _append_text(path: Path, text: str) -> None:

@@ -20,7 +20,7 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import Ran, State, commands_of, remedy_of, state_of
 from cephtui.sessions.store import StoreError, cannot_write
-from cephtui.sessions.studies import kept
+from cephtui.sessions.studies import study_in_session
 from cephtui.studies.base import Measure, Study
 from cephtui.targets.base import TargetFault
 from cephtui.tools.base import OptionError
@@ -205,7 +205,7 @@ class Conductor:
 
     def _noted(self) -> list[Ran]:
         """The commands of this check so far."""
-        return commands_of(self._directory, kept(self._directory, self._study.saved))
+        return commands_of(self._directory, study_in_session(self._directory, self._study.saved))
 
     async def _switch(self, step: Measure) -> None:
         """Make the change, or take it back, where what is next wants it so."""
@@ -291,7 +291,7 @@ class Conductor:
         begun = self._runner.begin_mark()  # before: what the command causes comes after its mark
         study = self._study.saved.id
         with contextlib.suppress(StoreError):  # a change is taken back nevertheless
-            study = kept(self._directory, self._study.saved).id
+            study = study_in_session(self._directory, self._study.saved).id
         problem = await run_noted(self._directory, kind, command, self._commands.undo, is_stopped, study)
         with contextlib.suppress(OSError, StoreError):
             await asyncio.wrap_future(begun.keep(f"{CHANGED if kind == 'change' else UNDONE}{command}"))

@@ -18,7 +18,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.study import RUNS, SavedStudy
 from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of, without_steps
 from cephtui.planning import Request
-from cephtui.sessions.expected import judge_promises, keep_given
+from cephtui.sessions.expected import judge_promises, keep_expected
 from cephtui.studies.base import Conclusion, Measure, NoGoal, Study, needs, singly
 from cephtui.studies.extent import Extent, bound_of_plans
 
@@ -36,7 +36,7 @@ class RunsMeasured(Conclusion):
         return links_of(self.runs)
 
     def keep(self, directory: Path) -> None:
-        keep_given(self.expected, directory)
+        keep_expected(self.expected, directory)
 
 
 class Runs(Study[NoGoal]):

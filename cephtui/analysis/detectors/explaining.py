@@ -43,7 +43,7 @@ def explanation(
     is_asked: bool,
     otherwise: str = "",
 ) -> dict[str, Value]:
-    """What explains the span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
+    """The explanation of a span, as values of a finding: the user's ``mark`` with its ``marked_seconds``, and the
     ``cause`` that the cluster reported beside it, ``otherwise`` one that is known by itself. Without a cause all that
     the cluster reported ``beside`` it and that may have slowed I/O. Where there is none of it, it is ``unexplained``,
     if the cluster was asked. No ``events`` are joined: of those that are, not all are beside it.

@@ -59,7 +59,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What cephtui sees of its own machine besides what it asks of every node."""
+    """Facts of the machine that cephtui runs on, besides those of every node."""
 
     python: str
     colors: str
@@ -127,7 +127,7 @@ Fields = dict[str, object]
 
 
 def _row(what: str, facts: Mapping[str, OptionValue | None] | None = None, problem: str = "", **more: object) -> Fields:
-    """What works, or is missing where it has a problem and no other status."""
+    """The fields of a row; its status is ``missing`` where it has a problem and no other status."""
     facts = {name: value for name, value in (facts or {}).items() if value is not None and value != ""}
     return {"what": what, "status": "missing" if problem else "works", "facts": facts, "problem": problem, **more}
 

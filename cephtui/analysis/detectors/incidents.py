@@ -113,12 +113,12 @@ class Course:
         self._still.append((begun, over))
 
     def mark(self, mark: Mark) -> None:
-        """What the user did at a moment of the run."""
+        """Take in what the user did at a moment of the run."""
         if mark.elapsed_seconds is not None:
             self._marks.append((mark.elapsed_seconds, mark.text))
 
     def no_longer_asked(self, why: str) -> None:
-        """From now on the cluster is not asked any more, because of this."""
+        """Take in that from now on the cluster is not asked any more, and why."""
         self._unasked = why
 
     def cluster(self, sample: ClusterSample) -> None:

@@ -17,7 +17,7 @@ JobKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class JobFigure:
-    """What one job did in one direction, until now or in the whole run."""
+    """The figures of one job in one direction, until now or in the whole run."""
 
     job: str
     direction: str

@@ -70,7 +70,7 @@ class Completions:
         self._last = this
 
     def stalls(self, until: float) -> Iterator[tuple[float, float]]:
-        """From when to when nothing completed."""
+        """Begin and end of each span in which nothing completed, in elapsed seconds."""
         rate = self._ios / self._seconds if self._seconds else 0.0
         for gap in [*self._gaps, *self._open(until)]:
             (first, latest, before), (earliest, last, after) = gap.before, gap.after

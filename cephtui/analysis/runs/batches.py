@@ -70,7 +70,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the true mean lies with 95 % confidence; None for fewer than two runs."""
+        """The 95 % confidence interval of the mean; None for fewer than two runs."""
         if self.spread is None:
             return None
         error = log_deviation(self.spread) / math.sqrt(self.runs)
@@ -122,7 +122,7 @@ def _batch(repeats_of_points: Iterable[list[Run]]) -> Batch:
 
 
 def set_up(run: Run) -> object:
-    """What runs have in common that were set up alike, and in one batch repeat each other.
+    """The key of runs that were set up alike, and in one batch repeat each other.
 
     Of an imported run not all is known: it is like no run of another part of the log, which is its batch.
     """
@@ -152,7 +152,7 @@ def node_names(run: Run) -> list[str]:
 
 
 def tool_of(runs: Iterable[Run]) -> str:
-    """What these runs were measured with; empty where that is not one tool."""
+    """The tool of these runs; empty where they have several."""
     tools = {run.tool for run in runs}
     return tools.pop() if len(tools) == 1 else ""
 
@@ -195,7 +195,7 @@ def names_of(runs: Iterable[Run]) -> str:
 
 
 def flow_names(runs: Iterable[Run]) -> list[str]:
-    """What any of these runs did: reads, writes, then the others."""
+    """The flows of these runs: reads, writes, then the others."""
     names = {name for run in runs for name in run.summary.flows}
     return [*(name for name in DIRECTIONS if name in names), *sorted(names.difference(DIRECTIONS))]
 
@@ -245,7 +245,7 @@ def under_heading(run: Run) -> str:
 
 
 def varied(runs: Iterable[Run]) -> dict[int, str]:
-    """By the number of a run, its heading and the options that set it apart from others of its batch: ``iodepth=4``."""
+    """Heading and options that set a run apart from others of its batch, by its number: ``iodepth=4``."""
     texts: dict[int, str] = {}
     for batch in group(runs):
         names = swept(batch)

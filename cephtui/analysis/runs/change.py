@@ -88,7 +88,7 @@ def marked_text(runs: Iterable[Run]) -> str:
 def left_beside_mark(
     runs: Sequence[Run], marks: Sequence[Mark], number: int, changes: Iterable[Change]
 ) -> list[LeftOut]:
-    """Of all runs of a session those that are in none of the changes around a mark (from 1), each with the reason."""
+    """The runs of a session that are in none of the changes around a mark (from 1), each with the reason."""
     numbers = {run.run for change in changes for run in change.runs}
     near = {run.run for side in _stretches(runs, marks, number) for run in side}
     left_out = []

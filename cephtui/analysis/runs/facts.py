@@ -25,7 +25,7 @@ def load_of(step: Step | Run) -> Load | None:
 
 
 def threads_not_counted(run: Run) -> str:
-    """What the CPU of a job's own thread leaves out, to be put behind it: where that is little, all may be much."""
+    """The words behind the CPU of a job's own thread on the threads that it leaves out; empty for none."""
     load = load_of(run)
     return f"; {load.other_threads}, which do most of the work, are not counted" if load and load.other_threads else ""
 

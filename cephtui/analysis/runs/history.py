@@ -214,7 +214,7 @@ class Overview(Model):
 
 @dataclass(slots=True)
 class Done:
-    """What a flow did since the ramp, of all nodes."""
+    """The totals of a flow since the ramp, of all nodes."""
 
     ios: int | None = 0
     """None where they are not counted."""

@@ -38,7 +38,7 @@ class Link:
 
     @property
     def kind(self) -> tuple[str, bool]:
-        """What links have to have in common to be compared."""
+        """The network, and whether both directions were loaded: links of one kind are compared."""
         return self.network, self.both
 
     @property

@@ -107,7 +107,7 @@ class ThroughputOrder:
 
     @property
     def _rise(self) -> float:
-        """From the first point to the mean of those near the greatest, on logarithms."""
+        """The rise from the first point to the mean of those near the greatest, on logarithms."""
         near = [log for place, log in enumerate(self.logs) if self._is_same(place)]
         return sum(near) / len(near) - self.logs[0]
 

@@ -43,7 +43,7 @@ class LogMean:
         return _exp(self.log)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Where the true value lies with this two-sided confidence, between 0 and 1."""
+        """The interval of the true value with this two-sided confidence, between 0 and 1."""
         half = quantile(0.5 + confidence / 2, self.df) * self.standard_error if self.standard_error else 0.0
         return _exp(self.log - half), _exp(self.log + half)
 
@@ -91,7 +91,7 @@ def _exp(log: float) -> float:
 
 
 def geometric_mean(values: Sequence[float]) -> float | None:
-    """What stands for several runs everywhere; None for no runs, 0 where one is 0."""
+    """The geometric mean, which stands for several runs everywhere; None for no runs, 0 where one is 0."""
     if not values:
         return None
     if min(values) == max(values):
@@ -150,7 +150,7 @@ def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
 
 
 def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
-    """What an interval shows, where changes of less than ``same``, a fraction, count as none (Schuirmann 1987)."""
+    """The word for an interval, where changes of less than ``same``, a fraction, count as none (Schuirmann 1987)."""
     low, high = interval if better == "more" else (2 - interval[1], 2 - interval[0])
     if high < 1 - same:
         return "worse"
@@ -188,7 +188,7 @@ def holm(probabilities: Sequence[float]) -> list[float]:
 
 
 def prediction(values: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Where one further run would lie with this confidence; at least two figures, all above 0."""
+    """The interval of one further run with this confidence; at least two figures, all above 0."""
     logs = [math.log(value) for value in values]
     half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
     return _exp(mean(logs) - half), _exp(mean(logs) + half)

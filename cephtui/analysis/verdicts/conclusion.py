@@ -35,7 +35,7 @@ _DRIFT_MOST = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ConclusionTerms:
-    """What a conclusion is about, and by which criteria."""
+    """The figures, runs and criteria of a conclusion."""
 
     headline: Callable[[Run], Metric]
     """The figure that a run is about."""
@@ -205,7 +205,7 @@ def _verdicts(change: Change, terms: ConclusionTerms, at: datetime) -> Iterator[
 
 
 def _deciding(change: Change, terms: ConclusionTerms) -> dict[str, list[Metric]]:
-    """By flow the figures that decide: those asked for, else that of the headline; of named flows, else of the whole.
+    """The figures that decide, by flow: those asked for, else the headline's; of named flows, else of the whole.
 
     Runs of an earlier cephtui have no commits: against these a run is judged by its writes.
     """
@@ -282,7 +282,7 @@ def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:
 
 
 def trend(figures: Figures, criteria: Criteria) -> float | None:
-    """By which fraction the figures of both sides rose or fell by themselves, from the first run of the longer one to
+    """The fraction by which the figures of both sides drifted by themselves, from the first run of the longer one to
     its last; None where that is too little.
 
     The common slope of the logarithms within the sides, by least squares: where it is significant, has the same sign

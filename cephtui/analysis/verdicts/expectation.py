@@ -69,7 +69,7 @@ class Expectation:
 
     @property
     def required(self) -> float:
-        """What is enough, with the tolerance."""
+        """The value that is enough, with the tolerance."""
         return self.value * (1 + (-1 if self.is_rate else 1) * self.tolerance_percent / 100)
 
     def is_met_by(self, value: float) -> bool:
@@ -78,7 +78,7 @@ class Expectation:
 
     @property
     def text(self) -> str:
-        """As it is typed, in base units: ``write iops>=5000``."""
+        """The expectation as it is typed, in base units: ``write iops>=5000``."""
         name = next(name for name, field in METRIC_NAMES.items() if field == self.metric.name)
         number = Decimal(f"{self.value:.12g}")  # written out: what is typed has no exponent
         value = f"{number:f}{'' if self.metric.unit == 'IO/s' else self.metric.unit}"

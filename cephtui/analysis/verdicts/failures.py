@@ -15,7 +15,7 @@ from cephtui.models import Run
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a step can't be measured without."""
+    """The tool, target and nodes that a step can't be measured without."""
 
     tool: str
     target: str

@@ -46,7 +46,7 @@ def seen_at_look(guided: CheckGoal, variation: float, before: int, after: int) -
 
 
 def next_turn(guided: CheckGoal, before: int, after: int) -> Turn | None:
-    """What is measured next, where each side has so many runs that count; None where it has come to its end.
+    """The next runs of a check whose sides have so many runs that count; None at its end.
 
     In turns the order is A B B A: a drift is on both sides then. Else all of before comes first: after the change
     nothing can be added to it.

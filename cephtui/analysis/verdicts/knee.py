@@ -70,7 +70,7 @@ class LoadPoint:
 
     @property
     def unexplained(self) -> float:
-        """By which fraction more I/Os were in flight than throughput and latency account for."""
+        """The fraction of I/Os in flight beyond those that throughput and latency account for."""
         return self.in_flight / (self.rate * (self.latency + self.in_client)) - 1
 
 
@@ -86,7 +86,7 @@ class Working:
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """What a load curve shows."""
+    """The knee of a load curve, as far as the curve shows one."""
 
     points: tuple[LoadPoint, ...]
     """At least two, by the I/Os in flight."""
@@ -156,7 +156,7 @@ class Knee:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where N* lies with 95 % confidence, by the delta method; None where nothing was measured twice."""
+        """The 95 % confidence interval of N*, by the delta method; None where nothing was measured twice."""
         of_peak = sum(1 / len(point.rates) for point in self.plateau) / len(self.plateau) ** 2
         log_mean = self._log_mean(self.in_flight, 1 / len(self.points[0].rates) + of_peak)
         return log_mean.interval(CONFIDENCE) if log_mean else None

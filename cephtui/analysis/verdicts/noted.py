@@ -38,7 +38,7 @@ def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgeme
 
 
 def noted_between(left: Side, right: Side) -> list[str]:
-    """What the user noted from the first run to the last: words, or the command that was run; not what undid it."""
+    """The user's notes from the first run to the last: words, or the command that was run; not what undid it."""
     marks = (mark for _, mark in marks_between(left, right))
     return [mark.text.removeprefix(CHANGED) for mark in marks if not mark.text.startswith(UNDONE)]
 

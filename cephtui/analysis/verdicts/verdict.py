@@ -121,7 +121,7 @@ def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[RunFi
 
 
 def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, decides: bool = True) -> Verdict:
-    """What both sides show of one figure; ``at`` is the time of the verdict."""
+    """The verdict on one figure of both sides; ``at`` is the time of it."""
     before, after = figures.values
     spreads = spread(before), spread(after)
     method = "paired" if min(len(before), len(after)) > 1 and figures.take_turns else "welch"

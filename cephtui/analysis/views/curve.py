@@ -35,7 +35,7 @@ _HOW_LONG = ("runtime", "ramp_time")
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What was varied."""
+    """A condition that was varied."""
 
     kind: Literal["option", "nodes", "target", "heading", "marks"]
     name: str = ""
@@ -168,7 +168,7 @@ def _facts(run: Run) -> dict[str, OptionValue]:
 
 
 def varying_axes(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
-    """What varies between these runs: the depth first, then jobs, other options, nodes, targets and marks.
+    """The axes that vary between these runs: the depth first, then jobs, other options, nodes, targets and marks.
 
     Whether they read or write is none: these figures are apart anyway. Of imported runs, whose plan is not known, it is
     one thing or none.
@@ -193,7 +193,7 @@ def _by_role(varied: Iterable[Axis]) -> list[Axis]:
 
 
 def axes_or_depth(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
-    """What varies between these runs, or else the depth; empty where the tool has none, and of imported runs."""
+    """The axes that vary between these runs, else the depth; none for imported runs, or a tool without a depth."""
     if runs[0].imported_from:
         return varying_axes(runs, marks)
     tool = TOOLS.get(runs[0].tool)

@@ -169,12 +169,12 @@ class Live:
 
     @property
     def place(self) -> str:
-        """Which step is running, of how many: ``2/5``; one that was skipped counts too."""
+        """The number of the running step, of how many: ``2/5``; one that was skipped counts too."""
         assert self.current
         return f"{self.current.step.number}/{self.steps[-1].number}"
 
     def batch_progress(self, since_sample_seconds: float = 0.0) -> BatchProgress | None:
-        """Where the current run is in its batch; None where none is in progress."""
+        """The place of the current run in its batch; None where none is in progress."""
         if self.current is None:
             return None
         step = self.current.step

@@ -120,7 +120,7 @@ class Matrix:
 
     @property
     def slowest(self) -> tuple[MatrixRow, Slowest] | None:
-        """What stands out most in all rows, a node before an OSD; None where nothing does."""
+        """The node or OSD that stands out most in all rows, a node before an OSD; None where nothing does."""
         pairs = [(row, slowest) for row, _, cell in self._cells() for slowest in (cell.slower, *cell.within) if slowest]
         return max(pairs, key=lambda pair: (pair[1].kind == "node", pair[1].fraction), default=None)
 

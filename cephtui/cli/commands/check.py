@@ -14,7 +14,7 @@ from cephtui.cli.options import JUDGING, Measuring, Question, given_options, ref
 from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus
 from cephtui.reports.views.versus import versus_view
-from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_runs, change_of_session
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.verdicts import with_earlier
 from cephtui.terminal import say
@@ -53,7 +53,7 @@ def check_change(
         if len(names) == 2:
             if are_sessions(*names):
                 return _check_sessions(names[0], names[1], question, as_json)
-            return _judge(change_between(*find_two_runs(*names)), question, as_json)
+            return _judge(change_of_runs(*find_two_runs(*names)), question, as_json)
         if len(names) > 2:
             raise click.UsageError("expected SESSION, or BEFORE and AFTER, both as SESSION/RUN or both as SESSION")
         return _judge(change_of_session(find_session(names[0] if names else "last"), mark), question, as_json)

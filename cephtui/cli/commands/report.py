@@ -23,7 +23,7 @@ from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
 from cephtui.reports.writing import ExportError, check_free, default_name, write
 from cephtui.sessions import store
-from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_runs, change_of_session, repeats_of
 from cephtui.sessions.verdicts import is_kept
 from cephtui.terminal import say
 
@@ -88,7 +88,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
         found, directory = find_versus(*names), find_session(names[1])
         return _kept(of_versus(found, directory, asked_of(question, directory.name), now, title), directory)
     if len(names) == 2:
-        return _judged(change_between(*find_two_runs(*names)), question, now, title)
+        return _judged(change_of_runs(*find_two_runs(*names)), question, now, title)
     name = names[0] if names else "last"
     if "/" in name:
         directory, number = find_run(name)

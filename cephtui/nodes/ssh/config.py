@@ -47,7 +47,7 @@ class KnownHost:
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """Which keys to show to a host."""
+    """The keys to show to a host."""
 
     files: tuple[Path, ...]
     certificates: tuple[Path, ...]

@@ -78,7 +78,7 @@ class KnownKeys:
         return " and ".join(shlex.join(command) for command in commands)
 
     def judge(self, key: HostKey) -> Verdict:
-        """What is known of a key that a host shows. ``changed``: the host has other keys; that is never accepted."""
+        """The verdict on a key that a host shows. ``changed``: the host has other keys; that is never accepted."""
         if key in self.revoked:
             return "revoked"
         if self.keys:

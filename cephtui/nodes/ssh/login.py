@@ -58,7 +58,7 @@ class Login(asyncssh.SSHClient):
 
     @property
     def remedy(self) -> str:
-        """What to look at where the server refuses all that was tried."""
+        """A hint where the server refuses all that was tried."""
         if self.questions.passed_over:
             return "a question was left without an answer"
         return "check the user, and the key that IdentityFile names"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.models import Part
-from cephtui.running.follow import SILENCE_SECONDS, Follow, Stall, StallDetector
+from cephtui.running.follow import SILENCE_SECONDS, Follow, StallDetector, ToolStall
 from cephtui.targets import parse_target
 
 
@@ -37,26 +37,26 @@ def test_a_tool_that_prints_nothing_is_stalled_for_as_long_as_that() -> None:
     detector = StallDetector(100.0)
     short = detector.check(109.9)
     assert short is not None
-    assert short == Stall("no completion", short.seconds, is_new=False)
+    assert short == ToolStall("no completion", short.seconds, is_new=False)
     assert short.seconds == pytest.approx(9.9)
-    assert detector.check(110.0) == Stall("no output", 10.0, is_new=True)
-    assert detector.check(125.0) == Stall("no output", 25.0, is_new=False)
+    assert detector.check(110.0) == ToolStall("no output", 10.0, is_new=True)
+    assert detector.check(125.0) == ToolStall("no output", 25.0, is_new=False)
 
 
 def test_a_tool_that_prints_and_completes_nothing_is_stalled_too() -> None:
     detector = StallDetector(0.0)
     for second in range(1, 30):
         detector.output(float(second))
-    assert detector.check(30.0) == Stall("no completion", 30.0, is_new=True)
+    assert detector.check(30.0) == ToolStall("no completion", 30.0, is_new=True)
     detector.completed(30.0)
-    assert detector.check(31.0) == Stall("no completion", 1.0, is_new=False)
+    assert detector.check(31.0) == ToolStall("no completion", 1.0, is_new=False)
 
 
 def test_silence_is_named_before_missing_completions() -> None:
     detector = StallDetector(0.0)
     detector.output(20.0)
-    assert detector.check(29.0) == Stall("no completion", 29.0, is_new=True)
-    assert detector.check(30.0) == Stall("no output", 10.0, is_new=False)
+    assert detector.check(29.0) == ToolStall("no completion", 29.0, is_new=True)
+    assert detector.check(30.0) == ToolStall("no output", 10.0, is_new=False)
 
 
 def test_a_stall_is_new_again_after_the_tool_has_gone_on() -> None:

@@ -123,7 +123,7 @@ async def test_room_is_asked_for_again_where_own_data_was_removed(
 
     monkeypatch.setattr(preflight, "check", check)
     demand = Demand("rec", None, True, True, True, 1 << 30)
-    assert await own_use.check(RecordedShell(), demand, tmp_path, pause) == answers[asked - 1]
+    assert await own_use.check_cluster(RecordedShell(), demand, tmp_path, pause) == answers[asked - 1]
 
 
 async def test_the_wait_for_room_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,9 @@ async def test_the_wait_for_room_has_an_end(tmp_path: Path, monkeypatch: pytest.
         return False
 
     monkeypatch.setattr(preflight, "check", check)
-    assert await own_use.check(RecordedShell(), Demand("rec", None, True, True, True, 1), tmp_path, pause) == full
+    assert (
+        await own_use.check_cluster(RecordedShell(), Demand("rec", None, True, True, True, 1), tmp_path, pause) == full
+    )
     assert pauses == 3
 
 
@@ -162,5 +164,5 @@ async def test_pgs_that_will_serve_are_waited_for(
     monkeypatch.setattr(preflight, "check", check)
     monkeypatch.setattr(preflight, "PASSES_SECONDS", seconds)
     demand = Demand("rec", None, True, True, True, 1)
-    assert await own_use.check(RecordedShell(), demand, tmp_path, pause) is answers[asked - 1]
+    assert await own_use.check_cluster(RecordedShell(), demand, tmp_path, pause) is answers[asked - 1]
     assert waited == [preflight.WAITS_FOR_PGS] * (asked - 1)

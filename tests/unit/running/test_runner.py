@@ -33,7 +33,7 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.words.text import node_states
 from cephtui.running import cleanup, follow
-from cephtui.running.bench import Bench, Prefilled
+from cephtui.running.bench import Bench, PrefilledPart
 from cephtui.running.inbox import Inbox
 from cephtui.running.recorder import StopRequest
 from cephtui.running.runner import Runner
@@ -293,7 +293,7 @@ async def test_a_node_that_has_nothing_to_fill_is_not_missed_in_the_filling(new_
     stage = new_stage()
     spec = "file:/mnt/bench/test.a"
     stage.hosts["a"].there[spec] = "known"
-    stage.bench.prefilled["a", spec] = Prefilled("known", GIB)
+    stage.bench.prefilled["a", spec] = PrefilledPart("known", GIB)
     run = await stage.run()
     assert run.outcome == "ok"
     assert sorted(stage.log.of("started fill")) == ["b", "c"]

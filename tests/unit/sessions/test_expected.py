@@ -23,7 +23,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.sessions import store
-from cephtui.sessions.expected import judge_expected, keep_given
+from cephtui.sessions.expected import judge_expected, keep_expected
 from cephtui.sessions.jsonlines import as_json, line
 from cephtui.sessions.store import VERDICTS_FILE
 from cephtui.sessions.studies import STUDIES_FILE
@@ -295,7 +295,7 @@ def test_what_was_asked_later_is_a_part_of_the_session(root: Path) -> None:
 )
 def test_of_each_figure_the_last_that_was_asked_counts(root: Path, asked: tuple[str, ...], shown: list[str]) -> None:
     directory = save(root, [promised(1, 8006, "iops>=8k")])
-    keep_given(judge_expected(directory, store.read_runs(directory)[0], STARTED), directory)
+    keep_expected(judge_expected(directory, store.read_runs(directory)[0], STARTED), directory)
     for text in asked:
         CliRunner().invoke(cli, ("check", SESSION, "--expect", text), standalone_mode=False)
     assert [each["expectation"] for each in events(call("show", SESSION, "--json"))] == shown
@@ -330,7 +330,7 @@ def test_what_was_said_is_kept_as_it_was_said_once(root: Path) -> None:
     directory = save(root, [wrote(1, 8006)])
     for _ in range(2):
         call("check", SESSION, "--expect", "iops>=8k")
-    (kept,) = store.read_given(directory)
+    (kept,) = store.read_expected(directory)
     assert (kept.word, kept.runs) == ("PASS", ("tuning/1",))
     assert store.read_verdicts(directory) == []
 
@@ -338,7 +338,7 @@ def test_what_was_said_is_kept_as_it_was_said_once(root: Path) -> None:
 def test_where_another_word_was_given_before_it_is_said(root: Path, golden: Golden) -> None:
     directory = save(root, [promised(1, 8006, "iops>=8k")])
     (now,) = judge_expected(directory, store.read_runs(directory)[0], STARTED)
-    keep_given([now.model_copy(update={"word": "FAIL", "answer": "not met"})], directory)
+    keep_expected([now.model_copy(update={"word": "FAIL", "answer": "not met"})], directory)
     golden.same(call("show", SESSION).splitlines()[-1])
     assert events(call("show", SESSION, "--json"))[0]["given"] == "FAIL"
     assert "given as FAIL before" in call("report", SESSION)
@@ -362,7 +362,7 @@ def test_a_session_that_can_not_be_written_is_judged_all_the_same(
 def test_lines_that_are_no_expectations_are_left_out(root: Path) -> None:
     directory = save(root, [wrote(1, 8006)])
     (directory / VERDICTS_FILE).write_text('{"event":"verdict"}\nx\n{"event":"expectation"}\n')
-    assert store.read_given(directory) == []
+    assert store.read_expected(directory) == []
 
 
 @pytest.mark.parametrize(
