@@ -1,4 +1,4 @@
-"""What a tool's own job files become: the options of presets, with what is not taken of them and why."""
+"""Presets made of a tool's own job files: their options, and what is not taken of them and why."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Adopted:
     left_out: tuple[tuple[str, str], ...] = ()
     """Each option as it was given, and why it is not taken."""
     notes: tuple[str, ...] = ()
-    """In what cephtui measures otherwise than the tool would."""
+    """Differences between what cephtui measures and what the tool would."""
     target: str = ""
-    """As it would be typed; empty where none is named."""
+    """The target as it would be typed; empty where none is named."""
     at_once: tuple[str, ...] = ()
     """Several targets, where the tool would use them at the same time."""
     waits: bool = False
@@ -34,28 +34,30 @@ def is_in_order(sections: Sequence[Adopted]) -> bool | None:
     return waiting.pop() if len(waiting) == 1 else None
 
 
-def differing(sections: Sequence[Adopted]) -> list[str]:
+def differing_options(sections: Sequence[Adopted]) -> list[str]:
     """The options in which sections are not alike."""
     names = dict.fromkeys(name for section in sections for name in section.options)
     return [name for name in names if len({repr(section.options.get(name)) for section in sections}) > 1]
 
 
-def in_order(sections: Sequence[Adopted], name: str) -> list[Adopted]:
+def presets_in_order(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     """Presets for sections that run one after the other: a sweep where they differ in one option only."""
-    varied = differing(sections)
+    varied = differing_options(sections)
     same_target = len({section.target for section in sections}) == 1
     if len(sections) < 2 or len(varied) != 1 or not same_target or any(varied[0] not in s.options for s in sections):
         return list(sections)
     values = [value for s in sections if not isinstance(value := s.options[varied[0]], list)]
-    return [joined(sections, name, {**sections[0].options, varied[0]: values})]
+    return [joined_sections(sections, name, {**sections[0].options, varied[0]: values})]
 
 
-def joined(sections: Sequence[Adopted], name: str, options: Mapping[str, OptionValue | list[OptionValue]]) -> Adopted:
-    """One of several, with these options."""
+def joined_sections(
+    sections: Sequence[Adopted], name: str, options: Mapping[str, OptionValue | list[OptionValue]]
+) -> Adopted:
+    """One section made of several, with these options."""
     return replace(
         sections[0],
         name=name,
         options=options,
-        left_out=tuple(dict.fromkeys(each for section in sections for each in section.left_out)),
+        left_out=tuple(dict.fromkeys(option for section in sections for option in section.left_out)),
         notes=tuple(dict.fromkeys(note for section in sections for note in section.notes)),
     )

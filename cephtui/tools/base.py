@@ -34,7 +34,7 @@ V = TypeVar("V")
 
 
 def option_text(value: OptionValue) -> str:
-    """As it is typed."""
+    """The text of an option's value, as it is typed."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -141,7 +141,7 @@ class Parser(ABC):
         """Readings completed by this piece of output, which arrived ``elapsed_seconds`` after the release."""
 
     def expect_end(self) -> None:  # noqa: B027  # most tools' last words are like all others
-        """The tool was asked to stop: what comes next may be its last words."""
+        """Take in that the tool was asked to stop: what comes next may be its last words."""
 
     def is_preparing(self) -> bool:
         """Whether its process prepares its data, or waits then; see ``Workload.prepares_itself``."""
@@ -152,7 +152,7 @@ class Parser(ABC):
         return False
 
     def finish(self) -> list[Reading]:
-        """The output has ended: readings that were held back."""
+        """The readings that were held back, once the output has ended."""
         return []
 
     @abstractmethod
@@ -227,19 +227,19 @@ class Workload(ABC):
         """Whether the command that measures changes data."""
 
     def object_bytes(self) -> int:
-        """Of the largest object that it makes in a pool; 0 where that is the target's to say."""
+        """Bytes of the largest object that it makes in a pool; 0 where the target decides that."""
         return 0
 
     def load(self) -> Load:
-        """The same as data: by default one job with one I/O at a time."""
+        """The load on the target: by default one job with one I/O at a time."""
         return Load(self.block_bytes(), "write" if self.writes() else "read", 1, 1, self.times()[1])
 
     def fit(self, kind: Kind) -> Self:
-        """With the options that this kind of target needs."""
+        """The workload with the options that this kind of target needs."""
         return self
 
     def for_version(self, text: str) -> Self:
-        """For the version on a node, as ``version_argv`` has printed it; empty where that is not known yet."""
+        """The workload for the version on a node, as ``version_argv`` prints it; empty where that is not known yet."""
         return self
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:

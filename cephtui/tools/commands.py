@@ -36,9 +36,9 @@ class CommandLine:
     last_line: int
     text: str
     words: tuple[str, ...]
-    """Those behind the program's name, up to the next command."""
+    """The words behind the program's name, up to the next command."""
     node: str = ""
-    """By the prompt."""
+    """The host of the prompt."""
     repeats: bool = False
     """Whether a loop runs it more than once."""
     line_text: str = ""
@@ -46,13 +46,13 @@ class CommandLine:
 
 
 def command_lines(log: Log, program: str) -> list[CommandLine]:
-    """In the order of the log; those whose quotes are not closed are left out."""
+    """The commands of a program in the order of the log; those whose quotes are not closed are left out."""
     places = command_places(log.lines, program)
     return [command for at in places if (command := command_at(log.lines, at, program))]
 
 
 def command_places(lines: Sequence[LogLine], program: str) -> Iterator[int]:
-    """Those of the lines that may begin a command of a program."""
+    """The indexes of lines that may begin a command of a program."""
     end = -1
     for at, line in enumerate(lines):
         if at > end and program in line.text:
@@ -107,7 +107,7 @@ def _is_in_loop(lines: Sequence[LogLine], at: int) -> bool:
 
 
 def command_words(text: str) -> tuple[str, ...]:
-    """Of the first command, without where its output goes. Raises ValueError."""
+    """The words of the first command, without where its output goes. Raises ValueError."""
     plain = _REDIRECTION.sub(" ", text)
     if not _QUOTING.search(plain):
         return tuple(plain.split())
@@ -121,7 +121,7 @@ def command_words(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def given_options(
+def parsed_options(
     words: Sequence[str], short: Mapping[str, str], flags: Collection[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
     """The options of a command by their long names, and its other words; an option without a value is ``true``.
@@ -172,9 +172,9 @@ def begun_by(
     for output in outputs:
         first, last = span(output)
         waiting = [*commands[bisect_right(lines, ended) : bisect_left(lines, first)]][-_WAITING_MOST:] or waiting
-        own = _nearest([command for command in waiting if fits(command, output)])
-        waiting = [command for command in waiting if command is not own or command.repeats]
-        begun.append(own)
+        nearest = _nearest([command for command in waiting if fits(command, output)])
+        waiting = [command for command in waiting if command is not nearest or command.repeats]
+        begun.append(nearest)
         ended = last
     return begun
 

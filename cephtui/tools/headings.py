@@ -62,7 +62,7 @@ _NOISE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HeadingPlace:
     """Where in a log a run stands."""
 
     part: int
@@ -82,8 +82,8 @@ class _Divider:
     """Empty where it is no name for what follows."""
 
 
-def places(log: Log, spans: Sequence[tuple[int, int]]) -> list[Place]:
-    """Of runs by their first and last line, in the order of the log."""
+def places(log: Log, spans: Sequence[tuple[int, int]]) -> list[HeadingPlace]:
+    """The places of runs, by their first and last line, in the order of the log."""
     if not spans:
         return []
     dividers = list(_dividers(log, spans))
@@ -99,9 +99,9 @@ def places(log: Log, spans: Sequence[tuple[int, int]]) -> list[Place]:
         in_one_line = spans[number - 1][0] == first  # of a page: what is between them is not known
         part += bool(number and (at > begun or in_one_line))
         parts.append(part)
-        paths.append(tuple(each.text for each in stack))
+        paths.append(tuple(divider.text for divider in stack))
     common = _common(paths)
-    return [Place(part, _label(path, common)) for part, path in zip(parts, paths, strict=True)]
+    return [HeadingPlace(part, _label(path, common)) for part, path in zip(parts, paths, strict=True)]
 
 
 def _below(stack: Sequence[_Divider], now: _Divider) -> list[_Divider]:

@@ -166,11 +166,11 @@ def read_log(text: str) -> Log:
         if plainly != unled:
             plainly = list(map(_undecorated, plainly))
         lines, is_led = plainly, plainly != lines
-    own = _joined(lines) if is_led else plain
+    clean_text = _joined(lines) if is_led else plain
     for at, line in enumerate(lines):
         if len(line.text) > LINE_MOST:
             lines[at] = line._replace(text=line.text[:LINE_MOST].rstrip())
-    return Log(own, lines)
+    return Log(clean_text, lines)
 
 
 def _without_markup(text: str) -> str:
@@ -276,8 +276,8 @@ def _begins(lines: Sequence[LogLine], at: int, number: int) -> bool:
     if _FIGURES.match(lines[at].text) or (at and not _is_gap(lines[at - 1].text)):
         return False
     matches = [match for line in lines[at : at + 1 + _SECOND_WITHIN] if (match := _numbered(line))]
-    wanted = [number, number + 1] if number == 1 else [number, number + 1, number + 2]
-    return [int(match[1]) for match in matches[: len(wanted)]] == wanted
+    numbers = [number, number + 1] if number == 1 else [number, number + 1, number + 2]
+    return [int(match[1]) for match in matches[: len(numbers)]] == numbers
 
 
 def _goes_on(lines: Sequence[LogLine], at: int, number: int) -> bool:
@@ -372,14 +372,14 @@ _REDIRECTION = re.compile(r"[\d&]?[<>]{1,2}(?P<file>.*)", re.DOTALL)
 
 def without_redirections(words: Sequence[str]) -> list[str]:
     """The words of a command without those by which a shell opens files."""
-    kept: list[str] = []
+    plain_words: list[str] = []
     is_file = False
     for word in words:
         redirection = _REDIRECTION.fullmatch(word)
         if not is_file and not redirection:
-            kept.append(word)
+            plain_words.append(word)
         is_file = bool(redirection and not redirection["file"])
-    return kept
+    return plain_words
 
 
 def is_variable(value: str) -> bool:

@@ -152,7 +152,9 @@ def worded(allowed: str) -> Any:
 
 def _allowed(schema: Mapping[str, Any]) -> str:
     """A JSON schema of one value in words."""
-    only: Mapping[str, Any] = next(each for each in schema.get("anyOf", [schema]) if each.get("type") != "null")
+    only: Mapping[str, Any] = next(
+        alternative for alternative in schema.get("anyOf", [schema]) if alternative.get("type") != "null"
+    )
     if words := schema.get("allowed") or only.get("allowed"):
         return str(words)
     if "enum" in only:

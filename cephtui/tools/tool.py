@@ -129,8 +129,8 @@ class Tool:
         match = re.search(r"(\d+)\.(\d+)", text)
         if match and (int(match[1]), int(match[2])) >= self.minimum_version:
             return None
-        wanted = ".".join(map(str, self.minimum_version))
-        return f"{text.strip()} is too old: install {self.program} {wanted} or later ({self.how_to_install})"
+        version = ".".join(map(str, self.minimum_version))
+        return f"{text.strip()} is too old: install {self.program} {version} or later ({self.how_to_install})"
 
     def check_kind(self, kind: Kind) -> str | None:
         """Why it can't use this kind of target, or None."""

@@ -104,11 +104,9 @@ class _Command:
 
 
 def problem_of(log: Log, unread: Sequence[Unread]) -> str:
-    """What a file is in which no tool has found a run, by what is unread of it or by the whole of it; empty where that
-    is not known.
-    """
+    """The kind of a file in which no tool has found a run, by its unread parts or the whole; empty where not known."""
     if unread:
-        return next((each.why for each in unread if each.is_lost), unread[0].why)
+        return next((part.why for part in unread if part.is_lost), unread[0].why)
     text = "\n".join(line.text[:_FILE_LINE] for line in log.lines[:_FILE_LINES])
     name = next((name for name, form in _FILES if form.search(text)), "")
     if name:
@@ -128,15 +126,15 @@ def _is_json(text: str) -> bool:
 
 
 def find_unread(log: Log, runs: Sequence[tuple[str, FoundRun]]) -> list[Unread]:
-    """In the order of the log; ``runs`` are those that were found in it, with the names of their tools."""
+    """The unread parts in the order of the log; ``runs`` are those in it, with the names of their tools."""
     spans = sorted({span for _, run in runs for span in ((run.line, run.last_line), *run.other_spans)})
     outside = list(_outside(log.lines, spans))
     commands = list(_commands(log.lines, outside))
     parted = sorted([*(command.line for command in commands), *(run.line for _, run in runs)])
     outputs = list(_joined(_signs(log.lines, outside), runs, parted))
     silent = [
-        Unread(each.line, each.line, each.tool, "command", each.text)
-        for each in _without_output(commands, runs, outputs)
+        Unread(command.line, command.line, command.tool, "command", command.text)
+        for command in _without_output(commands, runs, outputs)
     ]
     return sorted([*outputs, *silent], key=lambda unread: unread.line)[:UNREAD_MOST]
 
@@ -211,11 +209,11 @@ def _commands(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[_Com
 def _without_output(
     commands: Iterable[_Command], runs: Sequence[tuple[str, FoundRun]], outputs: Iterable[Unread]
 ) -> Iterator[_Command]:
-    """An output is of the command that its run has, else of the nearest above that has none yet."""
+    """The commands without an output: one is of its run's command, else of the nearest above that has none yet."""
     waiting: dict[str, list[_Command]] = {}
-    events: list[tuple[int, str, _Command | str]] = [(each.line, each.tool, each) for each in commands]
+    events: list[tuple[int, str, _Command | str]] = [(command.line, command.tool, command) for command in commands]
     events += [(run.line, tool, run.command) for tool, run in runs]
-    events += [(each.line, each.tool, "") for each in outputs]
+    events += [(output.line, output.tool, "") for output in outputs]
     for _, tool, event in sorted(events, key=lambda event: event[0]):
         above = waiting.setdefault(tool, [])
         if isinstance(event, _Command):

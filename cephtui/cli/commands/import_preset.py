@@ -26,9 +26,9 @@ from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 from cephtui.tools import TOOLS
-from cephtui.tools.adopted import Adopted, in_order, is_in_order
+from cephtui.tools.adopted import Adopted, is_in_order, presets_in_order
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.adopted import adopt, find_given, refuse, together
+from cephtui.tools.fio.adopted import adopt, find_jobs, presets_at_once, refuse
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import adopted as rados
@@ -93,8 +93,8 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
     try:
         is_file = file_name and _SECTION.search(text)
         log = read_log(_with_included(text, Path(source)) if is_file else text)
-        given = find_given(log, is_job_file=Path(file_name).suffix == ".fio")
-        asked = rados.find_given(log)
+        given = find_jobs(log, is_job_file=Path(file_name).suffix == ".fio")
+        asked = rados.find_commands(log)
     except ValueError as error:
         raise click.UsageError(f"{where}: {error}") from None
     found: list[Jobs] = [
@@ -157,7 +157,7 @@ def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[A
     if how != "together" and len(sections) > STEPS_MOST:
         return list(sections)
     try:
-        return together(sections, name) if how == "together" else in_order(sections, name)
+        return presets_at_once(sections, name) if how == "together" else presets_in_order(sections, name)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
 

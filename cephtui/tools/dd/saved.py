@@ -54,38 +54,38 @@ def _in_english(text: str) -> str:
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
     """The lines of each copy: its progress, its records, and its total, which ends it."""
-    own: list[LogLine] = []
+    block: list[LogLine] = []
     records = False
     for line in lines:
         text = line.text.strip()
         counted = _RECORDS.fullmatch(text)
         if counted or _ERROR.fullmatch(text) or has_copied(text):
-            own.append(line)
+            block.append(line)
             records = records or bool(counted)
             if records and not counted and has_copied(text):
-                yield own
-                own, records = [], False
+                yield block
+                block, records = [], False
 
 
-def _given(command: CommandLine) -> dict[str, str]:
+def _typed_options(command: CommandLine) -> dict[str, str]:
     parts = (word.partition("=") for word in command.words if "=" in word)
     return {name: value for name, _, value in parts}
 
 
 def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
     """Whether a command can have copied so many records: fewer than it was to only from a file, or with an error."""
-    given, records = _given(command), _records(lines)
-    count = given.get("count", "")
-    if records is None or not count.isdecimal() or "count_bytes" in given.get("iflag", ""):
+    options, records = _typed_options(command), _records(lines)
+    count = options.get("count", "")
+    if records is None or not count.isdecimal() or "count_bytes" in options.get("iflag", ""):
         return True
-    is_short = _mode(given) != "write" or any(_ERROR.fullmatch(line.text.strip()) for line in lines)
+    is_short = _mode(options) != "write" or any(_ERROR.fullmatch(line.text.strip()) for line in lines)
     return records == int(count) or (records < int(count) and is_short)
 
 
 def _records(lines: Sequence[LogLine]) -> int | None:
-    """How many were read, in part ones, too; None where that is not printed."""
+    """The number of records that were read, those in part too; None where that is not printed."""
     counts = [match for line in lines if (match := _RECORDS.fullmatch(line.text.strip()))]
-    return next((int(each[1]) + int(each[2]) for each in counts), None)
+    return next((int(count[1]) + int(count[2]) for count in counts), None)
 
 
 def _is_in_part(lines: Sequence[LogLine]) -> bool:
@@ -93,32 +93,32 @@ def _is_in_part(lines: Sequence[LogLine]) -> bool:
     return any(int(counted[2]) for line in lines if (counted := _RECORDS.fullmatch(line.text.strip())))
 
 
-def _mode(given: Mapping[str, str]) -> str:
-    """Empty for a copy from one file to another."""
-    source, sink = given.get("if", ""), given.get("of", "")
+def _mode(options: Mapping[str, str]) -> str:
+    """``write`` or ``read``; empty for a copy from one file to another."""
+    source, sink = options.get("if", ""), options.get("of", "")
     if source in _SOURCES:
         return "write" if sink and sink != "/dev/null" else ""
     return "read" if source and sink == "/dev/null" else ""
 
 
 def _run(lines: Sequence[LogLine], command: CommandLine) -> FoundRun | None:
-    """None where it is not known what it has done."""
-    given = _given(command)
-    mode, block = _mode(given), _bytes(given.get("bs") or given.get("ibs") or _BLOCK)
+    """The run of a copy; None where it is not known what it has done."""
+    typed_options = _typed_options(command)
+    mode, block = _mode(typed_options), _bytes(typed_options.get("bs") or typed_options.get("ibs") or _BLOCK)
     if not mode or not block:
         return None
     texts = [line.text.strip() for line in lines]
     output = "\n".join(text for text in texts if not _RECORDS.fullmatch(text)).encode()
-    options, other = _options(given, mode, block)
+    options, other = _options(typed_options, mode, block)
     parser = _parser(options, mode, 0 if _is_in_part(lines) else block)
     readings = [*parser.feed("stderr", output, 0.0), *parser.finish()]
     result = parser.result()
     if not result.flows and not result.error:
         return None
     nbytes = next((flow.bytes or 0 for flow in result.flows.values()), 0)
-    flags = {flag for name in ("oflag", "iflag", "conv") for flag in given.get(name, "").split(",")}
+    flags = {flag for name in ("oflag", "iflag", "conv") for flag in typed_options.get(name, "").split(",")}
     cached = () if "direct" in flags or (mode == "write" and _SYNCED & flags) else (PAGE_CACHE.found(),)
-    path = given["of"] if mode == "write" else given["if"]
+    path = typed_options["of"] if mode == "write" else typed_options["if"]
     return FoundRun(
         line=lines[0].number,
         last_line=lines[-1].number,
@@ -144,15 +144,15 @@ def _parser(options: Mapping[str, OptionValue], mode: str, block: int) -> Parser
     return CopyParser(writes=mode == "write", block_bytes=block)
 
 
-def _options(given: Mapping[str, str], mode: str, block: int) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others."""
-    flags = {name: given[name].split(",") for name in ("iflag", "oflag") if name in given}
+def _options(typed_options: Mapping[str, str], mode: str, block: int) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """The options that a preset can have, and the others."""
+    flags = {name: typed_options[name].split(",") for name in ("iflag", "oflag") if name in typed_options}
     direct = any("direct" in values for values in flags.values())
     options: dict[str, OptionValue] = {"mode": mode, "bs": short_size(block), "direct": direct}
     if mode == "write":
-        options["if"] = given["if"]
+        options["if"] = typed_options["if"]
     rest = {name: ",".join(flag for flag in values if flag != "direct") for name, values in flags.items()}
-    other = {name: value for name, value in {**given, **rest}.items() if name not in _TAKEN and value}
+    other = {name: value for name, value in {**typed_options, **rest}.items() if name not in _TAKEN and value}
     try:
         checked = DdOptions.check(options)
     except OptionError as error:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cephtui.tools.adopted import Adopted, differing, joined
+from cephtui.tools.adopted import Adopted, differing_options, joined_sections
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio.given import (
     SECTIONS_MOST,
-    Given,
+    FioJobs,
     Section,
     option_name,
-    plain,
     plain_size,
+    plain_value,
     read_commands,
     read_job_file,
     target_of,
@@ -32,7 +32,7 @@ _WITHIN = re.compile(r"""(?:^|[\s/"'`(\[=])(?P<words>fio["',]{0,2}\s.*?-name\b.*
 _SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
 _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
-"""Of a section; ``[root@client ~]#`` is the prompt of a shell."""
+"""The heading of a section; ``[root@client ~]#`` is the prompt of a shell."""
 _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|include\s.*|[#;].*|)")
 """A line of a job file below its heading: an option, a flag, another file, a comment, or empty."""
 _WORDS = re.compile(r"[^a-z0-9_-]")
@@ -55,44 +55,44 @@ _SHOWN = (*("rw", "bs", "iodepth", "numjobs", "ioengine", "direct"), *("time_bas
 """What a preset says in any case."""
 
 
-def find_given(log: Log, *, is_job_file: bool = False) -> list[Given]:
+def find_jobs(log: Log, *, is_job_file: bool = False) -> list[FioJobs]:
     """The job files and command lines in a text, in its order; what can't be read as one is left out.
 
     All of a text that ``is_job_file`` is one from its first heading on.
     """
     lines, at = log.lines, 0
-    all_given: list[Given] = []
+    all_given: list[FioJobs] = []
     while at < len(lines):
         end = at + 1
         if _HEADING.fullmatch(lines[at].text):
             end = len(lines) if is_job_file else _end_of_job_file(lines, at + 1)
-            given = read_job_file("\n".join(line.text for line in lines[at:end]))
-            if (is_job_file and given.sections) or _is_job_file(given):
-                all_given.append(given)
+            jobs = read_job_file("\n".join(line.text for line in lines[at:end]))
+            if (is_job_file and jobs.sections) or _is_job_file(jobs):
+                all_given.append(jobs)
         elif words := _words_of(lines[at].text):
             text, last, is_whole = whole_command(lines, at, words)
             end = last + 1
             text = _unquoted(text, lines[at].text.removesuffix(words))
-            all_given += _commands_in(text) if is_whole else [Given((), unread=text)]
+            all_given += _commands_in(text) if is_whole else [FioJobs((), unread=text)]
         at = end
         _check_number(all_given)
     return all_given
 
 
-def _check_number(all_given: Sequence[Given]) -> None:
-    if len(all_given) > GIVEN_MOST or any(len(given.sections) > SECTIONS_MOST for given in all_given[-1:]):
+def _check_number(all_given: Sequence[FioJobs]) -> None:
+    if len(all_given) > GIVEN_MOST or any(len(jobs.sections) > SECTIONS_MOST for jobs in all_given[-1:]):
         raise ValueError(f"too many jobs, expected at most {GIVEN_MOST} commands and {SECTIONS_MOST} jobs of each")
 
 
 def _words_of(line: str) -> str:
-    """From where a command of fio begins; empty for another line."""
+    """The text from where a command of fio begins; empty for another line."""
     match = "fio" in line and (_COMMAND.fullmatch(line) or _WITHIN.search(line))
     return match["words"] if match else ""
 
 
 def _unquoted(text: str, before: str) -> str:
     """A command that stands in quotes to their end, with a quote at its own where more text is added to it."""
-    mark = next((each for each in "\"'`" if before.count(each) % 2), "")
+    mark = next((quote for quote in "\"'`" if before.count(quote) % 2), "")
     if not mark:
         return text
     command, end, rest = [*re.split(rf"(?<!\\)({mark})", text, maxsplit=1), "", ""][:3]
@@ -101,21 +101,21 @@ def _unquoted(text: str, before: str) -> str:
     return command + end * bool(command.endswith(" ") or _ADDED.match(rest))
 
 
-def _commands_in(text: str) -> list[Given]:
-    """Those that have jobs; one that names its job files is not read, and neither is what has no end of its quotes."""
+def _commands_in(text: str) -> list[FioJobs]:
+    """The commands that have jobs; one that names its job files is not read, nor one whose quotes have no end."""
     try:
         commands = read_commands(text)
     except ValueError:  # or text with an apostrophe
-        return [Given((), unread=text)] if _WITHIN.search(text) else []
-    named = [given for given in commands if given.sections]
-    files = any(given.files for given in commands if not given.sections) and _JOB_FILE.search(text)
+        return [FioJobs((), unread=text)] if _WITHIN.search(text) else []
+    named = [jobs for jobs in commands if jobs.sections]
+    files = any(jobs.files for jobs in commands if not jobs.sections) and _JOB_FILE.search(text)
     is_unread = files or (_WITHIN.search(text) and len(named) < max(1, len(_STARTS.findall(text))))
-    return [*named, Given((), unread=text)] if is_unread else named
+    return [*named, FioJobs((), unread=text)] if is_unread else named
 
 
-def _is_job_file(given: Given) -> bool:
+def _is_job_file(jobs: FioJobs) -> bool:
     """Whether its options are fio's and no other program's."""
-    names = [name for section in given.sections for name in section.options]
+    names = [name for section in jobs.sections for name in section.options]
     if any(name in _ONLY_FIO or name.startswith("include ") for name in names):
         return True
     return any(map(_is_taken, names)) and all(map(_is_known, names))
@@ -153,23 +153,23 @@ def adopt(section: Section, files: Sequence[str] = ()) -> Adopted:
     """
     if files:
         raise OptionError(files[0], "is no option, and a file or a variable may hold any")
-    wanted: dict[str, str] = {}
+    texts: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for option, value in section.options.items():
         reason = _reason_against(option, value)
         if reason is None:
-            wanted[option_name(option)] = plain(option_name(option), value)
+            texts[option_name(option)] = plain_value(option_name(option), value)
         else:
             left_out[option] = reason
-    notes = _interpret(wanted, section.options)
-    checked = FioOptions.check(wanted)
-    kept = {name: checked[name] for name in FioOptions.model_fields if name in wanted or name in _SHOWN}
+    notes = _interpret(texts, section.options)
+    checked = FioOptions.check(texts)
+    options = {name: checked[name] for name in FioOptions.model_fields if name in texts or name in _SHOWN}
     if "ioengine" in left_out:  # the target's own
-        del kept["ioengine"], kept["direct"]
+        del options["ioengine"], options["direct"]
     return Adopted(
         name=section.name,
         tool="fio",
-        options=kept,
+        options=options,
         left_out=tuple(left_out.items()),
         notes=tuple(notes),
         target=_target_of(section.options),
@@ -187,7 +187,7 @@ def _is_on(options: Mapping[str, str], name: str) -> bool:
 
 
 def _reason_against(option: str, value: str) -> str | None:
-    """None for an option that is taken."""
+    """The reason against an option; None for one that is taken."""
     _check_known(option, value)
     if option == "ioengine" and value == "rbd":
         return "not needed: images are measured with it (--target rbd:POOL/IMAGE)"
@@ -224,56 +224,56 @@ def _check_known(option: str, value: str) -> None:
         raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
 
 
-def _interpret(wanted: dict[str, str], given: Mapping[str, str]) -> list[str]:
+def _interpret(texts: dict[str, str], options: Mapping[str, str]) -> list[str]:
     """Add fio's defaults and what other options say in their own words; the notes."""
-    _negate(wanted, given)
+    _negate(texts, options)
     defaults = {"rw": "read", "ioengine": "psync", "direct": "0", "time_based": "0", "runtime": "0", "ramp_time": "0"}
     notes = []
-    if given.get("ioengine") == "rbd":
+    if options.get("ioengine") == "rbd":
         defaults = {**defaults, "ioengine": "libaio", "direct": "1"}
-        if wanted.get("direct") != "1":
+        if texts.get("direct") != "1":
             notes.append("direct: images are measured without librbd's cache")
-        wanted["direct"] = "1"
+        texts["direct"] = "1"
     for name, value in defaults.items():
-        wanted.setdefault(name, value)
-    if wanted.get("numjobs", "1") != "1":
-        wanted.setdefault("group_reporting", "0")
-        notes += [_divide(wanted, given)]
-    if len(_FILES.split(given.get("filename", ""))) > 1:
+        texts.setdefault(name, value)
+    if texts.get("numjobs", "1") != "1":
+        texts.setdefault("group_reporting", "0")
+        notes += [_divide(texts, options)]
+    if len(_FILES.split(options.get("filename", ""))) > 1:
         notes.append("filename: fio would use these files at the same time, and a run has one target")
-    if wanted["time_based"] == "0" and wanted["runtime"] != "0":
+    if texts["time_based"] == "0" and texts["runtime"] != "0":
         notes.append("time_based is not given: a run ends with its data, and after runtime at the latest")
     return notes
 
 
-def _negate(wanted: dict[str, str], given: Mapping[str, str]) -> None:
+def _negate(texts: dict[str, str], options: Mapping[str, str]) -> None:
     """Add what ``buffered`` and ``rwmixwrite`` say; of direct and buffered that holds which is given last."""
-    buffered, names = given.get("buffered"), list(given)
+    buffered, names = options.get("buffered"), list(options)
     if buffered not in (None, "0", "1"):
         raise OptionError("buffered", f"expected 0 or 1, got {buffered}")
-    if buffered and ("direct" not in given or names.index("direct") < names.index("buffered")):
-        wanted["direct"] = "1" if buffered == "0" else "0"
-    mix = given.get("rwmixwrite")
+    if buffered and ("direct" not in options or names.index("direct") < names.index("buffered")):
+        texts["direct"] = "1" if buffered == "0" else "0"
+    mix = options.get("rwmixwrite")
     if mix is None:
         return
     if not re.fullmatch(r"[0-9]{1,2}|100", mix):
         raise OptionError("rwmixwrite", f"expected 0 to 100, got {mix}")
-    if wanted.setdefault("rwmixread", str(100 - int(mix))) != str(100 - int(mix)):
-        raise OptionError("rwmixwrite", f"{mix} is not what rwmixread={wanted['rwmixread']} leaves of 100")
+    if texts.setdefault("rwmixread", str(100 - int(mix))) != str(100 - int(mix)):
+        raise OptionError("rwmixwrite", f"{mix} is not what rwmixread={texts['rwmixread']} leaves of 100")
 
 
-def _divide(wanted: dict[str, str], given: Mapping[str, str]) -> str:
+def _divide(texts: dict[str, str], options: Mapping[str, str]) -> str:
     """Give each of several jobs its part of what fio's would share; the note."""
-    apart = "numjobs: each job has a region of its own"
-    if not _is_shared(given):
-        return apart
-    jobs, size = wanted["numjobs"], wanted.get("size")
+    note = "numjobs: each job has a region of its own"
+    if not _is_shared(options):
+        return note
+    jobs, size = texts["numjobs"], texts.get("size")
     if not size or not jobs.isdecimal() or not int(jobs):
-        return f"{apart}, where fio's would all work on the same"
-    part = divided(size, int(jobs), wanted.get("bs", "4k"))
+        return f"{note}, where fio's would all work on the same"
+    part = divided(size, int(jobs), texts.get("bs", "4k"))
     if part is None:
-        return f"{apart} of {size}, where fio's would all work on the same {size}"
-    wanted["size"] = part
+        return f"{note} of {size}, where fio's would all work on the same {size}"
+    texts["size"] = part
     return f"size: each job has {part} of its own, where fio's {jobs} would all work on the same {size}"
 
 
@@ -286,31 +286,33 @@ def divided(size: str, jobs: int, block: str) -> str | None:
     return short_size(part - part % unit) if unit and part >= unit else None
 
 
-def _is_shared(given: Mapping[str, str]) -> bool:
+def _is_shared(options: Mapping[str, str]) -> bool:
     """Whether the jobs of a section use the same data: without a file or an image each has its own."""
-    is_named = "rbdname" in given if given.get("ioengine") == "rbd" else "filename" in given
-    return is_named and not {"offset_increment", "filename_format"} & given.keys()
+    is_named = "rbdname" in options if options.get("ioengine") == "rbd" else "filename" in options
+    return is_named and not {"offset_increment", "filename_format"} & options.keys()
 
 
-def _target_of(given: Mapping[str, str]) -> str:
-    """An engine for images has an image, whatever file is named besides."""
-    if given.get("ioengine") != "rbd":
-        given = {name: value for name, value in given.items() if name not in ("pool", "rbdname")}
-    names = [name.replace("\\:", ":") for name in _FILES.split(given.get("filename", ""))]
+def _target_of(options: Mapping[str, str]) -> str:
+    """The target of a section: an engine for images has an image, whatever file is named besides."""
+    if options.get("ioengine") != "rbd":
+        options = {name: value for name, value in options.items() if name not in ("pool", "rbdname")}
+    names = [name.replace("\\:", ":") for name in _FILES.split(options.get("filename", ""))]
     if len(names) > 1:
         return ""
-    target = target_of({**given, "filename": names[0]})
+    target = target_of({**options, "filename": names[0]})
     if is_variable(target):
         return ""
-    if given.get("directory") and names[0] and not names[0].startswith("/"):
-        return "" if is_variable(given["directory"]) else f"file:{given['directory'].rstrip('/')}/{names[0]}"
-    return target if target != f"file:{given.get('directory')}" else ""
+    if options.get("directory") and names[0] and not names[0].startswith("/"):
+        return "" if is_variable(options["directory"]) else f"file:{options['directory'].rstrip('/')}/{names[0]}"
+    return target if target != f"file:{options.get('directory')}" else ""
 
 
-def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
+def presets_at_once(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     """One preset for sections that run at the same time, as so many jobs; raises OptionError where they differ."""
     size = _size_together(sections)
-    varied = [option for option in differing(sections) if option != "numjobs" and (option != "size" or not size)]
+    varied = [
+        option for option in differing_options(sections) if option != "numjobs" and (option != "size" or not size)
+    ]
     if varied:
         names = ", ".join(section.name for section in sections[:4])
         how = f"{names} differ in {', '.join(varied)}: a preset has one kind of jobs at a time"
@@ -318,19 +320,19 @@ def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     jobs = sum(int(str(section.options.get("numjobs", 1))) for section in sections)
     options = {**sections[0].options, "numjobs": jobs}
     if not size:
-        return [joined(sections, name, options)]
-    whole = joined(sections, name, {**options, "size": size})
+        return [joined_sections(sections, name, options)]
+    whole = joined_sections(sections, name, {**options, "size": size})
     notes = tuple(note for note in whole.notes if not note.startswith(("size:", "numjobs:")))
     return [replace(whole, notes=(*notes, f"size: each job has {size} of its own, where fio's would share their data"))]
 
 
 def _size_together(sections: Sequence[Adopted]) -> str | None:
-    """Of each job where the jobs of sections share one target with fio; None where that is not so, or not alike."""
+    """The size of each job where the jobs of sections share one target with fio; None where they do not, or differ."""
     target = {section.target for section in sections}
     if len(target) != 1 or not target.pop() or not all("size" in section.options for section in sections):
         return None
     jobs = [int(str(section.options.get("numjobs", 1))) for section in sections]
-    wholes = [parse_size(str(section.options["size"])) * each for section, each in zip(sections, jobs, strict=True)]
+    wholes = [parse_size(str(section.options["size"])) * number for section, number in zip(sections, jobs, strict=True)]
     if max(wholes) - min(wholes) > _ROUNDED * max(wholes):
         return None
     return divided(str(max(wholes)), sum(jobs), str(sections[0].options["bs"]))

@@ -28,10 +28,10 @@ SAID = re.compile(r"\s*(?:Jobs: .*)?<(?P<host>[\w.:-]{1,253})> ?(?P<text>.*)")
 """What a host has sent: an empty line right before its report."""
 
 
-def together(run: FoundRun, clients: Sequence[tuple[str, FoundRun]]) -> FoundRun:
+def run_of_clients(run: FoundRun, clients: Sequence[tuple[str, FoundRun]]) -> FoundRun:
     """A run of several hosts, with the run of each by its name, which need not be a name of its own."""
     names = unique([name for name, _ in clients])
-    nodes = tuple(_node(name, each) for name, (_, each) in zip(names, clients, strict=True))
+    nodes = tuple(_node(name, client_run) for name, (_, client_run) in zip(names, clients, strict=True))
     return replace(run, nodes=nodes, disks=(), depths={}, latency_shares=(), node="")
 
 

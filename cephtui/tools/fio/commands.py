@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui.frozen import dataclass
 from cephtui.tools.commands import command_places
-from cephtui.tools.fio.given import Section, one_way, plain_size, read_command, stored
+from cephtui.tools.fio.given import Section, canonical_options, plain_size, read_command, stored_options
 from cephtui.tools.fio.saved_options import SavedOptions, saved_options
 from cephtui.tools.logs import Log, LogLine, command_pattern, host_of, is_variable, whole_command, without_output
 from cephtui.units import parse_size
@@ -22,7 +22,7 @@ _DIRECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class FioPrinted:
     """What one start of fio has printed of what it was asked."""
 
     line: int
@@ -41,7 +41,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class FioCommand:
     """A command line in the log, before any output of it."""
 
     line: int
@@ -52,13 +52,13 @@ class Command:
     """Whether it names no job file, which would have more options."""
 
     def saved_options(self, names: Sequence[str], printed: Mapping[str, str]) -> SavedOptions:
-        """Of jobs that ran at the same time; a block size is exact here and rounded in what fio prints."""
-        given = [self.sections[name].options if name in self.sections else {} for name in names]
-        exact = saved_options(given, {}, is_all=self.is_all).options
+        """The options of jobs that ran at the same time; a block size is exact here and rounded in what fio prints."""
+        job_options = [self.sections[name].options if name in self.sections else {} for name in names]
+        exact = saved_options(job_options, {}, is_all=self.is_all).options
         rounded = {name: value for name, value in printed.items() if name != "bs" or name not in exact}
-        return saved_options(given, rounded, is_all=self.is_all)
+        return saved_options(job_options, rounded, is_all=self.is_all)
 
-    def agrees(self, printed: Printed) -> bool:
+    def agrees(self, printed: FioPrinted) -> bool:
         """Whether it may be what was started: its jobs, how many there are, and what is printed of each."""
         if not printed.settings.keys() | printed.jobs.keys() <= self.sections.keys():
             return False
@@ -68,9 +68,9 @@ class Command:
             self._has(name, printed) for name in printed.settings.keys() | printed.jobs.keys()
         )
 
-    def _has_jobs(self, printed: Printed) -> bool:
+    def _has_jobs(self, printed: FioPrinted) -> bool:
         numbers = {name: _number(section.options.get("numjobs", "1")) for name, section in self.sections.items()}
-        whole = sum(each or 0 for each in numbers.values())
+        whole = sum(number or 0 for number in numbers.values())
         if None in numbers.values() or not self.is_all:
             return True
         grouped = {section.options.get("group_reporting", "0") != "0" for section in self.sections.values()}
@@ -80,28 +80,28 @@ class Command:
             return False
         return sum(printed.jobs.values()) == whole and printed.starting in (0, whole)
 
-    def _has(self, name: str, printed: Printed) -> bool:
+    def _has(self, name: str, printed: FioPrinted) -> bool:
         options = self.saved_options([name], {}).options
-        said = {k: v for k, v in printed.settings.get(name, {}).items() if k != "bs"}
-        same = all(options[k] == v for k, v in stored(said, whole=False).items() if k in options)
+        printed_settings = {k: v for k, v in printed.settings.get(name, {}).items() if k != "bs"}
+        same = all(options[k] == v for k, v in stored_options(printed_settings, whole=False).items() if k in options)
         blocks = _block_bounds(self.sections[name].options) if self.is_all else None
         return same and (not blocks or _alike(blocks, printed.blocks.get(name, ())))
 
 
-Commands = Mapping[str, Sequence[Command]]
+FioCommands = Mapping[str, Sequence[FioCommand]]
 """By the names of their jobs, in the order of the log."""
 
 
-def find_commands(log: Log) -> Commands:
+def find_commands(log: Log) -> FioCommands:
     """All that are in a log; raises nothing."""
-    by_job: dict[str, list[Command]] = {}
+    by_job: dict[str, list[FioCommand]] = {}
     for command in _commands(log.lines):
         for name in command.sections:
             by_job.setdefault(name, []).append(command)
     return by_job
 
 
-def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
+def _commands(lines: Sequence[LogLine]) -> Iterator[FioCommand]:
     last = -1
     for at in command_places(lines, "fio "):
         line = lines[at]
@@ -109,15 +109,15 @@ def _commands(lines: Sequence[LogLine]) -> Iterator[Command]:
             continue
         text, last, is_whole = whole_command(lines, at, match["words"])
         try:
-            given = read_command(text)
+            jobs = read_command(text)
         except ValueError:
             continue
-        sections = {section.name: section for section in given.sections}
-        is_all = is_whole and not given.files and len(sections) == len(given.sections)
-        yield Command(line.number, text, host_of(match["prompt"]), sections, is_all)
+        sections = {section.name: section for section in jobs.sections}
+        is_all = is_whole and not jobs.files and len(sections) == len(jobs.sections)
+        yield FioCommand(line.number, text, host_of(match["prompt"]), sections, is_all)
 
 
-def command_of(printed: Printed, commands: Commands, run_lines: Sequence[int]) -> Command | None:
+def command_of(printed: FioPrinted, commands: FioCommands, run_lines: Sequence[int]) -> FioCommand | None:
     """The command of a start among those between two runs that are the nearest before it.
 
     Of several that agree and do not ask for the same it is not known which it was. ``run_lines`` are those of the
@@ -129,18 +129,18 @@ def command_of(printed: Printed, commands: Commands, run_lines: Sequence[int]) -
     if not near:
         return None
     between = bisect_right(run_lines, near[-1].line)
-    together = [each for each in near if bisect_right(run_lines, each.line) == between]
-    agreeing = [each for each in together if each.agrees(printed)]
-    return agreeing[-1] if len({without_output(each.text) for each in agreeing}) == 1 else None
+    together = [command for command in near if bisect_right(run_lines, command.line) == between]
+    agreeing = [command for command in together if command.agrees(printed)]
+    return agreeing[-1] if len({without_output(command.text) for command in agreeing}) == 1 else None
 
 
 def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _block_bounds(given: Mapping[str, str]) -> list[int] | None:
+def _block_bounds(section_options: Mapping[str, str]) -> list[int] | None:
     """The bounds of the block sizes of reads, writes and trims, each once; None where they can't be told."""
-    options = one_way(given)
+    options = canonical_options(section_options)
     text = options.get("bssplit") or options.get("bsrange") or options.get("blocksize_range") or options.get("bs", "4k")
     if is_variable(text):
         return None
@@ -156,14 +156,17 @@ def _block_bounds(given: Mapping[str, str]) -> list[int] | None:
 
 
 def _alike(blocks: Sequence[int], printed: Sequence[int]) -> bool:
-    """Nothing that is not printed disagrees."""
+    """Whether the block sizes of a command agree with those that are printed; nothing printed agrees with all."""
     if not printed:
         return True
-    return all(any(abs(one - other) <= _SAME * one for other in printed) for one in blocks) and all(
-        any(abs(one - other) <= _SAME * one for other in blocks) for one in printed
-    )
+    return _all_near(blocks, printed) and _all_near(printed, blocks)
+
+
+def _all_near(sizes: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether each of these sizes is that of one of the others, but for rounding."""
+    return all(any(abs(size - other) <= _SAME * size for other in others) for size in sizes)
 
 
 def number_started(text: str) -> int:
-    """Of ``Starting 2 threads and 1 process``."""
+    """The number of jobs in ``Starting 2 threads and 1 process``."""
     return sum(map(int, re.findall(r"\b(\d{1,7}) (?:thread|process)", text)))

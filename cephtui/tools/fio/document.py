@@ -101,9 +101,9 @@ def _count(sync: Mapping[str, Any], in_buckets: int) -> int:
 
 
 def _by_option(options: Mapping[str, str], write: stats.Flow) -> int | None:
-    """The number of fdatasync where fio has not counted it."""
-    every = options.get("fdatasync", "")
-    return write.ios // int(every) if write.ios and every.isdecimal() and int(every) else None
+    """The number of fdatasync where fio has not counted it; None without that option."""
+    interval = options.get("fdatasync", "")
+    return write.ios // int(interval) if write.ios and interval.isdecimal() and int(interval) else None
 
 
 def _lead(document: Mapping[str, Any], options: Mapping[str, str]) -> Lead | None:
@@ -172,9 +172,9 @@ def _job_results(jobs: list[Mapping[str, Any]], flows: list[dict[str, stats.Flow
         JobResult(
             job=f"{job['jobname']} {number}",
             image=_image(job),
-            summary=stats.summarise([own]),
+            summary=stats.summarise([job_flows]),
         )
-        for number, (job, own) in enumerate(zip(jobs, flows, strict=True), 1)
+        for number, (job, job_flows) in enumerate(zip(jobs, flows, strict=True), 1)
     )
 
 

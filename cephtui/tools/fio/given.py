@@ -29,7 +29,7 @@ _END = re.compile(r"[|;&][^>]*|done", re.DOTALL)
 _SUBSTITUTED = re.compile(r"`(?![^`]*fio\s)[^`]*`|\$\((?![^()]*fio\s)[^()]*\)")
 """What a shell puts in the place of another command, which is one word here."""
 _WITHIN = re.compile(r"(?:^|[\s/])fio\s+\S")
-"""In a word that is a command line itself: ``bash -c 'fio ...'``."""
+"""The begin of fio in a word that is a command line itself: ``bash -c 'fio ...'``."""
 _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "latency-log"}
 """Words that take no value."""
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
@@ -47,7 +47,7 @@ _DEFAULTS: Mapping[str, str] = {
     "direct": "0",
     "ramp_time": "0",
 }
-"""fio's own, of options that cephtui always stores."""
+"""fio's own defaults of options that cephtui always stores."""
 _UNSET: Mapping[str, OptionValue] = {"time_based": False, "group_reporting": False}
 
 
@@ -60,7 +60,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FioJobs:
     """All sections of a command line or a job file."""
 
     sections: tuple[Section, ...]
@@ -75,11 +75,11 @@ class Given:
 
 
 def option_name(name: str) -> str:
-    """Under the one name that is used here."""
+    """The one name that is used here for an option and its aliases."""
     return FioOptions.aliases.get(name, name)
 
 
-def read_command(text: str) -> Given:
+def read_command(text: str) -> FioJobs:
     """A command line, from ``fio`` on or with what stands before it; raises ValueError where its quotes are not closed.
 
     The first word that is ``fio`` or a path to it begins the options.
@@ -88,7 +88,7 @@ def read_command(text: str) -> Given:
     return _read_words(words[_begin(words) + 1 :])
 
 
-def read_commands(text: str) -> list[Given]:
+def read_commands(text: str) -> list[FioJobs]:
     """Every command line of fio in a line of a shell; raises ValueError as ``read_command`` does."""
     commands = []
     whole = _SUBSTITUTED.sub(lambda inner: "".join(inner[0].split()), _DASHES.sub("-", text))
@@ -97,12 +97,12 @@ def read_commands(text: str) -> list[Given]:
         if begin >= 0:
             commands.append(_read_words(words[begin + 1 :]))
         else:  # what another shell runs
-            commands += [given for word in words if _WITHIN.search(word) for given in read_commands(word)]
+            commands += [jobs for word in words if _WITHIN.search(word) for jobs in read_commands(word)]
     return commands
 
 
 def _begin(words: Sequence[str]) -> int:
-    """Where fio stands; -1 for nowhere."""
+    """The index of the word that is fio; -1 for none."""
     return next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "fio"), -1)
 
 
@@ -118,7 +118,7 @@ def _simple_commands(words: Sequence[str]) -> list[list[str]]:
     return commands
 
 
-def _read_words(words: Sequence[str]) -> Given:
+def _read_words(words: Sequence[str]) -> FioJobs:
     common: dict[str, str] = {}
     sections: list[tuple[str, dict[str, str]]] = []
     files: list[str] = []
@@ -129,7 +129,7 @@ def _read_words(words: Sequence[str]) -> Given:
             sections.append((value, dict(common)))
         else:
             _put(sections[-1][1] if sections and sections[-1][0] != "global" else common, name, value)
-    return Given(tuple(Section(*each) for each in _jobs(sections)), tuple(files))
+    return FioJobs(tuple(Section(*section) for section in _jobs(sections)), tuple(files))
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -151,10 +151,10 @@ def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _jobs(sections: Iterable[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
-    return [each for each in sections if each[0] != "global"]
+    return [section for section in sections if section[0] != "global"]
 
 
-def read_job_file(text: str) -> Given:
+def read_job_file(text: str) -> FioJobs:
     """A job file; ``[global]`` may come again, and then holds for what follows it."""
     common: dict[str, str] = {}
     sections: list[tuple[str, dict[str, str]]] = []
@@ -169,7 +169,7 @@ def read_job_file(text: str) -> Given:
             continue
         into = common if sections[-1][0] == "global" else sections[-1][1]
         _put(into, name, _behind_blank(name, value) or _alone(name))
-    return Given(tuple(Section(*each) for each in _jobs(sections)))
+    return FioJobs(tuple(Section(*section) for section in _jobs(sections)))
 
 
 def _behind_blank(name: str, value: str) -> str:
@@ -185,14 +185,14 @@ def _alone(name: str) -> str:
 
 
 def _put(options: dict[str, str], name: str, value: str) -> None:
-    """What is given last is at the end: it holds, whatever other name the option had before."""
+    """Set an option at the end: what is given last holds, whatever other name the option had before."""
     options.pop(name, None)
     options[name] = value
 
 
-def one_way(given: Mapping[str, str]) -> dict[str, str]:
+def canonical_options(texts: Mapping[str, str]) -> dict[str, str]:
     """Options under one name each, and those that negate or complement another as that one."""
-    named = {option_name(name): value for name, value in given.items()}
+    named = {option_name(name): value for name, value in texts.items()}
     if named.get("buffered") in ("0", "1") and "direct" not in named:
         named["direct"] = "1" if named.pop("buffered") == "0" else "0"
     if "rwmixread" not in named and (mix := named.get("rwmixwrite", "")).isdecimal() and int(mix) <= 100:
@@ -200,12 +200,12 @@ def one_way(given: Mapping[str, str]) -> dict[str, str]:
     return named
 
 
-def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
+def stored_options(texts: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
     """The options of a run as cephtui stores them, those that it knows and whose values it can have.
 
     With ``whole`` nothing else was given, so that fio's defaults hold for the rest.
     """
-    values = {**(_DEFAULTS if whole else {}), **one_way(given)}
+    values = {**(_DEFAULTS if whole else {}), **canonical_options(texts)}
     options = {
         name: value
         for name in FioOptions.model_fields
@@ -216,16 +216,16 @@ def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
 
 @lru_cache(maxsize=1024)
 def option_value(name: str, text: str) -> OptionValue | None:
-    """As it is stored; None for an option that a preset can't have, or not with this value."""
+    """The value as it is stored; None for an option that a preset can't have, or not with this value."""
     if name == "ioengine":
         return text
     try:
-        return FioOptions.check({"rw": "read", "time_based": False, name: plain(name, text)})[name]
+        return FioOptions.check({"rw": "read", "time_based": False, name: plain_value(name, text)})[name]
     except (OptionError, LookupError):
         return None
 
 
-def plain(name: str, text: str) -> str:
+def plain_value(name: str, text: str) -> str:
     """The value of an option; a size as it is written shortest, so that equal ones are equal."""
     try:
         return short_size(parse_size(plain_size(text))) if name in _SIZES else _SPELT.get((name, text), text)
@@ -243,20 +243,20 @@ def plain_size(text: str) -> str:
     return str(int(digits) * 1000 ** _POWERS.index(decimal.lower())) if decimal else f"{digits}{binary}"
 
 
-def target_of(given: Mapping[str, str]) -> str:
-    """What was tested, as it would be typed; empty where that is not known."""
-    if image := given.get("rbdname"):
-        return f"rbd:{given.get('pool', '')}/{image}"
-    if pool := given.get("pool"):
+def target_of(options: Mapping[str, str]) -> str:
+    """The target as it would be typed; empty where it is not known."""
+    if image := options.get("rbdname"):
+        return f"rbd:{options.get('pool', '')}/{image}"
+    if pool := options.get("pool"):
         return f"pool:{pool}"
-    if path := given.get("filename"):
+    if path := options.get("filename"):
         return f"{'device' if path.startswith('/dev/') else 'file'}:{path}"
-    return f"file:{given['directory']}" if given.get("directory") else ""
+    return f"file:{options['directory']}" if options.get("directory") else ""
 
 
-def target_options(given: Mapping[str, str]) -> frozenset[str]:
+def target_options(options: Mapping[str, str]) -> frozenset[str]:
     """The options that ``target_of`` is made of."""
     for names in (("rbdname", "pool"), ("pool",), ("filename",), ("directory",)):
-        if given.get(names[0]):
+        if options.get(names[0]):
             return frozenset(names)
     return frozenset()

@@ -95,8 +95,8 @@ def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
 
 
 def _flushes(flushings: Sequence[Flushing]) -> tuple[_Direction, _Direction]:
-    """The flushes of all jobs, and what of the writes' time comes before that of their flushes."""
-    flush, leads = [each.flush for each in flushings], [each.lead for each in flushings]
+    """The flushes of all jobs, and the part of the writes' time before their flushes."""
+    flush, leads = [flushing.flush for flushing in flushings], [flushing.lead for flushing in flushings]
     leading = [lead.moments for lead in leads if lead]
     return (
         _timed([flow.moments for flow in flush if flow.moments], stats.add_buckets(flow.buckets for flow in flush)),
@@ -105,15 +105,15 @@ def _flushes(flushings: Sequence[Flushing]) -> tuple[_Direction, _Direction]:
 
 
 def _timed(moments: Sequence[stats.Moments], buckets: Mapping[int, int] | None = None) -> _Direction:
-    number = sum(each.count for each in moments)
-    spent_ns = sum(each.count * each.mean * 1e9 for each in moments)
+    number = sum(moment.count for moment in moments)
+    spent_ns = sum(moment.count * moment.mean * 1e9 for moment in moments)
     return _Direction(ios=number, completions=number, latency_ns=spent_ns, buckets=buckets)
 
 
 def _counters(document: Mapping[str, Any]) -> _Counters:
     jobs = document["jobs"]
     flushings = (flushing_of(document, job, flow_of(job["write"])) for job in jobs if job.get("sync"))
-    flush, lead = _flushes([each for each in flushings if each])
+    flush, lead = _flushes([flushing for flushing in flushings if flushing])
     return _Counters(
         read=_direction([job["read"] for job in jobs]),
         write=_direction([job["write"] for job in jobs]),
@@ -125,10 +125,10 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
 
 
 def _has_latency(document: Mapping[str, Any]) -> bool:
-    """Options that can't be read switch nothing off."""
+    """Whether latencies are measured; options that can't be read switch nothing off."""
     options = [document.get("global options"), *(job.get("job options") for job in document["jobs"])]
-    readable = [each for each in options if isinstance(each, Mapping)]
-    return all(str(each.get(name, "0")) == "0" for each in readable for name in _WITHOUT_LATENCY)
+    readable = [job_options for job_options in options if isinstance(job_options, Mapping)]
+    return all(str(job_options.get(name, "0")) == "0" for job_options in readable for name in _WITHOUT_LATENCY)
 
 
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:

@@ -58,8 +58,8 @@ def _with_heads(log: Log, documents: Sequence[FoundRun]) -> Iterator[FoundRun]:
         yield replace(run, other_spans=((numbers[first], run.line - 1),)) if first < below else run
 
 
-def _is_same(one: FoundRun, other: FoundRun) -> bool:
-    return one.name == other.name and bool(one.summary.flows) and _done(one) == _done(other)
+def _is_same(first: FoundRun, other: FoundRun) -> bool:
+    return first.name == other.name and bool(first.summary.flows) and _done(first) == _done(other)
 
 
 def _done(run: FoundRun) -> dict[str, tuple[int | None, float]]:

@@ -197,21 +197,23 @@ def _times(latency: re.Match[str], count: int) -> stats.Times | None:
 
 def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
-    line = next((match[1] for each in body if (match := _DEPTHS.match(each.text))), "")
-    return shares_of_all({depth: value for depth, text in _SHARE.findall(line) if (value := figure(text)) is not None})
+    printed = next((match[1] for line in body if (match := _DEPTHS.match(line.text))), "")
+    return shares_of_all(
+        {depth: value for depth, text in _SHARE.findall(printed) if (value := figure(text)) is not None}
+    )
 
 
 def disk_use(printed: re.Match[str]) -> DiskUse | None:
-    """Of ``ios=1/2, merge=0/0, ticks=3/4, in_queue=7, util=99.91%``; None for a share that is no figure."""
+    """The disk of ``ios=1/2, merge=0/0, ticks=3/4, in_queue=7, util=99.91%``; None for a share that is no figure."""
     util = figure(printed["util"])
     if util is None:
         return None
     counts: dict[str, int] = {}
-    for name, one, two in _PAIR.findall(printed["pairs"]):
-        counts |= {f"read_{name}": int(one), f"write_{name}": int(two)}
+    for name, reads, writes in _PAIR.findall(printed["pairs"]):
+        counts |= {f"read_{name}": int(reads), f"write_{name}": int(writes)}
     queue = _QUEUE.search(printed["pairs"])
     milliseconds = [counts.get("read_ticks"), counts.get("write_ticks"), int(queue[1]) if queue else None]
-    waits = [None if each is None else each / 1e3 for each in milliseconds]
+    waits = [None if wait is None else wait / 1e3 for wait in milliseconds]
     return DiskUse(
         name=printed["name"],
         utilisation_percent=min(util, 100.0),

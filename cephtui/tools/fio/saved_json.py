@@ -18,7 +18,7 @@ from cephtui.models.metrics import FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.base import Reading
 from cephtui.tools.documents import json_documents
-from cephtui.tools.fio.clients import ALL, together, with_percentiles
+from cephtui.tools.fio.clients import ALL, run_of_clients, with_percentiles
 from cephtui.tools.fio.document import BROKEN, figure_or_none, flows_of_job, newest_form, result_of
 from cephtui.tools.fio.options import FLAGS
 from cephtui.tools.fio.output import DOCUMENT_START, FioParser
@@ -80,14 +80,14 @@ def _documents(log: Log) -> Iterator[_Document]:
 
 def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
     """Those that one start of fio has printed."""
-    together: list[_Document] = []
+    document_group: list[_Document] = []
     for document in documents:
-        if together and not _continues(together[-1], document):
-            yield together
-            together = []
-        together.append(document)
-    if together:
-        yield together
+        if document_group and not _continues(document_group[-1], document):
+            yield document_group
+            document_group = []
+        document_group.append(document)
+    if document_group:
+        yield document_group
 
 
 def _continues(before: _Document, now: _Document) -> bool:
@@ -129,19 +129,21 @@ def _is_sum(job: Mapping[str, Any]) -> bool:
 def _with_clients(
     run: FoundRun, documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool
 ) -> FoundRun:
-    """With what each client did; raises one of ``BROKEN``."""
+    """The run with the runs of its clients; raises one of ``BROKEN``."""
     clients: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for job in jobs:
         clients.setdefault((str(job.get("hostname", ""))[:200], str(job.get("port", ""))), []).append(job)
     client_runs = [(host, _run(documents, theirs, alone=False)) for (host, _), theirs in clients.items()]
     if len(client_runs) == 1:
         return replace(run, node=client_runs[0][0])
-    own = same_of([client_run.options for _, client_run in client_runs])  # a number of jobs is that of each
-    named = replace(run, options={name: own.get(name, value) for name, value in run.options.items() if name in own})
+    common = same_of([client_run.options for _, client_run in client_runs])  # a number of jobs is that of each
+    named = replace(
+        run, options={name: common.get(name, value) for name, value in run.options.items() if name in common}
+    )
     wholes = [job for job in documents[-1].jobs if _is_sum(job)]
     if alone and len(wholes) == 1:
         named = with_percentiles(named, _job(documents[-1].content, as_of_now(wholes[0])).percentiles)
-    return together(named, client_runs)
+    return run_of_clients(named, client_runs)
 
 
 def _not_understood(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]]) -> FoundRun:
@@ -180,9 +182,9 @@ def _given(content: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, str]
 
 
 def _saved_options(job_options: Sequence[Mapping[str, str]], jobs: Sequence[Mapping[str, Any]]) -> SavedOptions:
-    """Of the jobs of a group, which also say how deep each was, and how many they are."""
+    """The options of the jobs of a group, with the depth and the number of jobs that they print."""
     depths = {str(job["latency_depth"]) for job in jobs if "latency_depth" in job}
-    is_given = any("iodepth" in given for given in job_options)
+    is_given = any("iodepth" in options for options in job_options)
     printed = {"iodepth": depths.pop()} if len(depths) == 1 and not is_given else {}
     if len(jobs) > 1:
         printed["numjobs"] = str(len(jobs))

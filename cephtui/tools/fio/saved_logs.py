@@ -41,9 +41,9 @@ class LogName:
 
     def is_of(self, file: str, text: str) -> bool:
         """Whether it is of the run in a file with this name and text."""
-        own = {file, file.rpartition(".")[0]}
+        file_names = {file, file.rpartition(".")[0]}
         named = (path.rpartition("/")[2] for path in _PREFIX.findall(text))
-        return f"{self.prefix}{self.host}" in own or (not self.host and self.prefix in {*own, *named})
+        return f"{self.prefix}{self.host}" in file_names or (not self.host and self.prefix in {*file_names, *named})
 
 
 def read_name(file: str) -> LogName | None:
@@ -99,8 +99,8 @@ def _times(rows: Iterable[tuple[int, int, int]]) -> Iterator[list[int]]:
 
 def _period(times: Sequence[Sequence[int]]) -> int:
     """Milliseconds from one line to the next; 0 where lines are no means."""
-    steps = [after - before for each in times for before, after in pairwise(each)]
-    steps += [each[0] for each in times if len(each) == 1]
+    steps = [after - before for job_times in times for before, after in pairwise(job_times)]
+    steps += [job_times[0] for job_times in times if len(job_times) == 1]
     usual = round(median(steps) / 10) * 10 if steps else 0
     return usual if usual >= _LEAST_MS else 0
 
@@ -114,8 +114,8 @@ def _series(
 ) -> dict[int, list[int]]:
     """The values of all jobs by the number of their interval, from 1."""
     values: dict[int, list[int]] = {}
-    for own, entries in rows:
-        if own == kind:
+    for row_kind, entries in rows:
+        if row_kind == kind:
             for at, value, of in entries:
                 if of == flow:
                     values.setdefault(max(1, round(at / period)), []).append(value)
@@ -125,18 +125,18 @@ def _series(
 def _interval(
     series: Mapping[tuple[str, int], Mapping[int, Sequence[int]]], flow: str, at: range, lasted: float, unit: float
 ) -> Interval | None:
-    """None where neither rate is there. An interval without a line had no I/O."""
+    """The interval of a flow; None where neither rate is there. An interval without a line had no I/O."""
     number = _FLOWS.index(flow)
     iops, kib = (_mean(series.get((kind, number)), at) for kind in ("iops", "bw"))
     if iops is None and kib is None:
         return None
     times = series.get(("clat", number)) or series.get(("lat", number)) or {}
-    values = [value for each in at for value in times.get(each, ())]
+    values = [value for index in at for value in times.get(index, ())]
     mean = sum(values) / len(values) / unit if values else None
     ios = None if iops is None else round(iops * lasted)
     return stats.make_interval(ios, None if kib is None else round(kib * 1024 * lasted), lasted, mean, None)
 
 
 def _mean(values: Mapping[int, Sequence[int]] | None, at: range) -> float | None:
-    """Of the sums of all jobs."""
-    return None if values is None else sum(sum(values.get(each, ())) for each in at) / len(at)
+    """The mean of the sums of all jobs."""
+    return None if values is None else sum(sum(values.get(number, ())) for number in at) / len(at)

@@ -9,7 +9,7 @@ from itertools import groupby
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
 from cephtui.tools.base import V
-from cephtui.tools.fio.given import one_way, option_value, stored, target_of, target_options
+from cephtui.tools.fio.given import canonical_options, option_value, stored_options, target_of, target_options
 from cephtui.tools.logs import is_variable
 
 _OTHER_ALIASES: Mapping[str, str] = {
@@ -53,28 +53,28 @@ class SavedOptions:
 
 
 def saved_options(
-    given: Sequence[Mapping[str, str]], printed: Mapping[str, str] | None = None, *, is_all: bool = True
+    job_options: Sequence[Mapping[str, str]], printed: Mapping[str, str] | None = None, *, is_all: bool = True
 ) -> SavedOptions:
-    """Of the options of each job that ran at the same time; an empty mapping is of a job of which none are known.
+    """The options of jobs that ran at the same time; an empty mapping is of a job whose options are not known.
 
     What is ``printed`` holds for all jobs together, whatever was given.
     """
-    are_known, printed_options = all(given), dict(printed or {})
-    common = same_of(given)
-    named = [_named(each, target_options(common)) for each in given] if are_known else []
-    names = dict.fromkeys(name for each in named for name in each)
-    every = {name: _of_all([each.get(name, _DEFAULT) for each in named]) for name in names}
-    apart = {name for name in names if len({each.get(name) for each in named}) > 1}
-    unsure = apart | {name for name, value in every.items() if is_variable(value)}
+    are_known, printed_options = all(job_options), dict(printed or {})
+    common = same_of(job_options)
+    named = [_named(options_of_job, target_options(common)) for options_of_job in job_options] if are_known else []
+    names = dict.fromkeys(name for options_of_job in named for name in options_of_job)
+    values = {name: _of_all([options_of_job.get(name, _DEFAULT) for options_of_job in named]) for name in names}
+    varied = {name for name in names if len({options_of_job.get(name) for options_of_job in named}) > 1}
+    unsure = varied | {name for name, value in values.items() if is_variable(value)}
     whole = bool(named) and is_all
-    sure = {name: value for name, value in every.items() if name not in unsure}
+    sure = {name: value for name, value in values.items() if name not in unsure}
     options = {
         name: value
-        for name, value in stored({**sure, **printed_options}, whole=whole).items()
+        for name, value in stored_options({**sure, **printed_options}, whole=whole).items()
         if name not in unsure or name in printed_options
     }
     other_options = {
-        name: value for name, value in every.items() if name in unsure or option_value(name, value) is None
+        name: value for name, value in values.items() if name in unsure or option_value(name, value) is None
     }
     return SavedOptions(options, other_options, is_all=whole, target=target_of(common))
 
@@ -84,10 +84,12 @@ def same_of(mappings: Sequence[Mapping[str, V]]) -> dict[str, V]:
     return {name: value for name, value in mappings[0].items() if all(other.get(name) == value for other in mappings)}
 
 
-def _named(given: Mapping[str, str], left_out: Collection[str]) -> dict[str, str]:
+def _named(options: Mapping[str, str], left_out: Collection[str]) -> dict[str, str]:
     """Each option under one name, without those of the target and of the output."""
     named = {
-        name: value for name, value in one_way(given).items() if name not in left_out and not _OUTPUT.fullmatch(name)
+        name: value
+        for name, value in canonical_options(options).items()
+        if name not in left_out and not _OUTPUT.fullmatch(name)
     }
     return {_OTHER_ALIASES.get(name, name): value for name, value in named.items()}
 

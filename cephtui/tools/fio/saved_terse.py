@@ -21,7 +21,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.fio.flushes import shares_of_all
-from cephtui.tools.fio.given import Section, option_name, read_command, stored, target_of
+from cephtui.tools.fio.given import Section, option_name, read_command, stored_options, target_of
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.fio.printed import figure
 from cephtui.tools.fio.saved_run import Job, saved_run
@@ -103,15 +103,15 @@ def _count(text: str) -> int:
 
 
 def _blocks(lines: Sequence[_Line], commands: Sequence[int]) -> Iterator[list[_Line]]:
-    """Lines without a command between them."""
-    own: list[_Line] = []
+    """The lines of each run: those without a command between them."""
+    block: list[_Line] = []
     for line in lines:
-        if own and any(own[-1].number < each < line.number for each in commands):
-            yield own
-            own = []
-        own.append(line)
-    if own:
-        yield own
+        if block and any(block[-1].number < number < line.number for number in commands):
+            yield block
+            block = []
+        block.append(line)
+    if block:
+        yield block
 
 
 def _fits(command: _Command, block: Sequence[_Line]) -> bool:
@@ -132,9 +132,9 @@ def _runs(block: Sequence[_Line], command: _Command | None) -> Iterator[FoundRun
 
 
 def _run(lines: Sequence[_Line], command: _Command | None) -> FoundRun:
-    section = next((each for each in command.sections if each.name == lines[0].name), None) if command else None
-    given = section.options if section else {}
-    options = stored(given, whole=bool(section))
+    section = next((job for job in command.sections if job.name == lines[0].name), None) if command else None
+    section_options = section.options if section else {}
+    options = stored_options(section_options, whole=bool(section))
     block = parse_size(str(options["bs"])) if "bs" in options else 0
     return saved_run(
         [_counted(line.job, block) for line in lines],
@@ -145,9 +145,9 @@ def _run(lines: Sequence[_Line], command: _Command | None) -> FoundRun:
         depths=lines[0].depths if len(lines) == 1 else {},
         command=command.line.text if command else "",
         request=without_output(command.line.text) if command else "",
-        other_options={name: value for name, value in given.items() if _is_other(name)},
+        other_options={name: value for name, value in section_options.items() if _is_other(name)},
         has_all_options=bool(section),
-        target=target_of(given),
+        target=target_of(section_options),
         node=command.line.node if command else "",
         version=lines[0].version,
     )
@@ -178,7 +178,7 @@ def _with_ios(flow: stats.Flow, block: int) -> stats.Flow:
 
 
 def _read(line: LogLine) -> _Line | None:
-    """None for any other line, and for one that was cut."""
+    """The figures of a line; None for any other line, and for one that was cut."""
     text = line.text.strip()
     if not _LINE.fullmatch(text):
         return None
@@ -190,20 +190,20 @@ def _read(line: LogLine) -> _Line | None:
     flows: dict[str, stats.Flow] = {}
     percentiles: dict[str, dict[float, float]] = {}
     for flow in _FLOWS:
-        own = fields[at : at + _FIELDS[form]]
-        if own and own[0].endswith("%"):  # of the CPU: not every version prints trims
+        flow_fields = fields[at : at + _FIELDS[form]]
+        if flow_fields and flow_fields[0].endswith("%"):  # of the CPU: not every version prints trims
             break
-        if len(own) < _FIELDS[form]:  # cut
+        if len(flow_fields) < _FIELDS[form]:  # cut
             return None
         at += _FIELDS[form]
-        if total := _flow(own):
-            flows[flow], percentiles[flow] = total, _percentiles(own[_LADDER])
-    cpu = [figure(each.rstrip("%")) for each in fields[at : at + 5]]
+        if total := _flow(flow_fields):
+            flows[flow], percentiles[flow] = total, _percentiles(flow_fields[_LADDER])
+    cpu = [figure(field.rstrip("%")) for field in fields[at : at + 5]]
     if len(cpu) < 5:
         return None
     user, system, switches, *_ = cpu
     at += 5
-    shares = [figure(each.rstrip("%")) or 0.0 for each in fields[at : at + len(_DEPTHS)]]
+    shares = [figure(field.rstrip("%")) or 0.0 for field in fields[at : at + len(_DEPTHS)]]
     depths = shares_of_all(dict(zip(_DEPTHS, shares, strict=False)))
     disks = tuple(_disks(fields[at + len(_DEPTHS) + _SHARES :]))
     code = int(error) if error.isdecimal() and len(error) < 6 else 0
@@ -220,14 +220,14 @@ def _read(line: LogLine) -> _Line | None:
 
 
 def _flow(fields: Sequence[str]) -> stats.Flow | None:
-    """None where nothing was done."""
+    """The flow of some fields; None where nothing was done."""
     try:
         numbers = [float(field) for field in fields[:12]] + [float(field) for field in fields[32:36]]
     except ValueError:
         return None
     kib, rate, iops, milliseconds = numbers[:4]
     seconds = milliseconds / 1e3
-    if not kib or not 0 < seconds < ELAPSED_MOST_SECONDS or not all(0 <= each < 1 << 63 for each in numbers):
+    if not kib or not 0 < seconds < ELAPSED_MOST_SECONDS or not all(0 <= number < 1 << 63 for number in numbers):
         return None
     slat, clat, lat = (_times(numbers[at : at + 4], round(iops * seconds) or 1) for at in (4, 8, 12))
     return stats.Flow(
@@ -245,7 +245,7 @@ def _flow(fields: Sequence[str]) -> stats.Flow | None:
 
 
 def _times(microseconds: Sequence[float], count: int) -> stats.Times | None:
-    least, most, mean, stddev = (each / 1e6 for each in microseconds)
+    least, most, mean, stddev = (time / 1e6 for time in microseconds)
     return stats.Times(stats.Moments(count, mean, stddev), (least, most)) if most else None
 
 

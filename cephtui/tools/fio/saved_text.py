@@ -28,8 +28,8 @@ from typing import NamedTuple
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse
 from cephtui.tools.fio.broken import in_one_piece
-from cephtui.tools.fio.clients import ALL, HOST, SAID, together
-from cephtui.tools.fio.commands import COMMAND, Command, Printed, command_of, find_commands, number_started
+from cephtui.tools.fio.clients import ALL, HOST, SAID, run_of_clients
+from cephtui.tools.fio.commands import COMMAND, FioCommand, FioPrinted, command_of, find_commands, number_started
 from cephtui.tools.fio.flushes import Lead, lead_of
 from cephtui.tools.fio.printed import block_bytes
 from cephtui.tools.fio.saved_figures import depths_of, disk_use, read_job
@@ -78,19 +78,19 @@ class _Part:
 
 @dataclass(slots=True)
 class _Start:
-    """What one start of fio has printed."""
+    """The output of one start of fio."""
 
     line: int = 0
     last_line: int = 0
     version: str = ""
     settings: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the job's name, from the lines before the run."""
+    """Settings by the job's name, from the lines before the run."""
     parts: dict[tuple[str, str, str], _Part] = field(default_factory=dict)
     disks: list[DiskUse] = field(default_factory=list)
     blocks: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """By the job's name the bounds of its block sizes."""
+    """The bounds of the block sizes, by the job's name."""
     groups: dict[str, str] = field(default_factory=dict)
-    """By the job's name the group that it is of."""
+    """The group of each job, by the job's name."""
     starting: int = 0
     """How many jobs, where it says so."""
     hosts: list[str] = field(default_factory=list)
@@ -110,13 +110,13 @@ class _Start:
         """Of its first job."""
         return next(iter(self.parts.values())).line
 
-    def printed(self) -> Printed:
+    def printed(self) -> FioPrinted:
         """What it says of what it was asked."""
         jobs: dict[str, int] = {}
         for part in self.parts.values():
             jobs[part.head["name"]] = jobs.get(part.head["name"], 0) + int(part.head["jobs"])
         groups = len({part.head["group"] for part in self.parts.values()})
-        return Printed(self.first_line, self.settings, self.blocks, jobs, len(self.parts), groups, self.starting)
+        return FioPrinted(self.first_line, self.settings, self.blocks, jobs, len(self.parts), groups, self.starting)
 
     def next_report(self) -> _Start:
         """What follows without a beginning of its own: of another client, or of a start that is not in the log."""
@@ -125,11 +125,11 @@ class _Start:
         return replace(self, line=0, last_line=0, parts={}, disks=[], said=(), stopped=False, is_continued=True)
 
     def hear(self, line: LogLine) -> LogLine:
-        """A line as the client has printed it."""
-        if self.hosts and (said := SAID.fullmatch(line.text)):
-            if not said["text"]:
-                self.spoken.append(said["host"])
-            return LogLine(line.number, said["text"])
+        """A line as the client has printed it, without the client's name."""
+        if self.hosts and (spoken_line := SAID.fullmatch(line.text)):
+            if not spoken_line["text"]:
+                self.spoken.append(spoken_line["host"])
+            return LogLine(line.number, spoken_line["text"])
         return line
 
     def add(self, part: _Part, last_line: int) -> None:
@@ -176,8 +176,8 @@ class _Start:
         if part.head["name"] == ALL and part.head["pid"] == "0":
             return False
         before, now = next(reversed(self.parts.values())).date, part.date
-        apart = abs((now - before).total_seconds()) if before and now else 0.0
-        return not self.status and apart <= _AT_ONCE_SECONDS
+        seconds_apart = abs((now - before).total_seconds()) if before and now else 0.0
+        return not self.status and seconds_apart <= _AT_ONCE_SECONDS
 
 
 class _Session(NamedTuple):
@@ -201,14 +201,14 @@ def find_text(log: Log) -> list[FoundRun]:
 
 def _sessions(starts: Iterable[_Start]) -> Iterator[_Session]:
     """The reports of clients that ran at the same time together, without that of all of them."""
-    together: list[_Start] = []
+    session: list[_Start] = []
     for start in starts:
-        if together and (start.is_sum or (start.is_continued and start.hosts)):
-            together.append(start)
+        if session and (start.is_sum or (start.is_continued and start.hosts)):
+            session.append(start)
             continue
-        yield from _session(together)
-        together = [start]
-    yield from _session(together)
+        yield from _session(session)
+        session = [start]
+    yield from _session(session)
 
 
 def _session(starts: Sequence[_Start]) -> Iterator[_Session]:
@@ -270,7 +270,7 @@ def _is_beginning(text: str) -> bool:
 
 
 def _note(start: _Start, line: LogLine) -> None:
-    """What stands before and after the jobs."""
+    """Take in a line that stands before or after the jobs."""
     if host := HOST.fullmatch(line.text):
         start.hosts.append(host["host"])
         start.version = host["version"] or ""
@@ -285,7 +285,7 @@ def _note(start: _Start, line: LogLine) -> None:
         start.starting = number_started(line.text)
     elif "util=" in line.text and (disk := _DISK.match(line.text)):
         if start.parts and (use := disk_use(disk)):
-            start.disks = [*(each for each in start.disks if each.name != use.name), use]
+            start.disks = [*(other for other in start.disks if other.name != use.name), use]
     elif _SIGNAL.match(line.text):
         start.stopped = True
     elif _STATUS.match(line.text):
@@ -311,25 +311,25 @@ def _blocks(begun: re.Match[str]) -> tuple[int, ...]:
     return tuple(sorted({block_bytes(*end) for end in ends}))
 
 
-def _runs(session: Sequence[_Start], command: Command | None) -> list[FoundRun]:
-    """One of each group: its jobs ran at the same time, and groups one after the other."""
+def _runs(session: Sequence[_Start], command: FioCommand | None) -> list[FoundRun]:
+    """A run for each group: its jobs ran at the same time, and groups one after the other."""
     groups: dict[str, list[tuple[_Start, list[_Part]]]] = {}
     for start in session:
-        own: dict[str, list[_Part]] = {}
+        parts_of_group: dict[str, list[_Part]] = {}
         for part in start.parts.values():
-            own.setdefault(part.head["group"], []).append(part)
-        for group, parts in own.items():
+            parts_of_group.setdefault(part.head["group"], []).append(part)
+        for group, parts in parts_of_group.items():
             groups.setdefault(group, []).append((start, parts))
     return one_after_the_other([_run(clients, command, alone=len(groups) == 1) for clients in groups.values()])
 
 
-def _run(clients: Sequence[tuple[_Start, Sequence[_Part]]], command: Command | None, *, alone: bool) -> FoundRun:
-    """Of each client that ran it, without ``--client`` of one, with its reports."""
+def _run(clients: Sequence[tuple[_Start, Sequence[_Part]]], command: FioCommand | None, *, alone: bool) -> FoundRun:
+    """The run of a group on its clients, each with its reports; without ``--client`` there is one."""
     client_runs = [_run_of(start, parts, command, alone=alone) for start, parts in clients]
     if len(clients) == 1:
         (start, _), (_, run) = clients[0], client_runs[0]
         return replace(run, node=start.host) if start.hosts else run
-    jobs, first = [job for own, _ in client_runs for job in own], client_runs[0][1]
+    jobs, first = [job for jobs_of_client, _ in client_runs for job in jobs_of_client], client_runs[0][1]
     fields = {field: getattr(first, field) for field in _OF_COMMAND}
     fields["options"] = same_of([run.options for _, run in client_runs])
     whole = saved_run(
@@ -340,17 +340,17 @@ def _run(clients: Sequence[tuple[_Start, Sequence[_Part]]], command: Command | N
         **fields,
     )
     names = [start.host or "client" for start, _ in clients]
-    return together(whole, [(name, run) for name, (_, run) in zip(names, client_runs, strict=True)])
+    return run_of_clients(whole, [(name, run) for name, (_, run) in zip(names, client_runs, strict=True)])
 
 
 def _run_of(
-    start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool
+    start: _Start, parts: Sequence[_Part], command: FioCommand | None, *, alone: bool
 ) -> tuple[list[Job], FoundRun]:
     names = _names(start, parts, command, alone=alone)
-    given = command.sections[names[0]].options if command else {}
+    section_options = command.sections[names[0]].options if command else {}
     printed = _printed(start, names, parts)
     saved = command.saved_options(names, printed) if command else saved_options([{}], printed)
-    jobs = [read_job(part.head, part.body, _lead(start, part, given)) for part in parts]
+    jobs = [read_job(part.head, part.body, _lead(start, part, section_options)) for part in parts]
     return jobs, saved_run(
         jobs,
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),
@@ -369,8 +369,8 @@ def _run_of(
     )
 
 
-def _lead(start: _Start, part: _Part, given: Mapping[str, str]) -> Lead | None:
-    options = {**given, **start.settings.get(part.head["name"], {})}
+def _lead(start: _Start, part: _Part, section_options: Mapping[str, str]) -> Lead | None:
+    options = {**section_options, **start.settings.get(part.head["name"], {})}
     depth = options.get("iodepth", "1")
     return lead_of(options.get("ioengine", ""), int(depth) if depth.isdecimal() else 0, start.version)
 
@@ -379,11 +379,11 @@ def _last_line(parts: Sequence[_Part]) -> int:
     return max(part.body[-1].number if part.body else part.line for part in parts)
 
 
-def _names(start: _Start, parts: Sequence[_Part], command: Command | None, *, alone: bool) -> list[str]:
-    """Of the jobs of a group: a report of a whole group has only that of the first."""
+def _names(start: _Start, parts: Sequence[_Part], command: FioCommand | None, *, alone: bool) -> list[str]:
+    """The names of a group's jobs: a report of a whole group has only that of the first."""
     group = parts[0].head["group"]
     reported = list(dict.fromkeys(part.head["name"] for part in parts))
-    printed = [name for name, each in start.groups.items() if each == group]
+    printed = [name for name, its_group in start.groups.items() if its_group == group]
     if not printed and command and alone:
         return list(command.sections)
     is_whole = set(reported) <= set(printed) and len(printed) <= sum(int(part.head["jobs"]) for part in parts)

@@ -16,7 +16,7 @@ from cephtui.tools.gosbench.options import WEIGHTS, GosbenchOptions
 from cephtui.units import short_size
 
 if TYPE_CHECKING:
-    from cephtui.tools.gosbench.given import Given
+    from cephtui.tools.gosbench.given import GosbenchConfig
 
 _SUFFIXES = (".yaml", ".yml")
 _BEGIN = re.compile(r"""[\s{]*["']?(?:s3_config|grafana_config|tests)["']?\s*:""")
@@ -47,20 +47,20 @@ def find_tests(text: str) -> list[tuple[str, Callable[[], Adopted]]]:
     """
     from cephtui.tools.gosbench.given import read_config
 
-    given = read_config(text)
-    names = [test.get("name") or f"test-{number}" for number, test in enumerate(given.tests, 1)]
-    return [(name, partial(_adopt, name, test, given)) for name, test in zip(names, given.tests, strict=True)]
+    config = read_config(text)
+    names = [test.get("name") or f"test-{number}" for number, test in enumerate(config.tests, 1)]
+    return [(name, partial(_adopt, name, test, config)) for name, test in zip(names, config.tests, strict=True)]
 
 
-def _adopt(name: str, test: Mapping[str, str], given: Given) -> Adopted:
-    left_out = _not_of_tests(given)
-    wanted = {weight: _number(test, weight) for weight in WEIGHTS}
-    wanted["read_weight"] += _number(test, "existing_read_weight")
+def _adopt(name: str, test: Mapping[str, str], config: GosbenchConfig) -> Adopted:
+    left_out = _not_of_tests(config)
+    weights = {weight: _number(test, weight) for weight in WEIGHTS}
+    weights["read_weight"] += _number(test, "existing_read_weight")
     options = GosbenchOptions.check(
-        {**wanted, **_sizes(test, left_out), **_numbers(test, left_out), **_end(test, left_out)}
+        {**weights, **_sizes(test, left_out), **_numbers(test, left_out), **_end(test, left_out)}
     )
     left_out |= {option: _reason_against(option, value) for option, value in test.items() if _matters(option, value)}
-    targets, notes = _services(given)
+    targets, notes = _services(config)
     return Adopted(
         name=name,
         tool="gosbench",
@@ -73,26 +73,26 @@ def _adopt(name: str, test: Mapping[str, str], given: Given) -> Adopted:
     )
 
 
-def _not_of_tests(given: Given) -> dict[str, str]:
+def _not_of_tests(config: GosbenchConfig) -> dict[str, str]:
     """The options of S3 services and other sections, each with why it is not taken."""
-    named = [name for service in given.services for name, value in service.items() if value]
-    reasons = {name: GosbenchOptions.reason_to_leave_out(name) for name in (*named, *given.other_sections)}
+    named = [name for service in config.services for name, value in service.items() if value]
+    reasons = {name: GosbenchOptions.reason_to_leave_out(name) for name in (*named, *config.other_sections)}
     reasons.pop("usePathStyle", None)  # there is a note where it matters
     return reasons
 
 
-def _services(given: Given) -> tuple[tuple[str, ...], list[str]]:
-    """The targets that are proposed, and in what they differ from what was given."""
+def _services(config: GosbenchConfig) -> tuple[tuple[str, ...], list[str]]:
+    """The targets that are proposed, and how they differ from those of the config."""
     endpoints: list[str] = []
     notes = []
-    for service in given.services:
+    for service in config.services:
         try:
             endpoints.append(endpoint_of(service.get("endpoint", "")))
         except ValueError:  # whose text would have what stands there
             notes.append("endpoint: expected http://HOST:PORT or https://HOST:PORT, so no target is named")
-    if any(service.get("usePathStyle", "").lower() not in ("true", "yes", "on", "y") for service in given.services):
+    if any(service.get("usePathStyle", "").lower() not in ("true", "yes", "on", "y") for service in config.services):
         notes.append(f"usePathStyle is not true in it: {_PATH_STYLE}")
-    if any(service.get("skipSSLverify", "").lower() in ("true", "yes", "on", "y") for service in given.services):
+    if any(service.get("skipSSLverify", "").lower() in ("true", "yes", "on", "y") for service in config.services):
         notes.append("skipSSLverify: certificates are always verified")
     targets = tuple(dict.fromkeys(f"s3:{endpoint}" for endpoint in endpoints))
     if len(endpoints) > len(targets):

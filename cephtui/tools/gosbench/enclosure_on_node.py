@@ -114,7 +114,7 @@ class Relays:
         _, descriptors, _, _ = socket.recv_fds(theirs, 1, 1)
         if descriptors:
             listener = socket.socket(fileno=descriptors[0])
-            number = next((each for each in range(1, self._number) if os.fork() == 0), 0)
+            number = next((child for child in range(1, self._number) if os.fork() == 0), 0)
             counts = self._counts[2 * number : 2 * number + 2]
             threading.Thread(target=accept, args=(listener, endpoint, counts), daemon=True).start()
             theirs.recv(1)

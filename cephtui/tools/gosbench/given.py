@@ -19,7 +19,7 @@ _UNSET = ("", "~", "null", "Null", "NULL")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GosbenchConfig:
     """A config file; values that are not set are empty."""
 
     services: tuple[Mapping[str, str], ...]
@@ -46,7 +46,7 @@ class _Loader(yaml.BaseLoader):
         return mapping
 
 
-def read_config(text: str) -> Given:
+def read_config(text: str) -> GosbenchConfig:
     """A config file; raises ValueError with what is wrong, without any of the text: it may be a key."""
     if len(text) > TOML_MOST_BYTES:
         raise ValueError(f"too large: {size(len(text))}, expected at most {size(TOML_MOST_BYTES)}")
@@ -55,7 +55,7 @@ def read_config(text: str) -> Given:
         raise ValueError("no tests: expected the config of gosbench's server, with s3_config: and tests:")
     if len(_mappings(config["tests"])) < len(config["tests"]):
         raise ValueError("tests: expected options in each of them")
-    return Given(
+    return GosbenchConfig(
         services=tuple(_flat(service) for service in _mappings(config.get("s3_config"))),
         tests=tuple(_flat(test) for test in _mappings(config["tests"])),
         other_sections=tuple(str(name) for name in config if name not in ("s3_config", "tests")),
@@ -75,14 +75,14 @@ def _load(text: str) -> Any:
 
 
 def _mappings(value: Any) -> list[Mapping[Any, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [mapping for mapping in value if isinstance(mapping, dict)] if isinstance(value, list) else []
 
 
 def _flat(mapping: Mapping[Any, Any]) -> dict[str, str]:
     flat: dict[str, str] = {}
     for name, value in mapping.items():
         if isinstance(value, dict):
-            flat |= {f"{name}.{inner}": _text(each) for inner, each in value.items()}
+            flat |= {f"{name}.{inner}": _text(inner_value) for inner, inner_value in value.items()}
         else:
             flat[str(name)] = _text(value)
     return flat

@@ -247,7 +247,7 @@ class GosbenchParser(LineParser):
 
     def _findings(self, last: Scrape, seconds: float) -> tuple[Finding, ...]:
         failed = [(name, counts.failed, counts.finished) for name, counts in last.methods.items() if counts.failed]
-        findings = [self._failed(*each) for each in failed]
+        findings = [self._failed(*counts) for counts in failed]
         if any(counts.finished for counts in last.methods.values()):
             findings.append(COARSE.found())
         if self._seconds is not None and seconds > _LATE_FACTOR * self._seconds + _LATE_SECONDS:

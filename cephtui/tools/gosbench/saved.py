@@ -98,13 +98,13 @@ def _run(result: _Result) -> FoundRun | None:
 
 
 def _scrapes(lines: Sequence[LogLine]) -> Iterator[FoundRun]:
-    """Of each test the last scrape that was taken after its end."""
+    """The run of each test by the last scrape that was taken after its end."""
     tests: dict[str, list[LogLine]] = {}
     for line in lines:
         if metric := _METRIC.fullmatch(line.text.strip()):
             tests.setdefault(metric[1], []).append(line)
-    for name, own in tests.items():
-        if run := _of_scrape(name, own):
+    for name, test_lines in tests.items():
+        if run := _of_scrape(name, test_lines):
             yield run
 
 

@@ -79,10 +79,10 @@ class Test:
         self.processes: list[asyncio.subprocess.Process] = []
 
     async def run(self) -> int:
-        """From the start of both to their end, its exit status; raises Failure."""
+        """Run both programs from their start to their end; gives the exit status, raises Failure."""
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.over.set)
-        tasks = [asyncio.create_task(each) for each in (self.wait_for_release(), self.scrape_each_second())]
+        tasks = [asyncio.create_task(work) for work in (self.wait_for_release(), self.scrape_each_second())]
         try:
             await self.start()
             await self.over.wait()
@@ -104,8 +104,8 @@ class Test:
 
     async def launch(self, name: str, *argv: str) -> None:
         """Start one of them and follow its log."""
-        kept = ("CEPHTUI_RUN", "PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
-        env = {"HOME": PRIVATE, **{each: os.environ[each] for each in kept if each in os.environ}}
+        passed_on = ("CEPHTUI_RUN", "PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+        env = {"HOME": PRIVATE, **{name: os.environ[name] for name in passed_on if name in os.environ}}
         process = await asyncio.create_subprocess_exec(
             *argv,
             cwd=PRIVATE,
@@ -225,7 +225,7 @@ class Test:
         print("\n".join([*lines, "# end"]), flush=True)
 
     async def end(self) -> None:
-        """TERM, then KILL; what was done until now is printed first.
+        """End both programs with TERM, then KILL; what was done until now is printed first.
 
         Nothing is waited for: the worker would rest for 10 s, and the server for ever.
         """
@@ -234,7 +234,7 @@ class Test:
         for process in self.processes:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
-        await asyncio.gather(*(within(_END_SECONDS, each.wait()) for each in self.processes))
+        await asyncio.gather(*(within(_END_SECONDS, process.wait()) for process in self.processes))
         for process in self.processes:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
@@ -242,7 +242,7 @@ class Test:
 
 async def within(seconds: float | None, *waits: Awaitable[object]) -> None:
     """Wait for the first of these, so long at most; what has not ended then is cancelled."""
-    futures = [asyncio.ensure_future(each) for each in waits]
+    futures = [asyncio.ensure_future(wait) for wait in waits]
     await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for future in futures:
         future.cancel()

@@ -66,7 +66,7 @@ def _line(text: str) -> _Line | None:
     if not match:
         return None
     number, seconds, mode, ios, iops, *latency, failed = match.groups()
-    least, mean, p99, most = (round(_finite(each) / 1000, 6) for each in latency)
+    least, mean, p99, most = (round(_finite(milliseconds) / 1000, 6) for milliseconds in latency)
     return _Line(
         number=None if number == "TOTAL" else int(number),
         seconds=_finite(seconds),
@@ -161,12 +161,15 @@ class HsbenchParser(LineParser):
         """Lines that are neither figures nor news."""
 
     def finish(self) -> list[Reading]:
-        """What it printed last, if that is whole, and what was held back."""
+        """The last readings: of the last line, if it is whole, and those that were held back."""
         last = self.take_rest(self._begun)
-        return [*last, *(reading for each in self._operations.values() for reading in each.intervals.release())]
+        return [
+            *last,
+            *(reading for operation in self._operations.values() for reading in operation.intervals.release()),
+        ]
 
     def result(self) -> ToolResult:
-        flows = {name: flow for name, each in self._operations.items() if (flow := each.flow())}
+        flows = {name: flow for name, operation in self._operations.items() if (flow := operation.flow())}
         enough = self._threads * _ERRORS_OF_A_THREAD if self._threads else None
         ended = [name for name, failed in self._failed.items() if enough and failed >= enough]
         error = self._error() or (self._failures(ended[0]).text if ended else None)

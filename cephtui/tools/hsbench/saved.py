@@ -73,24 +73,24 @@ def find_runs(log: Log) -> list[FoundRun]:
 def _texts(lines: Sequence[LogLine]) -> Iterator[_Part]:
     parameters: dict[str, str] = {}
     version, loop = "", ""
-    own: list[LogLine] = []
+    block: list[LogLine] = []
     for line in lines:
         text = _STAMP.sub(r"\2", line.text.strip())
         title, now = _TITLE.match(text), _LOOP.match(text)
-        if own and (title or (now and now[1] != loop)):
-            yield _part(own, parameters, version)
-            own = []
+        if block and (title or (now and now[1] != loop)):
+            yield _part(block, parameters, version)
+            block = []
         if title:
             parameters, version, loop = {}, f"hsbench {title[1]}", ""
         elif now:
             loop = now[1]
-            own.append(line)
-        elif version and not own and (given := _PARAMETER.fullmatch(text)):
-            parameters[given[1]] = given[2]
-        elif own and (_STAMP.match(line.text.strip()) or text.startswith(("FATAL", "caused by"))):
-            own.append(line)
-    if own:
-        yield _part(own, parameters, version)
+            block.append(line)
+        elif version and not block and (parameter := _PARAMETER.fullmatch(text)):
+            parameters[parameter[1]] = parameter[2]
+        elif block and (_STAMP.match(line.text.strip()) or text.startswith(("FATAL", "caused by"))):
+            block.append(line)
+    if block:
+        yield _part(block, parameters, version)
 
 
 def _part(lines: Sequence[LogLine], parameters: Mapping[str, str], version: str) -> _Part:
@@ -213,13 +213,15 @@ def _run(part: _Part) -> FoundRun | None:
 
 
 def _options(part: _Part) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others; making and removing the buckets is measured by none."""
-    given = part.parameters
+    """The options that a preset can have, and the others; making and removing buckets is measured by none."""
+    parameters = part.parameters
     values: dict[str, object] = {"size": short_size(part.size)} if part.size else {}
-    values |= {to: given[name] for name, to in (("threads", "threads"), ("duration", "runtime")) if name in given}
-    values |= {"buckets": given["bucket_count"]} if "bucket_count" in given else {}
-    if "modes" in given:
-        values["modes"] = "".join(mode for mode in given["modes"] if mode in _MEASURED)
+    values |= {
+        to: parameters[name] for name, to in (("threads", "threads"), ("duration", "runtime")) if name in parameters
+    }
+    values |= {"buckets": parameters["bucket_count"]} if "bucket_count" in parameters else {}
+    if "modes" in parameters:
+        values["modes"] = "".join(mode for mode in parameters["modes"] if mode in _MEASURED)
     options, refused = HsbenchOptions.check_each(values)
-    other = {name: given[name] for name, usual in _USUAL.items() if given.get(name, usual) != usual}
+    other = {name: parameters[name] for name, usual in _USUAL.items() if parameters.get(name, usual) != usual}
     return options, {**other, **{name: str(value) for name, value in refused.items()}}

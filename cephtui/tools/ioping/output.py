@@ -35,17 +35,17 @@ _BOUNDS = re.compile(rf"min/avg/max/mdev = {_TIME} / {_TIME} / {_TIME} / {_TIME}
 
 
 def read_statistics(lines: Sequence[str]) -> dict[str, stats.Flow]:
-    """The whole run as it is printed for people, by direction; rounded to three digits. Empty where a line is missing.
+    """The flows of a whole run as printed for people, by direction; three digits. Empty where a line is missing.
 
     The requests are those after the first, which warms up.
     """
-    done, made, times = (_first(form, lines) for form in (_COMPLETED, _GENERATED, _BOUNDS))
-    if not (done and made and times):
+    done, generated, times = (_first(form, lines) for form in (_COMPLETED, _GENERATED, _BOUNDS))
+    if not (done and generated and times):
         return {}
     try:
         count = round(float(done[1]) * _SCALES[done[2]])
         nbytes = round(float(done[5]) * 1024 ** " KMGT".index((done[6] or " ")[0]))
-        lasted = float(made[1]) * _UNITS[made[2]]
+        lasted = float(generated[1]) * _UNITS[generated[2]]
         least, mean, most, deviation = (float(times[at]) * _UNITS[times[at + 1]] for at in (1, 3, 5, 7))
     except ValueError:
         return {}

@@ -9,7 +9,7 @@ from cephtui import stats
 from cephtui.models import OptionValue
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading
-from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options, span_of
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, parsed_options, span_of
 from cephtui.tools.ioping.options import IopingOptions
 from cephtui.tools.ioping.output import IopingParser, is_raw, read_statistics
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
@@ -54,55 +54,55 @@ def find_runs(log: Log) -> list[FoundRun]:
 
 def _printed(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
     """The lines of each run that ends with its statistics."""
-    own: list[LogLine] = []
+    block: list[LogLine] = []
     for line in lines:
         text = line.text.strip()
         request = _REQUEST.match(text) if "request=" in text else None
         if request and request[4] == "1":
-            own = [line]
+            block = [line]
         elif request or _HEAD.fullmatch(text) or any(word in text for word in _TOTALS):
-            own.append(line)
-        if own and text.startswith("min/avg/max"):
-            yield own
-            own = []
+            block.append(line)
+        if block and text.startswith("min/avg/max"):
+            yield block
+            block = []
 
 
 def _raw(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
-    own: list[LogLine] = []
+    block: list[LogLine] = []
     for line in lines:
         if line.text[-1:].isdigit() and is_raw(line.text.strip()):
-            own.append(line)
-        elif own:
-            yield own
-            own = []
-    if own:
-        yield own
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
 
 
-def _given(command: CommandLine | None) -> tuple[dict[str, str], str]:
-    """The options, and the path."""
+def _typed_options(command: CommandLine | None) -> tuple[dict[str, str], str]:
+    """The options of a command, and its path."""
     if command is None:
         return {}, ""
-    given, plain = given_options(command.words, _SHORT, _FLAGS)
-    return given, next(iter(plain), "")
+    options, plain = parsed_options(command.words, _SHORT, _FLAGS)
+    return options, next(iter(plain), "")
 
 
 def _fits(command: CommandLine, lines: Sequence[LogLine]) -> bool:
     """Whether a command names the path of this output, where that has one."""
     head = next((match for line in lines if (match := _HEAD.fullmatch(line.text.strip()))), None)
-    path = _given(command)[1]
+    path = _typed_options(command)[1]
     return head is None or is_variable(path) or path.rstrip("/") in (head[1].rstrip("/"), ".")
 
 
 def _run(lines: Sequence[LogLine], command: CommandLine | None) -> FoundRun | None:
-    """None where there are no figures."""
+    """The run of some lines; None where there are no figures."""
     texts = [line.text.strip() for line in lines]
-    (given, path), printed = _given(command), not is_raw(texts[0])
-    size = _size(texts) or size_or_zero(given.get("size", "4k" if command else ""))
+    (typed_options, path), printed = _typed_options(command), not is_raw(texts[0])
+    size = _size(texts) or size_or_zero(typed_options.get("size", "4k" if command else ""))
     readings, flows = ([], read_statistics(texts)) if printed else _measured(texts, size)
     if not flows:
         return None
-    options, other = _options(given, size, has_command=command is not None)
+    options, other = _options(typed_options, size, has_command=command is not None)
     head = next((match[1] for text in texts if (match := _HEAD.fullmatch(text))), path)
     return FoundRun(
         line=lines[0].number,
@@ -137,20 +137,20 @@ def _size(texts: Sequence[str]) -> int:
 
 
 def _options(
-    given: Mapping[str, str], size: int, *, has_command: bool
+    typed_options: Mapping[str, str], size: int, *, has_command: bool
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others."""
+    """The options that a preset can have, and the others."""
     values: dict[str, object] = {"size": short_size(size)} if size else {}
     if has_command:
-        values["interval"] = _duration(given.get("interval", "1"))
-        if work_size := size_or_zero(given.get("work-size", "")):
+        values["interval"] = _duration(typed_options.get("interval", "1"))
+        if work_size := size_or_zero(typed_options.get("work-size", "")):
             values["work-size"] = short_size(work_size)
-        values |= {"linear": True} if "linear" in given else {}
-        values |= {"runtime": _duration(given["work-time"])} if "work-time" in given else {}
+        values |= {"linear": True} if "linear" in typed_options else {}
+        values |= {"runtime": _duration(typed_options["work-time"])} if "work-time" in typed_options else {}
     options, refused = IopingOptions.check_each(values)
-    other = {name: given.get(name, str(value)) for name, value in refused.items()}
-    taken = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}
-    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
+    other = {name: typed_options.get(name, str(value)) for name, value in refused.items()}
+    known_names = {*_OF_OUTPUT, "interval", "size", "work-size", "linear", "work-time"}
+    return options, {**other, **{name: value for name, value in typed_options.items() if name not in known_names}}
 
 
 def _duration(text: str) -> float | str:

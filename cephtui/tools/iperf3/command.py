@@ -43,7 +43,7 @@ class Iperf3Workload(Workload):
         to = ("-c", self._address(place), *_port(place))
         lasts = ("-t", str(self.options["runtime"]), "-O", str(self.options["omit"]))
         streams = ("-P", str(self._streams)) if self._streams > 1 else ()
-        sizes = [f"--{each}={self.options[each]}" for each in ("window", "length") if each in self.options]
+        sizes = [f"--{option}={self.options[option]}" for option in ("window", "length") if option in self.options]
         flags = [flag for option, flag in _FLAGS.items() if self.options.get(option)]
         prints = ("--json-stream",) if self.as_json else ("-V", "-f", "k")
         words = (*to, *lasts, *streams, *_DIRECTIONS.get(self._direction, ()), *sizes, *flags)

@@ -110,7 +110,7 @@ class _Cpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IperfRow:
     """A line of its table."""
 
     stream: str
@@ -123,14 +123,14 @@ class Row:
     is_ramp: bool
 
 
-def read_row(line: str) -> Row | None:
+def read_row(line: str) -> IperfRow | None:
     """None for any other line."""
     row = _ROW.match(line)
     if row is None:
         return None
     rest = row["rest"].split()
     verb = rest[-1] if rest and rest[-1] in ("sender", "receiver") else ""
-    return Row(row["id"], row["role"] or "", float(row["end"]), verb, "(omitted)" in rest)
+    return IperfRow(row["id"], row["role"] or "", float(row["end"]), verb, "(omitted)" in rest)
 
 
 class Iperf3Parser(LineParser):
@@ -165,12 +165,12 @@ class Iperf3Parser(LineParser):
         return []
 
     def _take_row(self, row: re.Match[str]) -> list[Reading]:
-        """Of several streams their sum counts."""
+        """The readings of a row; of several streams their sum counts."""
         if (row["id"] == "SUM") != (self._streams > 1):
             return []
         start, end, rate = map(_figure, (row["start"], row["end"], row["rate"]))
-        one, more = _BYTES_A_SECOND[row["of"]]
-        rate *= one * more ** " KMGT".index(row["unit"] or " ")
+        unit, step = _BYTES_A_SECOND[row["of"]]
+        rate *= unit * step ** " KMGT".index(row["unit"] or " ")
         part = _Part(start, end, round(rate * max(0.0, end - start)))
         if retransmits := _RETRANSMITS.match(row["rest"]):
             part.retransmits = int(retransmits[1])
@@ -205,7 +205,7 @@ class Iperf3Parser(LineParser):
                 continue
             part = _part_of(data[name])
             if data[name].get("sender"):
-                trips = [_figure(each.get("rtt", 0)) for each in data["streams"] if each.get("sender")]
+                trips = [_figure(stream.get("rtt", 0)) for stream in data["streams"] if stream.get("sender")]
                 part.rtt_seconds = _rtt(trips)
             readings += self._interval(side, part, is_ramp=bool(data[name].get("omitted")))
         return readings
@@ -215,9 +215,9 @@ class Iperf3Parser(LineParser):
             for verb in ("sent", "received"):
                 if f"sum_{verb}{name}" in data:
                     self._whole(side, _part_of(data[f"sum_{verb}{name}"]), sent=verb == "sent")
-        ends = [each["sender"] for each in data["streams"] if each["sender"].get("sender")]
+        ends = [stream["sender"] for stream in data["streams"] if stream["sender"].get("sender")]
         if ends and (sent := self._sides["write"].sent):
-            sent.rtt_seconds = _rtt([_figure(each.get("mean_rtt", 0)) for each in ends])
+            sent.rtt_seconds = _rtt([_figure(end.get("mean_rtt", 0)) for end in ends])
         if busy := data.get("cpu_utilization_percent"):
             names = {"local": "host_total", "user": "host_user", "system": "host_system", "remote": "remote_total"}
             self._cpu = _cpu_of({name: busy[key] for name, key in names.items()})
@@ -313,6 +313,6 @@ def _cpu_of(percents: Mapping[str, Any]) -> _Cpu:
 
 
 def _rtt(microseconds: list[float]) -> float | None:
-    """The mean of all streams; 0 is not known."""
-    mean = mean_of_known(each or None for each in microseconds)
+    """The mean round trip of all streams, in seconds; 0 is not known."""
+    mean = mean_of_known(value or None for value in microseconds)
     return mean / 1e6 if mean else None

@@ -17,7 +17,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import Reading
-from cephtui.tools.commands import CommandLine, begun_by, command_lines, given_options
+from cephtui.tools.commands import CommandLine, begun_by, command_lines, parsed_options
 from cephtui.tools.dates import as_date
 from cephtui.tools.documents import json_documents
 from cephtui.tools.iperf3.options import Iperf3Options
@@ -172,8 +172,8 @@ def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -
         return None
 
 
-def _direction(reverse: object, both: object, *, is_server: bool) -> str:
-    return "both" if both else "in" if bool(reverse) is not is_server else "out"
+def _direction(reverse: object, is_bidir: object, *, is_server: bool) -> str:
+    return "both" if is_bidir else "in" if bool(reverse) is not is_server else "out"
 
 
 def _date(seconds: object) -> datetime | None:
@@ -203,23 +203,23 @@ def _texts(log: Log) -> Iterator[_Measurement]:
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[list[LogLine]]:
     """The lines of each run, with those of its version and time."""
-    own: list[LogLine] = []
+    block: list[LogLine] = []
     begun = over = False
     for line in lines:
         text = line.text.strip()
         row = read_row(text)
         begins = bool(_CONNECTS.match(text) or _ACCEPTS.match(text))
-        is_far = bool(own) and line.number - own[-1].number > _GAP_LINES
+        is_far = bool(block) and line.number - block[-1].number > _GAP_LINES
         if begun and (is_far or begins or _VERSION.fullmatch(text) or (over and _HEADING.match(text) and not row)):
-            yield own
-            own, begun, over = [], False, False
+            yield block
+            block, begun, over = [], False, False
         if begins or (not begun and _HEADING.match(text)):
             begun = True
         if _is_own(text) or row:
-            own.append(line)
+            block.append(line)
         over = over or text == "iperf Done."
     if begun:
-        yield own
+        yield block
 
 
 def _is_own(text: str) -> bool:
@@ -269,35 +269,35 @@ def _of_lines(lines: Sequence[LogLine]) -> _Measurement | None:
 # ---------------------------------------------------------------------------------------------- both
 
 
-def _given(command: CommandLine) -> dict[str, str]:
-    given, _ = given_options(command.words, _SHORT, _FLAGS)
-    return given
+def _typed_options(command: CommandLine) -> dict[str, str]:
+    options, _ = parsed_options(command.words, _SHORT, _FLAGS)
+    return options
 
 
 def _fits(command: CommandLine, measurement: _Measurement) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
-    given = _given(command)
-    if ("server" in given) is not measurement.is_server or "udp" in given:
+    typed_options = _typed_options(command)
+    if ("server" in typed_options) is not measurement.is_server or "udp" in typed_options:
         return False
     if measurement.is_server:
         return True
-    client = given.get("client", "")
+    client = typed_options.get("client", "")
     if measurement.host and client and client != measurement.host and not is_variable(client):
         return False
-    wanted: dict[str, object] = {"parallel": measurement.streams}
+    measured: dict[str, object] = {"parallel": measurement.streams}
     if "runtime" in measurement.options:
-        wanted["time"] = measurement.options["runtime"]
-    said = {"parallel": "1", "time": "10", **given}
-    if "bytes" in given or "blockcount" in given:
-        wanted.pop("time", None)
-    direction = _direction("reverse" in given, "bidir" in given, is_server=False)
+        measured["time"] = measurement.options["runtime"]
+    asked_for = {"parallel": "1", "time": "10", **typed_options}
+    if "bytes" in typed_options or "blockcount" in typed_options:
+        measured.pop("time", None)
+    direction = _direction("reverse" in typed_options, "bidir" in typed_options, is_server=False)
     return direction == measurement.direction and all(
-        said[name] == str(value) or is_variable(said[name]) for name, value in wanted.items()
+        asked_for[name] == str(value) or is_variable(asked_for[name]) for name, value in measured.items()
     )
 
 
 def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | None:
-    """None where nothing was measured."""
+    """The run of a measurement; None where nothing was measured."""
     parser = Iperf3Parser(measurement.direction, measurement.streams)
     readings: list[Reading] = parser.feed("stdout", measurement.output, 0.0)
     parser.feed("stderr", f"{measurement.error}\n".encode() if measurement.error else b"", 0.0)
@@ -305,8 +305,8 @@ def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | N
     result = parser.result()
     if not result.flows and not result.error:
         return None
-    given = _given(command) if command else {}
-    options, other = _options(measurement, given)
+    typed_options = _typed_options(command) if command else {}
+    options, other = _options(measurement, typed_options)
     lasted = max((flow.runtime_seconds for flow in result.flows.values()), default=0.0)
     ramp = max((reading.elapsed_seconds for reading in readings if reading.phase == "ramp"), default=0.0)
     return FoundRun(
@@ -333,18 +333,25 @@ def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | N
     )
 
 
-def _options(measurement: _Measurement, given: Mapping[str, str]) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others."""
+def _options(
+    measurement: _Measurement, typed_options: Mapping[str, str]
+) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """The options that a preset can have, and the others."""
     values: dict[str, object] = {"direction": measurement.direction, "parallel": measurement.streams}
-    if given and not measurement.is_server:
-        is_timed = "bytes" not in given and "blockcount" not in given
-        values |= {"omit": given.get("omit", "0"), **({"runtime": given.get("time", "10")} if is_timed else {})}
-        values |= {name: given[name] for name in ("window", "length", "zerocopy", "no-delay") if name in given}
+    if typed_options and not measurement.is_server:
+        is_timed = "bytes" not in typed_options and "blockcount" not in typed_options
+        values |= {
+            "omit": typed_options.get("omit", "0"),
+            **({"runtime": typed_options.get("time", "10")} if is_timed else {}),
+        }
+        values |= {
+            name: typed_options[name] for name in ("window", "length", "zerocopy", "no-delay") if name in typed_options
+        }
     values |= measurement.options
     options, refused = Iperf3Options.check_each({name: _plain(name, value) for name, value in values.items()})
     other = {**measurement.other, **{name: str(values[name]) for name in refused}}
-    taken = _OWN | _OF_OUTPUT
-    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
+    rest = {name: value for name, value in typed_options.items() if name not in _OWN | _OF_OUTPUT}
+    return options, {**other, **rest}
 
 
 def _plain(name: str, value: object) -> object:

@@ -102,7 +102,7 @@ def about(cluster: Any, osds: Any) -> Any:
     nodes = ask(cluster, "osd tree")["nodes"]
     classes = {node["id"]: node.get("device_class", "") for node in nodes}
     hosts = {osd: node["name"] for node in nodes if node["type"] == "host" for osd in node.get("children", [])}
-    devices = {one.get("id"): one.get("devices", "") for one in ask(cluster, "osd metadata")}
+    devices = {osd_metadata.get("id"): osd_metadata.get("devices", "") for osd_metadata in ask(cluster, "osd metadata")}
     return [
         {"id": osd, "class": classes.get(osd, ""), "host": hosts.get(osd, ""), "devices": devices.get(osd, "")}
         for osd in osds

@@ -82,7 +82,7 @@ class OsdBenchParser(LineParser):
         try:
             record = load_json(line)
             if "osds" in record:
-                self._osds = {one["id"]: _about(one) for one in record["osds"] if isinstance(one["id"], int)}
+                self._osds = {osd["id"]: _about(osd) for osd in record["osds"] if isinstance(osd["id"], int)}
                 return []
             if "unanswered" in record:
                 self._unanswered[int(record["unanswered"])] = int(record["count"]), int(record["size"])
@@ -127,14 +127,14 @@ class OsdBenchParser(LineParser):
         return JobResult(job=f"osd.{osd}", group=about.device_class or None, place=about.place or None, summary=summary)
 
     def _findings(self) -> tuple[Finding, ...]:
-        """What was still written after a stop, and what an OSD may keep that has ended in a portion."""
+        """The findings of data that an OSD may keep after a stop, and of an end within a portion."""
         is_denied = _DENIED.search(self.errors.text)
-        kept = [
+        residues = [
             RESIDUE.found(osd=osd, count_bytes=count, block_bytes=size)
             for osd, (count, size) in self._unanswered.items()
         ]
         portion = [PORTION.found()] if self._is_ending else []
-        return (*([] if is_denied else kept), *portion)
+        return (*([] if is_denied else residues), *portion)
 
 
 def read_text(text: str) -> dict[str, float] | None:
@@ -154,10 +154,10 @@ def _bytes(number: str, unit: str) -> int:
     return round(float(number) * factor)
 
 
-def _about(one: Mapping[str, Any]) -> _About:
-    """Raises LookupError."""
-    place = " ".join(filter(None, (str(one["host"]), str(one["devices"]))))
-    return _About(printable(str(one["class"])), printable(place))
+def _about(osd: Mapping[str, Any]) -> _About:
+    """The class and place of an OSD; raises LookupError."""
+    place = " ".join(filter(None, (str(osd["host"]), str(osd["devices"]))))
+    return _About(printable(str(osd["class"])), printable(place))
 
 
 def _portion(answer: Mapping[str, Any]) -> _Done:
@@ -176,10 +176,10 @@ def _sum(parts: Iterable[_Done]) -> _Done:
 
 
 def _flow(osds: Mapping[int, Iterable[_Done]], *, together: bool) -> stats.Flow:
-    """Of all OSDs; the time of those that wrote together is the one in which their rates make what they wrote."""
+    """The flow of all OSDs; the time of those that wrote together is the one in which their rates make their bytes."""
     sums = [_sum(done) for done in osds.values()]
     whole = _sum(sums)
-    seconds = whole.bytes / sum(each.bytes / each.seconds for each in sums) if together else whole.seconds
+    seconds = whole.bytes / sum(done.bytes / done.seconds for done in sums) if together else whole.seconds
     return stats.make_flow(whole.ios, whole.bytes, seconds)
 
 

@@ -42,11 +42,11 @@ class _Answer:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     all_answers = sorted([*_documents(log), *_texts(log)], key=lambda answer: answer.line)
     if not all_answers:
         return []
-    commands = [each for each in command_lines(log, "ceph") if _told(each) is not None]
+    commands = [command for command in command_lines(log, "ceph") if _osd_of(command) is not None]
     begun = begun_by(commands, all_answers, lambda answer: (answer.line, answer.last_line), _fits)
     whole = carried_on(begun, all_answers, _is_next)
     return [run for answer, command in zip(all_answers, whole, strict=True) if (run := _run(answer, command))]
@@ -73,7 +73,7 @@ def _answer(portion: Mapping[str, object], before: str, line: int, last_line: in
     return _Answer(portion, int(osd[1]) if osd else None, line, last_line, is_of_several)
 
 
-def _told(command: CommandLine) -> str | None:
+def _osd_of(command: CommandLine) -> str | None:
     """The OSD of a command, ``*`` for all, or the variable of a shell; None for another command."""
     words = command.words
     if "tell" in words[:-2]:
@@ -85,16 +85,16 @@ def _told(command: CommandLine) -> str | None:
 
 def _fits(command: CommandLine, answer: _Answer) -> bool:
     """Whether a command can have this answer."""
-    told, counts = _told(command), {**_DEFAULTS, **_given(command)}
-    if answer.osd is not None and told not in ("*", str(answer.osd)) and not is_variable(str(told)):
+    osd, counts = _osd_of(command), {**_DEFAULTS, **_typed_options(command)}
+    if answer.osd is not None and osd not in ("*", str(answer.osd)) and not is_variable(str(osd)):
         return False
-    wanted = {"count": answer.portion.get("bytes_written"), "size": answer.portion.get("blocksize")}
+    portion = {"count": answer.portion.get("bytes_written"), "size": answer.portion.get("blocksize")}
     return all(
-        value == str(wanted[name]) for name, value in counts.items() if name in wanted and value.isdecimal()
+        value == str(portion[name]) for name, value in counts.items() if name in portion and value.isdecimal()
     )  # what a shell would have put in is not known
 
 
-def _given(command: CommandLine) -> dict[str, str]:
+def _typed_options(command: CommandLine) -> dict[str, str]:
     words = command.words[command.words.index("tell") + 3 :]
     values = [word for word in words if word[:1].isdigit() or word.startswith("$")]
     return dict(zip(_COUNTS, values, strict=False))
@@ -102,13 +102,13 @@ def _given(command: CommandLine) -> dict[str, str]:
 
 def _is_next(command: CommandLine, _before: _Answer, answer: _Answer) -> bool:
     """``osd.*`` has an answer of each OSD."""
-    return _told(command) == "*" and answer.is_of_several
+    return _osd_of(command) == "*" and answer.is_of_several
 
 
 def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
-    """None for an answer without figures."""
-    told = _told(command) if command else None
-    osd = int(told) if answer.osd is None and told and told.isdecimal() else answer.osd
+    """The run of an answer; None for one without figures."""
+    osd_text = _osd_of(command) if command else None
+    osd = int(osd_text) if answer.osd is None and osd_text and osd_text.isdecimal() else answer.osd
     portion = _portion(answer.portion)
     parser = OsdBenchParser(together=False)
     parser.feed("stdout", f"{json.dumps({**portion, 'osd': osd or 0})}\n".encode(), 0.0)
@@ -117,8 +117,8 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
         return None
     flow = flows["write"]
     options, other = _options(portion, command)
-    if osd is None and told:
-        other["osd"] = told
+    if osd is None and osd_text:
+        other["osd"] = osd_text
     return FoundRun(
         line=answer.line,
         last_line=answer.last_line,
@@ -149,10 +149,10 @@ def _portion(answer: Mapping[str, object]) -> dict[str, object]:
 def _options(
     portion: Mapping[str, object], command: CommandLine | None
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others: how much an OSD was to write is cephtui's to decide."""
+    """The options that a preset can have, and the others: how much an OSD was to write is cephtui's to decide."""
     block, nbytes = int(str(portion["blocksize"])), int(str(portion["bytes_written"]))
-    given = _given(command) if command else {}
-    other = {name: value for name, value in given.items() if name in ("object_size", "object_num")}
+    typed_options = _typed_options(command) if command else {}
+    other = {name: value for name, value in typed_options.items() if name in ("object_size", "object_num")}
     other["count"] = short_size(nbytes)
     try:
         return {"block-size": OsdBenchOptions.check({"block-size": short_size(block)})["block-size"]}, other

@@ -22,7 +22,7 @@ GIVEN_MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenCommand:
     """A command line."""
 
     options: Mapping[str, str]
@@ -36,28 +36,30 @@ class Given:
         return f"rados-bench-{mode if mode in MODES else 'unknown'}"
 
 
-def find_given(log: Log) -> list[Given]:
+def find_commands(log: Log) -> list[GivenCommand]:
     """Each command in a text, in its order; raises ValueError for too many."""
-    all_given: list[Given] = []
+    all_given: list[GivenCommand] = []
     for at in command_places(log.lines, "rados"):
-        all_given += [Given(*each) for each in read_commands(log.lines, at)]
+        all_given += [GivenCommand(*parts) for parts in read_commands(log.lines, at)]
         if len(all_given) > GIVEN_MOST:
             raise ValueError(f"too many commands of rados bench, expected at most {GIVEN_MOST}")
     return all_given
 
 
-def adopt(command: Given) -> Adopted:
+def adopt(command: GivenCommand) -> Adopted:
     """The options of a preset that does what a command would do; raises OptionError where none can."""
-    given, pool = command.options, command.options.get("pool", "")
+    typed_options, pool = command.options, command.options.get("pool", "")
     if command.other_words:
         word = next(filter(is_variable, command.other_words), command.other_words[0])
         raise OptionError(word, "is no option, and a variable may hold any")
-    wanted = {**_DEFAULTS, **{name: _value(name, value) for name, value in given.items() if name in PRESET}}
+    texts = {**_DEFAULTS, **{name: _value(name, value) for name, value in typed_options.items() if name in PRESET}}
     return Adopted(
         name=command.name,
         tool="rados-bench",
-        options=RadosBenchOptions.check(wanted),
-        left_out=tuple((name, RadosBenchOptions.reason_to_leave_out(name)) for name in given if name not in PRESET),
+        options=RadosBenchOptions.check(texts),
+        left_out=tuple(
+            (name, RadosBenchOptions.reason_to_leave_out(name)) for name in typed_options if name not in PRESET
+        ),
         target="" if not pool or is_variable(pool) else f"pool:{pool}",
         waits=True,
     )

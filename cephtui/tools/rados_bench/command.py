@@ -118,9 +118,9 @@ class RadosBenchWorkload(Workload):
         block, whole = self.block_bytes(), self._object_bytes
         most = OPERATIONS_MOST // (whole // block)
         objects = min(size_bytes // whole, most)
-        wanted = -(-self._in_flight * block // whole)
-        if objects < wanted:
-            problem = f"{self._in_flight} at once need {short_size(wanted * whole)}"
+        least = -(-self._in_flight * block // whole)
+        if objects < least:
+            problem = f"{self._in_flight} at once need {short_size(least * whole)}"
             raise OptionError("concurrent-ios", f"{problem}, and there is room for {short_size(size_bytes)}")
         return objects
 

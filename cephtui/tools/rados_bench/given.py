@@ -10,7 +10,7 @@ from cephtui.frozen import dataclass
 from cephtui.tools.commands import command_at, command_words
 from cephtui.tools.logs import LogLine, is_variable, without_output
 from cephtui.tools.options import size_or_zero
-from cephtui.tools.rados_bench.lines import Announced
+from cephtui.tools.rados_bench.lines import RadosAnnounced
 
 _NEXT = re.compile(r"\s*(?:;|&&|\|\|?|(?<![>&])&(?![>&]))\s*|\s+done\b")
 """Between the commands of one line."""
@@ -33,10 +33,10 @@ _DEPTH, _BLOCK = 16, 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class RadosPrinted:
     """What a run has printed that a command may or may not agree with."""
 
-    announced: Announced | None
+    announced: RadosAnnounced | None
     writes: bool | None
     """None where it is not known."""
     block_bytes: int
@@ -49,14 +49,14 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class RadosCommand:
     """A command line, and what it asks for."""
 
     line: int
     last_line: int
     text: str
     node: str
-    given: Mapping[str, str]
+    options: Mapping[str, str]
     """Its options, with its ``mode`` and ``runtime``, which have no name there."""
     repeats: bool
     """Whether a loop runs it more than once."""
@@ -75,71 +75,71 @@ class Command:
     @property
     def other_options(self) -> dict[str, str]:
         """What no preset can have."""
-        left = self.given.keys() - _NOT_ASKED - set(PRESET)
-        return {name: self.given[name] for name in self.given if name in left}
+        left = self.options.keys() - _NOT_ASKED - set(PRESET)
+        return {name: self.options[name] for name in self.options if name in left}
 
     @property
     def variables(self) -> dict[str, str]:
         """What a preset can have and a shell has put in, so that only what was printed can say it."""
-        return {name: self.given[name] for name in PRESET if is_variable(self.given.get(name, ""))}
+        return {name: self.options[name] for name in PRESET if is_variable(self.options.get(name, ""))}
 
     @property
     def block_bytes(self) -> int:
         """Of a write; 0 of a read, whose data decide, and where it is not known."""
-        size = self.given.get("block-size", str(_BLOCK)).lower()
-        return 0 if self.given["mode"] in ("seq", "rand") else size_or_zero(size)
+        size = self.options.get("block-size", str(_BLOCK)).lower()
+        return 0 if self.options["mode"] in ("seq", "rand") else size_or_zero(size)
 
-    def agrees(self, printed: Printed) -> bool:
+    def agrees(self, printed: RadosPrinted) -> bool:
         """Whether nothing that a run has printed speaks against it."""
-        mode = self.given["mode"]
+        mode = self.options["mode"]
         if printed.writes is not None and not is_variable(mode) and printed.writes != (mode == "write"):
             return False
         return self._agrees_in_size(printed) and self._agrees_in_depth(printed) and self._agrees_in_time(printed)
 
-    def _agrees_in_size(self, printed: Printed) -> bool:
+    def _agrees_in_size(self, printed: RadosPrinted) -> bool:
         start, block = printed.announced, self.block_bytes
-        if any(is_variable(self.given.get(name, "")) for name in ("block-size", "object-size", "max-objects")):
+        if any(is_variable(self.options.get(name, "")) for name in ("block-size", "object-size", "max-objects")):
             return True
-        if block and printed.block_bytes and block != printed.block_bytes and "reuse-bench" not in self.given:
+        if block and printed.block_bytes and block != printed.block_bytes and "reuse-bench" not in self.options:
             return False
-        if start is None or "reuse-bench" in self.given:
+        if start is None or "reuse-bench" in self.options:
             return True
-        whole, objects = size_or_zero(self.given.get("object-size", "").lower()), self.given.get("max-objects", "0")
+        whole, objects = size_or_zero(self.options.get("object-size", "").lower()), self.options.get("max-objects", "0")
         return start.object_bytes == (whole or block) and (not start.objects or objects == str(start.objects))
 
-    def _agrees_in_depth(self, printed: Printed) -> bool:
+    def _agrees_in_depth(self, printed: RadosPrinted) -> bool:
         """What is in flight comes near to what is wanted, and never above it."""
-        given = self.given.get("concurrent-ios", str(_DEPTH))
-        if not given.isdecimal():
-            return is_variable(given)
-        depth = int(given)
+        depth_text = self.options.get("concurrent-ios", str(_DEPTH))
+        if not depth_text.isdecimal():
+            return is_variable(depth_text)
+        depth = int(depth_text)
         if printed.announced:
             return depth == printed.announced.in_flight
         return printed.in_flight <= depth and (printed.rows < 3 or 2 * printed.in_flight >= depth)
 
-    def _agrees_in_time(self, printed: Printed) -> bool:
-        runtime = self.given["runtime"]
+    def _agrees_in_time(self, printed: RadosPrinted) -> bool:
+        runtime = self.options["runtime"]
         if not runtime.isdecimal():
             return is_variable(runtime)
         if printed.announced and printed.announced.seconds:
             return int(runtime) == printed.announced.seconds
-        ends_early = self.given["mode"] not in ("write", "rand") or "max-objects" in self.given
+        ends_early = self.options["mode"] not in ("write", "rand") or "max-objects" in self.options
         return printed.seconds is None or ends_early or printed.seconds >= int(runtime) - 0.5
 
 
-def read_command(lines: Sequence[LogLine], at: int) -> Command | None:
+def read_command(lines: Sequence[LogLine], at: int) -> RadosCommand | None:
     """The command that a line begins; None for another line."""
     line = command_at(lines, at, "rados") if "rados" in lines[at].text else None
     if not line or len(line.text) > _LONGEST:
         return None
-    given, _ = _parts(line.words)
-    if "mode" not in given:
+    options, _ = _parts(line.words)
+    if "mode" not in options:
         return None
-    return Command(line.line, line.last_line, line.text, line.node, given, line.repeats)
+    return RadosCommand(line.line, line.last_line, line.text, line.node, options, line.repeats)
 
 
 def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str], list[str]]]:
-    """Of each command in a line its options, and what is none; a mode is empty where a variable stands for it."""
+    """The options of each command in a line, and its other words; a mode is empty where a variable stands for it."""
     line = command_at(lines, at, "rados")
     if line is None or len(line.line_text) > _LONGEST:
         return []
@@ -152,9 +152,9 @@ def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str
             words: Sequence[str] = command_words(rest)
         except ValueError:
             words = rest.split()
-        given, other_words = _parts(words)
-        if given.get("mode") or any(map(is_variable, other_words)):
-            commands.append(({"mode": "", **given}, other_words))
+        options, other_words = _parts(words)
+        if options.get("mode") or any(map(is_variable, other_words)):
+            commands.append(({"mode": "", **options}, other_words))
     return commands
 
 

@@ -29,7 +29,7 @@ _LOGGED = re.compile(rf"({DATE}) +[0-9a-f]{{6,16}} +-?\d{{1,2}} .*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RadosRow:
     """What is known at the end of one second; all counts are from the start."""
 
     second: int = 0
@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class RadosAnnounced:
     """What a write run prints of itself before it begins."""
 
     in_flight: int
@@ -89,7 +89,7 @@ def read_clock(line: str) -> tuple[float, int] | None:
     return None if clock is None else (clock, 1 if extremes else 0)
 
 
-def read_row(line: str) -> Row | None:
+def read_row(line: str) -> RadosRow | None:
     """A row of the table; None for another line, such as one of another program's table with as many columns."""
     match = _ROW.fullmatch(line) or (_ROW.fullmatch(_FULL.sub(" ", line)) if "0.00" in line else None)
     mean = _number(match[7]) if match else None
@@ -98,16 +98,16 @@ def read_row(line: str) -> Row | None:
     in_flight, started, finished = (int(match[at]) for at in (3, 4, 5))
     if in_flight != started - finished:
         return None
-    return Row(int(match[2]), in_flight, finished, mean, _clock(match[1]), _number(match[6]) or 0.0)
+    return RadosRow(int(match[2]), in_flight, finished, mean, _clock(match[1]), _number(match[6]) or 0.0)
 
 
-def read_announced(line: str) -> Announced | None:
+def read_announced(line: str) -> RadosAnnounced | None:
     """The line with which a write run begins; None for another. Ceph before 10 says less in it, in other words."""
     match = _WRITES.fullmatch(line)
     if not match:
         return None
     size, seconds, objects = (form.search(match[4]) for form in (_OBJECT_SIZE, _SECONDS, _OBJECTS))
-    return Announced(
+    return RadosAnnounced(
         in_flight=int(match[2]),
         block_bytes=int(match[3]),
         object_bytes=int(size[1] if size else match[3]),

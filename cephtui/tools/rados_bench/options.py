@@ -64,8 +64,8 @@ class RadosBenchOptions(ToolOptions):
                 "block-size", f"Ceph takes at most {short_size(BLOCK_MOST)} at once, got {self.block_size}"
             )
         if whole > OBJECT_MOST or whole % block:
-            wanted = f"a multiple of block-size ({self.block_size}) up to {short_size(OBJECT_MOST)}"
-            raise OptionError("object-size", f"expected {wanted}, got {self.object_size}")
+            expected = f"a multiple of block-size ({self.block_size}) up to {short_size(OBJECT_MOST)}"
+            raise OptionError("object-size", f"expected {expected}, got {self.object_size}")
         if self.concurrent_ios * block > IN_FLIGHT_MOST:
             most = IN_FLIGHT_MOST // block
             raise OptionError("concurrent-ios", f"expected at most {most} of {self.block_size}: all are held in memory")

@@ -26,7 +26,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS, Finding
 from cephtui.models.findings.measurement import SHORT, STUCK
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.lines import Intervals, LineParser
-from cephtui.tools.rados_bench.lines import Announced, Row, read_announced, read_row, read_total
+from cephtui.tools.rados_bench.lines import RadosAnnounced, RadosRow, read_announced, read_row, read_total
 
 STUCK_SECONDS = 10.0
 """So long without a completion, while operations are in flight, and the run not ended: worth a word."""
@@ -65,7 +65,7 @@ def block_of(nbytes: float, *, is_exact: bool) -> int:
     return whole if is_exact and abs(nbytes - whole) + _ROUNDED * nbytes < 512 else 0
 
 
-def _mean_between(now: Row, before: Row, step: float) -> float | None:
+def _mean_between(now: RadosRow, before: RadosRow, step: float) -> float | None:
     """Mean latency of the operations that finished between two rows, from the means since the start.
 
     Those have six digits: after a thousand seconds of even load a second's own mean may be 1 % off, later more.
@@ -81,7 +81,7 @@ def _mean_between(now: Row, before: Row, step: float) -> float | None:
     return mean if mean > 0 and off <= _PRECISE * mean else None
 
 
-def _seconds_between(now: Row, before: Row) -> float:
+def _seconds_between(now: RadosRow, before: RadosRow) -> float:
     """Length of an interval: by the timestamps, unless the clock was set."""
     counted = float(now.second - before.second)
     if now.clock is None or before.clock is None:
@@ -90,7 +90,7 @@ def _seconds_between(now: Row, before: Row) -> float:
     return lasted if 0.9 * counted <= lasted <= counted + 5 else counted
 
 
-def _reached(row: Row, block_bytes: int, counted: float) -> float:
+def _reached(row: RadosRow, block_bytes: int, counted: float) -> float:
     """Seconds from the start to a row: by the mean speed where that is more exact than to count rows."""
     speed = row.speed * (1 << 20)
     if row.clock is not None or not speed:
@@ -136,9 +136,9 @@ class RadosBenchParser(LineParser):
         self._measures_writes = measures_writes
         self._is_imported = is_imported
         self._latency_step = latency_step
-        self._announced: Announced | None = None
+        self._announced: RadosAnnounced | None = None
         self._totals: dict[str, float] = {}
-        self._last = Row()
+        self._last = RadosRow()
         self._elapsed = 0.0
         self._measured = 0.0
         """Seconds of all intervals so far."""
@@ -180,8 +180,8 @@ class RadosBenchParser(LineParser):
     @property
     def _total_ios(self) -> int | None:
         """Operations by the totals; None where the run was ended before them."""
-        made = self._totals.get("total writes made", self._totals.get("total reads made"))
-        return None if made is None or "total time run" not in self._totals else int(made)
+        operations = self._totals.get("total writes made", self._totals.get("total reads made"))
+        return None if operations is None or "total time run" not in self._totals else int(operations)
 
     def take(self, line: str, elapsed_seconds: float) -> list[Reading]:
         line = line.strip()
@@ -193,9 +193,9 @@ class RadosBenchParser(LineParser):
         row = read_row(line)
         return self._cut(row, elapsed_seconds) if row else []
 
-    def _cut(self, row: Row, elapsed: float) -> list[Reading]:
+    def _cut(self, row: RadosRow, elapsed: float) -> list[Reading]:
         """End an interval here; row 0 only marks the begin of the first."""
-        if row.second == 0 and self._last == Row():
+        if row.second == 0 and self._last == RadosRow():
             self._last, self._elapsed, self._before = row, elapsed, row.finished
             return []
         if row.second <= self._last.second or row.finished < self._last.finished or self._totals:
@@ -207,7 +207,7 @@ class RadosBenchParser(LineParser):
         self._measured += seconds
         return self._intervals.add(reading, hold=not self._is_imported and self._may_end(row))
 
-    def _may_end(self, row: Row) -> bool:
+    def _may_end(self, row: RadosRow) -> bool:
         """Whether the run may end so soon after this row that the rest will have to join its interval."""
         seconds = self._announced.seconds if self._announced else self._seconds
         if not seconds or row.second + 1 >= seconds:
@@ -215,7 +215,7 @@ class RadosBenchParser(LineParser):
         most = self._announced.most_ios if self._announced else None
         return most is not None and row.finished + 2 * row.finished / row.second >= most
 
-    def _reading(self, row: Row, seconds: float, elapsed: float) -> Reading:
+    def _reading(self, row: RadosRow, seconds: float, elapsed: float) -> Reading:
         ios = row.finished - self._last.finished
         mean = _mean_between(row, self._last, self._latency_step)
         interval = stats.make_interval(ios, ios * self._block, seconds, mean, None)
@@ -277,8 +277,8 @@ class RadosBenchParser(LineParser):
 
     def _spoken_error(self) -> str | None:
         lines = self.errors.spoken
-        said = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
+        reason_line = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
         wrong = next((line for line in lines if _WRONG.fullmatch(line)), None)
-        if said and wrong:
-            return f"{said}: {wrong}"
-        return said or wrong or next((line for line in reversed(lines) if line), None)
+        if reason_line and wrong:
+            return f"{reason_line}: {wrong}"
+        return reason_line or wrong or next((line for line in reversed(lines) if line), None)

@@ -19,8 +19,16 @@ from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.commands import command_places
 from cephtui.tools.logs import LINE_MOST, FoundRun, Log, LogLine
-from cephtui.tools.rados_bench.given import PRESET, Command, Printed, read_command
-from cephtui.tools.rados_bench.lines import DATE, Announced, Row, read_announced, read_clock, read_row, read_total
+from cephtui.tools.rados_bench.given import PRESET, RadosCommand, RadosPrinted, read_command
+from cephtui.tools.rados_bench.lines import (
+    DATE,
+    RadosAnnounced,
+    RadosRow,
+    read_announced,
+    read_clock,
+    read_row,
+    read_total,
+)
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tools.rados_bench.output import RadosBenchParser, block_of
 from cephtui.tools.rados_bench.saved_json import LATENCY_STEP, as_lines
@@ -67,8 +75,8 @@ class _Part:
 
     lines: list[LogLine] = field(default_factory=list)
     errors: list[LogLine] = field(default_factory=list)
-    announced: Announced | None = None
-    rows: list[Row] = field(default_factory=list)
+    announced: RadosAnnounced | None = None
+    rows: list[RadosRow] = field(default_factory=list)
     totals: dict[str, float] = field(default_factory=dict)
     node: str = ""
     over: bool = False
@@ -106,16 +114,16 @@ class _Part:
         return round(printed) if printed else self._block_by_speed()
 
     def _block_by_speed(self) -> int:
-        """By the mean speed, which has six digits; 0 where that tells no size from the next."""
-        made = next((self.totals[name] for name in _MADE if self.totals.get(name)), 0.0)
-        totals = (self.totals.get("bandwidth (mb/sec)", 0.0), self.totals.get("total time run", 0.0), made)
+        """The block by the mean speed, which has six digits; 0 where that tells no size from the next."""
+        operations = next((self.totals[name] for name in _MADE if self.totals.get(name)), 0.0)
+        totals = (self.totals.get("bandwidth (mb/sec)", 0.0), self.totals.get("total time run", 0.0), operations)
         rows = ((row.speed, float(row.second), float(row.finished)) for row in reversed(self.rows))
         speed, seconds, number = next(filter(all, (totals, *rows)), (0.0, 0.0, 0.0))
         return block_of(speed * _MIB * seconds / number, is_exact=all(totals)) if number else 0
 
-    def printed(self) -> Printed:
+    def printed(self) -> RadosPrinted:
         """What a command has to agree with."""
-        return Printed(
+        return RadosPrinted(
             announced=self.announced,
             writes=self.writes,
             block_bytes=self.block_bytes,
@@ -144,9 +152,9 @@ class _Part:
         return fits and not _MADE & self.totals.keys()
 
     def add(self, line: LogLine) -> None:
-        """One of its own lines; what was wrong before it was a warning."""
+        """Take in one of its own lines; errors before it were warnings."""
         self.lines.append(line)
-        self.errors = [each for each in self.errors if _WRONG.fullmatch(each.text)]
+        self.errors = [error for error in self.errors if _WRONG.fullmatch(error.text)]
         if row := read_row(line.text):
             self.rows.append(row)
         elif total := read_total(line.text):
@@ -164,8 +172,8 @@ class _Part:
 
     @property
     def last_line(self) -> int:
-        """0 without one."""
-        return max((each[-1].number for each in (self.lines, self.errors) if each), default=0)
+        """The number of the last line; 0 without one."""
+        return max((part_lines[-1].number for part_lines in (self.lines, self.errors) if part_lines), default=0)
 
 
 def find_runs(log: Log) -> list[FoundRun]:
@@ -185,7 +193,7 @@ class _Finder:
 
     def __init__(self) -> None:
         self._part = _Part()
-        self._commands: list[Command] = []
+        self._commands: list[RadosCommand] = []
         """Those of which no run has been found."""
         self._is_used = False
         """Whether a run has been found since the newest."""
@@ -193,7 +201,7 @@ class _Finder:
         """Lines with a time of day that are not within a run."""
         self._runs: list[FoundRun] = []
 
-    def take(self, lines: Sequence[LogLine], at: int, command: Command | None, *, is_document: bool) -> None:
+    def take(self, lines: Sequence[LogLine], at: int, command: RadosCommand | None, *, is_document: bool) -> None:
         """The next line, and the command that it begins."""
         line = lines[at]
         if command:
@@ -222,7 +230,7 @@ class _Finder:
         self._end()
         yield from self._runs
 
-    def _begin(self, command: Command) -> None:
+    def _begin(self, command: RadosCommand) -> None:
         self._end()
         if self._is_used:
             self._commands = []
@@ -232,14 +240,14 @@ class _Finder:
 
     def _lead(self, line: LogLine) -> None:
         if not self._part.lines:
-            self._part.lines += [each for each in self._ahead if line.number - each.number <= _NEAR_LINES]
+            self._part.lines += [ahead for ahead in self._ahead if line.number - ahead.number <= _NEAR_LINES]
         self._ahead.clear()
 
     def _is_error(self, line: LogLine) -> bool:
         near = self._part.last_line or (self._commands[-1].last_line if self._commands and not self._is_used else 0)
         is_near = bool(near) and line.number - near <= _NEAR_LINES
         if _ERROR.fullmatch(line.text):
-            if not is_near or any(_ERROR_LAST.match(each.text) for each in self._part.errors):
+            if not is_near or any(_ERROR_LAST.match(error.text) for error in self._part.errors):
                 self._end()
             return True
         return is_near and not self._part.totals and bool(_ERROR_NEAR.fullmatch(line.text))
@@ -258,7 +266,7 @@ class _Finder:
             if command and not command.repeats:
                 self._commands.remove(command)
 
-    def _command_of(self, part: _Part, printed: Printed) -> Command | None:
+    def _command_of(self, part: _Part, printed: RadosPrinted) -> RadosCommand | None:
         """The command directly above a run if it stands alone, else the only one above of those that agree."""
         agreeing = [command for command in self._commands if command.agrees(printed)]
         if not agreeing or len({command.request for command in agreeing}) == 1:
@@ -287,10 +295,10 @@ def _is_said_again(part: _Part, before: FoundRun) -> bool:
         return False
     speed = part.totals["bandwidth (mb/sec)"] * _MIB
     bandwidths = [flow.bandwidth_bytes or 0.0 for flow in before.summary.flows.values() if flow.ios is not None]
-    return any(abs(speed - each) <= 1e-4 * each for each in bandwidths)
+    return any(abs(speed - bandwidth) <= 1e-4 * bandwidth for bandwidth in bandwidths)
 
 
-def _run(part: _Part, command: Command | None) -> FoundRun | None:
+def _run(part: _Part, command: RadosCommand | None) -> FoundRun | None:
     """None where nothing was finished and nothing was wrong."""
     options = _options(part, command)
     mode = str(options.get("mode", "read" if part.writes is False else "write" if part.writes else ""))
@@ -315,7 +323,7 @@ def _run(part: _Part, command: Command | None) -> FoundRun | None:
         has_all_options=command is not None and command.is_whole and not unknown and "block-size" in options,
         command=command.text if command else "",
         request=command.request if command else "",
-        target=f"pool:{command.given['pool']}" if command and command.given.get("pool") else "",
+        target=f"pool:{command.options['pool']}" if command and command.options.get("pool") else "",
         node=part.node or (command.node if command else ""),
         started_at=datetime.fromtimestamp(clocks[0], UTC) if clocks else None,
         duration_seconds=max((flow.runtime_seconds for flow in flows.values()), default=0.0),
@@ -365,22 +373,26 @@ def _flows(part: _Part, block: int, mode: str) -> dict[str, stats.Flow]:
     return {"write" if mode == "write" else "read": flow}
 
 
-def _options(part: _Part, command: Command | None) -> dict[str, OptionValue]:
-    """Those that are known, from the command, and else from what was printed."""
-    given = {k: v for k, v in command.given.items() if k not in command.variables} if command else {}
+def _options(part: _Part, command: RadosCommand | None) -> dict[str, OptionValue]:
+    """The options that are known, from the command, and else from what was printed."""
+    typed_options = {k: v for k, v in command.options.items() if k not in command.variables} if command else {}
     start = part.announced
     block = part.block_bytes or (command.block_bytes if command else 0)
     values: dict[str, object] = {
-        **({"concurrent-ios": 16} if command and "concurrent-ios" not in command.given else {}),  # rados' default
+        **({"concurrent-ios": 16} if command and "concurrent-ios" not in command.options else {}),  # rados' default
         **({"runtime": start.seconds, "concurrent-ios": start.in_flight} if start else {}),
         **({"mode": "write"} if part.writes else {}),
-        **{name: given[name] for name in PRESET if name in given and name not in ("block-size", "object-size")},
+        **{
+            name: typed_options[name]
+            for name in PRESET
+            if name in typed_options and name not in ("block-size", "object-size")
+        },
         **({"block-size": short_size(block)} if block else {}),
     }
     if start and start.object_bytes != start.block_bytes:
         values["object-size"] = short_size(start.object_bytes)
-    elif given.get("object-size") and not start:
-        values["object-size"] = given["object-size"].lower()
+    elif typed_options.get("object-size") and not start:
+        values["object-size"] = typed_options["object-size"].lower()
     return {name: value for name in values if (value := _value(name, values)) is not None}
 
 

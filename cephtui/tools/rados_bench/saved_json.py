@@ -44,18 +44,18 @@ def as_lines(log: Log) -> tuple[Sequence[LogLine], set[int]]:
     if not starts:
         return log.lines, set()
     ends = [start.start() for start in starts[1:]] + [len(log.text)]
-    made: list[LogLine] = []
+    all_lines: list[LogLine] = []
     within: set[int] = set()
     number, counted = 1, 0
     for start, end in zip(starts, ends, strict=True):
         number += log.text.count("\n", counted, start.start())
         counted = start.start()
         document_lines = list(_document(log.text, start.start(), end, number))
-        made += document_lines
+        all_lines += document_lines
         within.update(range(number, document_lines[-1].number + 1) if document_lines else ())
-    own = {line.number for line in made}
-    kept = [line for line in log.lines if line.number not in within or _is_other(line.text)]
-    return sorted([*kept, *made], key=lambda line: line.number), own
+    numbers = {line.number for line in all_lines}
+    other_lines = [line for line in log.lines if line.number not in within or _is_other(line.text)]
+    return sorted([*other_lines, *all_lines], key=lambda line: line.number), numbers
 
 
 def _is_other(text: str) -> bool:
@@ -64,7 +64,7 @@ def _is_other(text: str) -> bool:
 
 
 def _document(text: str, at: int, end: int, number: int) -> Iterator[LogLine]:
-    """Its lines, each where the newest of its values stands; the document may be cut, or have others in it."""
+    """The lines of a document, each where its newest value stands; it may be cut, or have others in it."""
     held: dict[str, str] = {}
     is_over = False
     for pair in _PAIR.finditer(text, at, end):
@@ -79,12 +79,12 @@ def _document(text: str, at: int, end: int, number: int) -> Iterator[LogLine]:
         held[name] = value.replace(" ", "")
         if name in _TOTALS and is_over:
             yield LogLine(number, f"{_TOTALS[name]}: {held[name]}")
-        elif name == "max_objects" and all(each in held for each in _ANNOUNCED):
+        elif name == "max_objects" and all(key in held for key in _ANNOUNCED):
             yield LogLine(number, _announced(held))
         elif name == "object_prefix":
             yield LogLine(number, f"Object prefix: {held[name]}")
-        elif name == "avg_lat" and all(each in held for each in _ROW):
-            yield LogLine(number, " ".join(held.pop(each) for each in _ROW))
+        elif name == "avg_lat" and all(key in held for key in _ROW):
+            yield LogLine(number, " ".join(held.pop(key) for key in _ROW))
 
 
 def _announced(held: dict[str, str]) -> str:

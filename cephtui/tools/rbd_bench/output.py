@@ -51,7 +51,7 @@ class _Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class RbdAnnounced:
     """What a run says of itself at its beginning."""
 
     type: str
@@ -65,13 +65,13 @@ class Announced:
     """Of a mix."""
 
 
-def read_announced(line: str) -> Announced | None:
+def read_announced(line: str) -> RbdAnnounced | None:
     """None for any other line."""
     match = _BEGIN.fullmatch(line)
     if match is None:
         return None
     total, mix = match["bytes"], match["mix"]
-    return Announced(
+    return RbdAnnounced(
         match["type"] or "write",
         int(match["size"]),
         int(match["threads"]),

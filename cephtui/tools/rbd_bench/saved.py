@@ -13,10 +13,10 @@ from cephtui.frozen import dataclass
 from cephtui.models import Finding, OptionValue
 from cephtui.models.findings.measurement import INCOMPLETE, NO_SECONDS
 from cephtui.tools.base import Reading
-from cephtui.tools.commands import CommandLine, begun_by, carried_on, command_lines, given_options
+from cephtui.tools.commands import CommandLine, begun_by, carried_on, command_lines, parsed_options
 from cephtui.tools.logs import FoundRun, Log, LogLine, is_variable, without_output
 from cephtui.tools.rbd_bench.options import RbdBenchOptions
-from cephtui.tools.rbd_bench.output import Announced, RbdBenchParser, is_last, read_announced, second_of, totalled
+from cephtui.tools.rbd_bench.output import RbdAnnounced, RbdBenchParser, is_last, read_announced, second_of, totalled
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size
 
@@ -45,7 +45,7 @@ COMMAND = ("rbd", r"\sbench")
 class _Block:
     """The lines of one run."""
 
-    start: Announced | None
+    start: RbdAnnounced | None
     """None of totals alone: what was done, only the command says."""
     lines: Sequence[LogLine]
 
@@ -56,13 +56,13 @@ class _Block:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     blocks = list(_blocks(log.lines)) if "io_threads" in log.text or "ops/sec" in log.text else []
     if not blocks:
         return []
-    commands = [each for each in command_lines(log, "rbd") if any(word in _VERBS for word in each.words)]
+    commands = [command for command in command_lines(log, "rbd") if any(word in _VERBS for word in command.words)]
     begun = begun_by(commands, blocks, lambda block: block.span, _fits)
-    runs = (_run(*each) for each in zip(blocks, carried_on(begun, blocks, _is_again), strict=True))
+    runs = map(_run, blocks, carried_on(begun, blocks, _is_again))
     return [run for run in runs if run]
 
 
@@ -72,62 +72,66 @@ def _is_again(command: CommandLine, before: _Block, block: _Block) -> bool:
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
-    start: Announced | None = None
-    own: list[LogLine] = []
+    start: RbdAnnounced | None = None
+    block_lines: list[LogLine] = []
     last, over = -1, False
     for line in lines:
         text = line.text.strip()
         begins, second = read_announced(text), second_of(text)
         if start and (begins or (second is not None and (over or second < last))):
-            yield _Block(start, own)
+            yield _Block(start, block_lines)
             start = None
         if begins:
-            start, own, last, over = begins, [line], -1, False
+            start, block_lines, last, over = begins, [line], -1, False
         elif totalled(text) and (start is None or over):
             if start:
-                yield _Block(start, own)
+                yield _Block(start, block_lines)
             start = None
             yield _Block(None, [line])
         elif start and (second is not None or is_last(text)):
-            own.append(line)
+            block_lines.append(line)
             last, over = last if second is None else second, over or second is None
     if start:
-        yield _Block(start, own)
+        yield _Block(start, block_lines)
 
 
-def _given(command: CommandLine) -> dict[str, str]:
+def _typed_options(command: CommandLine) -> dict[str, str]:
     """The options that were given, with the target's."""
-    given, plain = given_options(command.words, _SHORT, _FLAGS)
-    given = {name.replace("_", "-"): value for name, value in given.items()}
+    options, plain = parsed_options(command.words, _SHORT, _FLAGS)
+    options = {name.replace("_", "-"): value for name, value in options.items()}
     spec = next((word for word in plain if word not in _VERBS), "")
-    return given if "image" in given or not spec else {**given, "image": spec}
+    return options if "image" in options or not spec else {**options, "image": spec}
 
 
 def _all_options(command: CommandLine) -> dict[str, str]:
     """All options, those with their defaults that were not given."""
-    own = {"io-type": "write"} if "bench-write" in command.words else {}
-    return {**_DEFAULTS, **_given(command), **own}
+    verb_options = {"io-type": "write"} if "bench-write" in command.words else {}
+    return {**_DEFAULTS, **_typed_options(command), **verb_options}
 
 
 def _announced(command: CommandLine) -> str:
-    """What a run of a command would have said of itself; raises ValueError for what is no size, and for a variable."""
-    given = _all_options(command)
-    size, total = parse_size(given["io-size"]), parse_size(given["io-total"])
+    """The line in which a run of a command would announce itself; raises ValueError for a size that is none."""
+    options = _all_options(command)
+    size, total = parse_size(options["io-size"]), parse_size(options["io-total"])
     patterns = {short: printed for printed, short in _PATTERNS.items() if printed != short}
-    kind = given.get("io-type", "")
-    mix = f" read:write={given['rw-mix-read']}:{100 - int(given['rw-mix-read'])}" if kind in ("readwrite", "rw") else ""
+    kind = options.get("io-type", "")
+    mix = (
+        f" read:write={options['rw-mix-read']}:{100 - int(options['rw-mix-read'])}"
+        if kind in ("readwrite", "rw")
+        else ""
+    )
     name = "readwrite" if mix else kind
-    pattern = patterns.get(given["io-pattern"], given["io-pattern"])
-    return f"bench  type {name}{mix} io_size {size} io_threads {given['io-threads']} bytes {total} pattern {pattern}"
+    pattern = patterns.get(options["io-pattern"], options["io-pattern"])
+    return f"bench  type {name}{mix} io_size {size} io_threads {options['io-threads']} bytes {total} pattern {pattern}"
 
 
 def _fits(command: CommandLine, block: _Block) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
-    start, given = block.start, _all_options(command)
+    start, options = block.start, _all_options(command)
     if start is None:
         return _is_total_of(command, block.lines[0].text)
-    said = {**_stated(start), **({} if start.total_bytes is None else {"io-total": str(start.total_bytes)})}
-    return all(_alike(given[name], str(value)) for name, value in said.items() if name in given)
+    stated = {**_stated(start), **({} if start.total_bytes is None else {"io-total": str(start.total_bytes)})}
+    return all(_alike(options[name], str(value)) for name, value in stated.items() if name in options)
 
 
 def _is_total_of(command: CommandLine, text: str) -> bool:
@@ -140,16 +144,16 @@ def _is_total_of(command: CommandLine, text: str) -> bool:
     return bool(start and start.total_bytes and ops and abs(ops * start.block_bytes / start.total_bytes - 1) <= _SAME)
 
 
-def _alike(given: str, printed: str) -> bool:
-    if is_variable(given) or given == printed or (given in ("readwrite", "rw") and printed == "rw"):
+def _alike(typed_value: str, printed: str) -> bool:
+    if is_variable(typed_value) or typed_value == printed or (typed_value in ("readwrite", "rw") and printed == "rw"):
         return True
     try:
-        return parse_size(given) == parse_size(printed)
+        return parse_size(typed_value) == parse_size(printed)
     except ValueError:
-        return given == printed or _PATTERNS.get(given) == printed
+        return typed_value == printed or _PATTERNS.get(typed_value) == printed
 
 
-def _stated(start: Announced) -> dict[str, OptionValue]:
+def _stated(start: RbdAnnounced) -> dict[str, OptionValue]:
     """What a run says of itself."""
     options: dict[str, OptionValue] = {"io-type": _TYPES[start.type], "io-size": short_size(start.block_bytes)}
     options["io-threads"] = start.threads
@@ -161,13 +165,13 @@ def _stated(start: Announced) -> dict[str, OptionValue]:
 
 
 def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
-    """None where nothing was finished, or it is not known what."""
+    """The run of a block; None where nothing was finished, or it is not known what."""
     head = "" if block.start or command is None else _announced(command)
     start = block.start or read_announced(head)
     if start is None:
         return None
-    given = _given(command) if command else {}
-    options, other = _options(start, given, has_command=command is not None)
+    typed_options = _typed_options(command) if command else {}
+    options, other = _options(start, typed_options, has_command=command is not None)
     parser = RbdBenchParser(None, cached=options.get("rbd-cache") is True)
     parser.feed("stdout", f"{head}\n".encode(), 0.0)
     readings = _feed(parser, block.lines)
@@ -184,7 +188,7 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
         has_all_options=command is not None,
         command=command.text if command else "",
         request=without_output(command.text) if command else "",
-        target=_target(given),
+        target=_target(typed_options),
         node=command.node if command else "",
         duration_seconds=max(flow.runtime_seconds for flow in result.flows.values()),
         stopped=not whole,
@@ -195,8 +199,8 @@ def _run(block: _Block, command: CommandLine | None) -> FoundRun | None:
 
 
 def _findings(block: _Block, findings: Sequence[Finding]) -> list[Finding]:
-    """Totals alone do not say that nothing was printed before them."""
-    return [each for each in findings if block.start or each.code != NO_SECONDS.code]
+    """The findings of a block: totals alone do not say that nothing was printed before them."""
+    return [finding for finding in findings if block.start or finding.code != NO_SECONDS.code]
 
 
 def _feed(parser: RbdBenchParser, lines: Sequence[LogLine]) -> list[Reading]:
@@ -211,28 +215,28 @@ def _feed(parser: RbdBenchParser, lines: Sequence[LogLine]) -> list[Reading]:
 
 
 def _options(
-    start: Announced, given: Mapping[str, str], *, has_command: bool
+    start: RbdAnnounced, typed_options: Mapping[str, str], *, has_command: bool
 ) -> tuple[dict[str, OptionValue], dict[str, str]]:
-    """Those that a preset can have, and the others."""
+    """The options that a preset can have, and the others."""
     stated = _stated(start)
     options, refused = RbdBenchOptions.check_each(stated, {"io-type": stated["io-type"]})
     other = {name: str(value) for name, value in refused.items()}
     if start.total_bytes is not None:
         other["io-total"] = short_size(start.total_bytes)
-    cache = given.get("rbd-cache", "true").lower()
+    cache = typed_options.get("rbd-cache", "true").lower()
     if has_command and cache in (*_FALSE, *_TRUE):
         options["rbd-cache"] = cache in _TRUE  # Ceph's default
     if is_variable(cache):
-        other["rbd-cache"] = given["rbd-cache"]
-    taken = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
-    return options, {**other, **{name: value for name, value in given.items() if name not in taken}}
+        other["rbd-cache"] = typed_options["rbd-cache"]
+    known_names = {*_DEFAULTS, "io-type", "rbd-cache", *_OF_TARGET, *_OF_CLIENT}
+    return options, {**other, **{name: value for name, value in typed_options.items() if name not in known_names}}
 
 
-def _target(given: Mapping[str, str]) -> str:
-    """An image without a pool is in ``rbd``, Ceph's default."""
-    image = given.get("image", "")
+def _target(options: Mapping[str, str]) -> str:
+    """The image that was tested; without a pool it is in ``rbd``, Ceph's default."""
+    image = options.get("image", "")
     if not image:
         return ""
     if "/" in image:
         return f"rbd:{image}"
-    return "rbd:" + "/".join(filter(None, (given.get("pool", "rbd"), given.get("namespace"), image)))
+    return "rbd:" + "/".join(filter(None, (options.get("pool", "rbd"), options.get("namespace"), image)))

@@ -20,8 +20,8 @@ from cephtui.models import FilePlace, OptionValue
 from cephtui.tools import TOOLS
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.adopted import adopt, find_given
-from cephtui.tools.fio.given import Section, plain
+from cephtui.tools.fio.adopted import adopt, find_jobs
+from cephtui.tools.fio.given import Section, plain_value
 from cephtui.tools.logs import read_log
 from cephtui.units import parse_duration
 from tests.support.golden import Golden
@@ -182,7 +182,7 @@ COMPARED = ("rw", "bs", "iodepth", "numjobs", "size", "ioengine", "direct", "tim
 
 
 def sections(text: str) -> list[Section]:
-    return [section for each in find_given(read_log(text)) for section in each.sections]
+    return [section for each in find_jobs(read_log(text)) for section in each.sections]
 
 
 def presets(text: str) -> list[Adopted]:
@@ -201,7 +201,7 @@ def meant(options: Mapping[str, str]) -> dict[str, object]:
         elif name in ("runtime", "ramp_time"):
             found[name] = parse_duration(text or "0")
         else:
-            found[name] = plain(name, text) or {"iodepth": "1", "numjobs": "1", "bs": "4k"}.get(name, "")
+            found[name] = plain_value(name, text) or {"iodepth": "1", "numjobs": "1", "bs": "4k"}.get(name, "")
     return found
 
 
@@ -265,7 +265,7 @@ def test_a_pasted_command_means_what_fio_takes_it_for(text: str, tmp_path: Path)
         assert preset.name == taken["name"]
         assert preset.target == "device:/dev/rbd0"
         sized = next((word.partition("=")[2] for word in words if word.lstrip("-").startswith("bs=")), "")
-        assert preset.options["bs"] == plain("bs", sized)
+        assert preset.options["bs"] == plain_value("bs", sized)
         assert preset.options["time_based"] == any(word.lstrip("-").startswith("time_based") for word in words)
 
 
@@ -619,7 +619,7 @@ def test_of_an_option_that_is_given_twice_the_last_holds(given: str, option: str
     ],
 )
 def test_what_is_not_known_of_a_command_is_no_default(words: str, option: str, own: Path) -> None:
-    (given,) = find_given(read_log(f"fio --name=a {words}"))
+    (given,) = find_jobs(read_log(f"fio --name=a {words}"))
     with pytest.raises(OptionError) as caught:
         adopt(given.sections[0], given.files)
     assert caught.value.option == option
