@@ -37,7 +37,7 @@ from cephtui.tools.tool import Tool
 
 PREFILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a prefill; the real rate is known only once it was measured."""
-STEPS_MOST = 1000
+PLAN_STEPS_MOST = 1000
 """More than this many steps in one plan are taken for a mistake."""
 T = TypeVar("T")
 # a json+ document of one group is 13 to 20 KB, its samples 3 to 6 KB, both once a second
@@ -196,8 +196,8 @@ def new_bytes(steps: Sequence[Step]) -> int:
 def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
     chosen = [combinations(p.tool, {**p.file.options, **p.tool.canonical(request.overrides)}) for p in request.presets]
     number = sum(map(len, chosen)) * request.repeats
-    if number > STEPS_MOST:
-        raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
+    if number > PLAN_STEPS_MOST:
+        raise OptionError("repeat", f"{number:,} steps are too many, expected at most {PLAN_STEPS_MOST:,} in one plan")
     points = [[(preset, batch, options) for options in combined]
               for preset, combined in zip(request.presets, chosen, strict=True) for batch in [new_batch()]]  # fmt: skip
     for preset in request.presets:

@@ -31,7 +31,7 @@ from cephtui.tools.tool import Tool
 if TYPE_CHECKING:
     from cephtui.models.rows import SuiteRow, SuiteStepRow
 
-STEPS_MOST = 100
+SUITE_STEPS_MOST = 100
 """More than this many steps in one suite are taken for a mistake."""
 
 
@@ -70,7 +70,7 @@ class SuiteFile(BaseModel):
     order: Literal["abab", "abba"] | None = None
     repeats: Repeats = 1
     options: dict[str, Choice] = {}
-    steps: Annotated[list[StepFile], Field(min_length=1, max_length=STEPS_MOST)]
+    steps: Annotated[list[StepFile], Field(min_length=1, max_length=SUITE_STEPS_MOST)]
 
 
 @dataclass(frozen=True, slots=True)

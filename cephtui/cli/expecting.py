@@ -18,7 +18,7 @@ from cephtui.models.study import Ordered
 from cephtui.reports.views.expected import expected_view
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_promises, keep_expected, promises_of
-from cephtui.sessions.saved_changes import repeats_of
+from cephtui.sessions.saved_changes import run_with_repeats
 from cephtui.terminal import say
 
 
@@ -40,7 +40,7 @@ def check_saved(name: str, texts: Sequence[str], as_json: bool) -> int:
     expect = check_expected(texts)
     if "/" in name:
         directory, number = find_run(name)
-        runs: Sequence[Run] = repeats_of(directory, number)
+        runs: Sequence[Run] = run_with_repeats(directory, number)
     else:
         directory = find_session(name)
         runs = store.read_runs(directory)[0]

@@ -22,7 +22,7 @@ from cephtui.targets import removal_groups, target_kind
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
 
-PATIENCE_SECONDS = 60.0
+REMOVAL_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s, and a process that ends
 holds a file on a shared file system until its last I/O has come back."""
 ENDING_SECONDS = 60.0
@@ -53,9 +53,9 @@ class Cleanup:
 
     @property
     def progress(self) -> str:
-        """Which removal of how many is in progress; empty where nothing is being removed."""
-        left = self.removing
-        return f"removing {self._in_all - len(left) + 1} of {self._in_all}: {left[0][1]}" if left else ""
+        """The removal in progress, of how many; empty where nothing is being removed."""
+        removing = self.removing
+        return f"removing {self._in_all - len(removing) + 1} of {self._in_all}: {removing[0][1]}" if removing else ""
 
     @property
     def begun_at(self) -> float:
@@ -82,8 +82,8 @@ class Cleanup:
             for directory, _ in left_changed(self._root):
                 text = f"the change of session {directory.name} was not undone: {remedy_of(directory.name)}"
                 self._publish(Notice(0, text))
-            left = [(path, undo) for path, undo in left_behind(self._root) if _is_here(undo)]
-            for directory, undo in left[:_AT_START_MOST]:
+            undos = [(path, undo) for path, undo in left_behind(self._root) if _is_here(undo)]
+            for directory, undo in undos[:_AT_START_MOST]:
                 removed = await self.remove(directory, Node(name="local"), undo)
                 if removed.status == "done":
                     self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
@@ -158,7 +158,7 @@ class Cleanup:
 
 async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], None]) -> Removed:
     """Remove a part of cephtui's, again and again while it is still in use; raises TransportError."""
-    until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    until = asyncio.get_running_loop().time() + REMOVAL_SECONDS
     is_announced = False
     while True:
         from cephtui.targets.removal import remove_part
@@ -183,10 +183,12 @@ def _note_undone(bench: Bench, undo: Undo) -> str:
     return ""
 
 
-def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
+def leftovers(node_parts: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each node's part that stays; scratch files are left out, they go with their directory."""
     return [
-        f"{node}: {spec} was not removed: cephtui cleanup removes it" for node, spec in left if not is_scratch(spec)
+        f"{node}: {spec} was not removed: cephtui cleanup removes it"
+        for node, spec in node_parts
+        if not is_scratch(spec)
     ]
 
 

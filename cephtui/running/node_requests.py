@@ -153,7 +153,7 @@ class NodeRequests:
             store.check_space(self._root, plan)
             shells = await self._connections.shells(plan.hosts)
             with self._waiting() as on_wait:
-                refusals = await survey.refusals(plan, target, shells, self._root, on_wait)
+                refusals = await survey.plan_refusals(plan, target, shells, self._root, on_wait)
         except (StoreError, TransportError, TargetFault) as error:
             refusals = [Refusal(str(error))]
         return list({refusal.text: refusal for refusal in refusals}.values())
@@ -202,4 +202,4 @@ async def _limits(connections: Connections, node: Node, target: Target) -> Limit
 async def _conditions(connections: Connections, plan: Plan, target: Target) -> Conditions:
     from cephtui.running import survey
 
-    return await survey.conditions(plan, target, await connections.shells(plan.hosts))
+    return await survey.plan_conditions(plan, target, await connections.shells(plan.hosts))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cephtui.models.study import SavedStudy
     from cephtui.running.plan_run import PlanRun
 
-STALL_SECONDS = 120.0
+LOOP_STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
 
 
@@ -84,7 +84,7 @@ class Runner:
         root: Path,
         session_name: str | None = None,
         *,
-        stall_seconds: float = STALL_SECONDS,
+        stall_seconds: float = LOOP_STALL_SECONDS,
         connect_node: Connect = connect,
         vault: Vault | None = None,
     ) -> None:
@@ -172,7 +172,7 @@ class Runner:
         return self._tidied
 
     @property
-    def left(self) -> tuple[tuple[str, str], ...]:
+    def to_be_removed(self) -> tuple[tuple[str, str], ...]:
         """Nodes and parts of all that is still to be removed."""
         return tuple(dict.fromkeys([*list(self._bench.created if self._bench else ()), *self.cleanup.removing]))
 
@@ -180,7 +180,7 @@ class Runner:
         """Wait for nothing any more, since the process ends; the result names what stays behind."""
         self._abandoned = True
         self._tidied.set()
-        return [*self._problems, *leftovers(self.left)]
+        return [*self._problems, *leftovers(self.to_be_removed)]
 
     def close(self) -> list[str]:
         """Tidy up and end the thread, unless it was abandoned; the result names what could not be removed."""

@@ -71,7 +71,7 @@ class Conditions:
     nodes: Mapping[str, NodeEnvironment]
 
 
-async def conditions(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> Conditions:
+async def plan_conditions(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> Conditions:
     """The conditions of the first step of a plan, of which nothing is run; raises TransportError and TargetFault."""
     step = plan.steps[0]
     tested = target.for_tool(TOOLS[step.tool])
@@ -97,7 +97,7 @@ async def _guard_service(
         await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
 
 
-async def refusals(
+async def plan_refusals(
     plan: Plan, target: Target, shells: Mapping[str, NodeShell], root: Path, on_wait: Callable[[str], None]
 ) -> list[Refusal]:
     """Why the guards refuse a plan; raises TransportError and TargetFault. ``root`` has the sessions."""

@@ -134,8 +134,8 @@ def delete(directory: Path) -> None:
         _check_undone(directory)
         _move(directory, deleted)
     _remove(deleted, directory.name)
-    for left in directory.parent.glob(f"{_DELETED}*"):  # of a console that was killed here
-        shutil.rmtree(left, ignore_errors=True)
+    for deleted_earlier in directory.parent.glob(f"{_DELETED}*"):  # of a console that was killed here
+        shutil.rmtree(deleted_earlier, ignore_errors=True)
 
 
 def _remove(deleted: Path, name: str) -> None:
@@ -157,9 +157,9 @@ def _check_undone(directory: Path) -> None:
         return
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}: it lists what must be removed before: repair it first") from None
-    left = pending(directory)
-    if left:
-        what = f"{left[0].target} on {left[0].node}" + (f" and {len(left) - 1} more" if len(left) > 1 else "")
+    undos = pending(directory)
+    if undos:
+        what = f"{undos[0].target} on {undos[0].node}" + (f" and {len(undos) - 1} more" if len(undos) > 1 else "")
         raise StoreError(f"session {directory.name} has left {what} behind: cephtui cleanup removes them first")
 
 

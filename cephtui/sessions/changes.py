@@ -57,8 +57,8 @@ def not_undone(directory: Path) -> str | None:
 
 def why_refused(directory: Path, undo: str | None) -> str:
     """Why no check begins in a session: its change would be lost sight of; empty where ``undo`` takes that back."""
-    left = not_undone(directory)
-    return "" if left is None or left == undo else left_text(directory.name, left)
+    undo_left = not_undone(directory)
+    return "" if undo_left is None or undo_left == undo else left_text(directory.name, undo_left)
 
 
 def newest_command(directory: Path) -> Ran | None:
@@ -66,13 +66,13 @@ def newest_command(directory: Path) -> Ran | None:
     return _newest(_commands(directory))
 
 
-def commands_of(directory: Path, study: SavedStudy) -> list[Ran]:
+def check_commands(directory: Path, study: SavedStudy) -> list[Ran]:
     """The commands of a check, each as it was noted before it ran, and again at its end."""
     study_commands = [ran for ran in _commands(directory) if ran.study in ("", study.id)]
     return [*dropwhile(lambda ran: ran.study != study.id and ran.at < study.at, study_commands)]
 
 
-def state_of(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], commands: Sequence[Ran]) -> State:
+def change_state(check: CheckGoal, runs: Sequence[Run], marks: Sequence[Mark], commands: Sequence[Ran]) -> State:
     """Whether the change of a check is in place, by its runs and commands and the marks of its session.
 
     Without commands the user makes it: then it is, once something was measured after it, or was marked after what was

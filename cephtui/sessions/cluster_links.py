@@ -33,7 +33,7 @@ def keep_links(root: Path, run: Run, fsid: str) -> None:
             measured_at=run.started_at,
         )
         for link in links_of([run])
-        if not link.both
+        if not link.is_bidirectional
     ]
     path = _file(root, fsid)
     if path is None or not links:

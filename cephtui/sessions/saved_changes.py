@@ -85,7 +85,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
 
 def change_of_runs(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
     """The change between two named runs (a session's directory and the number) and their repeats; raises StoreError."""
-    left, right = repeats_of(*before), repeats_of(*after)
+    left, right = run_with_repeats(*before), run_with_repeats(*after)
     if right[0] in left:  # repeats of each other: both sides would be the same runs
         left, right = left[:1], right[:1]
     directories = dict.fromkeys((before[0], after[0]))
@@ -98,7 +98,7 @@ def change_of_runs(before: tuple[Path, int], after: tuple[Path, int]) -> SavedCh
     )
 
 
-def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
+def run_with_repeats(directory: Path, number: int) -> tuple[Run, ...]:
     """A run and its repeats, however they ended, that one first; raises StoreError."""
     chosen = store.read_run(directory, number)
     batch = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]

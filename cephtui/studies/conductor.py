@@ -18,7 +18,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.changing import run_noted
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import Ran, State, commands_of, remedy_of, state_of
+from cephtui.sessions.changes import Ran, State, change_state, check_commands, remedy_of
 from cephtui.sessions.store import StoreError, cannot_write
 from cephtui.sessions.studies import study_in_session
 from cephtui.studies.base import Measure, Study
@@ -201,11 +201,11 @@ class Conductor:
         if directory is None or not isinstance(goal, CheckGoal):
             return "not made"
         runs = self._study.own(store.read_runs(directory)[0])
-        return state_of(goal, runs, store.read_marks(directory), self._noted())
+        return change_state(goal, runs, store.read_marks(directory), self._noted())
 
     def _noted(self) -> list[Ran]:
         """The commands of this check so far."""
-        return commands_of(self._directory, study_in_session(self._directory, self._study.saved))
+        return check_commands(self._directory, study_in_session(self._directory, self._study.saved))
 
     async def _switch(self, step: Measure) -> None:
         """Make the change, or take it back, where what is next wants it so."""
@@ -246,7 +246,7 @@ class Conductor:
         if not self._commands.undo or self._runner.directory is None:
             return
         noted = self._noted()
-        changed = state_of(self._study.goal, (), (), noted) if noted else self._state
+        changed = change_state(self._study.goal, (), (), noted) if noted else self._state
         if "unknown" not in (changed, self._state) and changed != self._state:
             done = "undone" if self._state == "made" else "made"
             self._state = changed

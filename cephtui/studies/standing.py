@@ -14,7 +14,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import Metric
 from cephtui.models.study import SideName
-from cephtui.sessions.changes import state_of
+from cephtui.sessions.changes import change_state
 from cephtui.studies.base import metric_of, singly
 from cephtui.studies.check import Check
 
@@ -66,7 +66,7 @@ def standing(
         numbers,
         wanted[0] if wanted else None,
         wanted[1] if wanted else 0,
-        state_of(study.goal, own, marks, ()) == "made",
+        change_state(study.goal, own, marks, ()) == "made",
         judged,
         next(iter(study.given_up(own).values()), ""),
         metric,

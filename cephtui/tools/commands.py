@@ -131,9 +131,9 @@ def parsed_options(
     """
     options: dict[str, str] = {}
     plain: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
         if not word.startswith("-") or word == "-":
             plain.append(word)
             continue
@@ -141,16 +141,16 @@ def parsed_options(
         if not word.startswith("--") and word[1] in short and len(word) > 2 and not equals:
             if short[word[1]] in flags:  # each letter is one of its own
                 options[short[word[1]]] = "true"
-                left.insert(0, f"-{word[2:]}")
+                rest.insert(0, f"-{word[2:]}")
                 continue
             name, equals, value = word[1], "=", word[2:]
         name = short.get(name, name)
         if equals:
             options[name] = value
-        elif name in flags or not left or (left[0].startswith("-") and not left[0][1:2].isdigit()):
+        elif name in flags or not rest or (rest[0].startswith("-") and not rest[0][1:2].isdigit()):
             options[name] = "true"
         else:
-            options[name] = left.pop(0)
+            options[name] = rest.pop(0)
     return options, plain
 
 

@@ -24,10 +24,10 @@ from cephtui.reading import excerpt
 from cephtui.tools.base import OptionError, OptionField, V, option_text
 from cephtui.units import parse_duration, parse_size
 
-Refused = Sequence[tuple[str, str]]
+RefusedOptions = Sequence[tuple[str, str]]
 """Patterns of options that a tool has and a preset may not set, and why."""
 NOT_SET = "cephtui does not set it"
-"""Why an option that is not ``Refused`` is in no preset either."""
+"""Why an option that is not ``RefusedOptions`` is in no preset either."""
 
 
 def size_or_zero(text: str) -> int:
@@ -47,8 +47,8 @@ class ToolOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    refused: ClassVar[Refused] = ()
-    needless: ClassVar[Refused] = ()
+    refused: ClassVar[RefusedOptions] = ()
+    needless: ClassVar[RefusedOptions] = ()
     """As ``refused``, of options that a preset need not set."""
     aliases: ClassVar[Mapping[str, str]] = {}
     """The tool's other names of options, each with the one that is used here."""

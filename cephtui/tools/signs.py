@@ -11,13 +11,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cephtui.tools.logs import Finder
 
-Kind: TypeAlias = Literal["output", "begun", "error", "command"]
+SignKind: TypeAlias = Literal["output", "begun", "error", "command"]
 
 
 class Sign(NamedTuple):
     """How a line begins, behind the blanks, by which it is known."""
 
-    kind: Kind
+    kind: SignKind
     pattern: str
     which: str = ""
     """Which output of the tool it is, if none such can be read: ``iperf3 over UDP``."""

@@ -16,7 +16,7 @@ from cephtui.frozen import dataclass
 from cephtui.tools import TOOLS
 from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, whole_command
 from cephtui.tools.saved import SAVED
-from cephtui.tools.signs import OTHERS, PROGRAMS, Kind, Sign
+from cephtui.tools.signs import OTHERS, PROGRAMS, Sign, SignKind
 
 UNREAD_MOST = 1000
 """Of one log; what comes after so many is not looked for."""
@@ -58,7 +58,7 @@ class Unread:
     last_line: int
     tool: str
     """Its name, or what it is called where cephtui has no such tool."""
-    kind: Kind
+    kind: SignKind
     text: str
     """Of the first of its lines."""
     which: str = ""
@@ -221,5 +221,5 @@ def _without_output(
         elif above:
             named = (at for at in reversed(range(len(above))) if above[at].text == event)
             del above[next(named, len(above) - 1)]
-    for left in waiting.values():
-        yield from left
+    for commands_of_tool in waiting.values():
+        yield from commands_of_tool

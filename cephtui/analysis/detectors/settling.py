@@ -143,8 +143,8 @@ class PerSecond:
         if not self._count:
             self._begun = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
         seconds = round(sample.interval_seconds)
-        for left in reversed(range(min(seconds, _STRETCHES))):  # a tool may claim any time
-            self._curve.add(sample.elapsed_seconds - left, value)
+        for seconds_before_end in reversed(range(min(seconds, _STRETCHES))):  # a tool may claim any time
+            self._curve.add(sample.elapsed_seconds - seconds_before_end, value)
         away, before = value - self._mean, self._count
         self._count += seconds
         self._mean += away * seconds / self._count

@@ -21,7 +21,7 @@ class Link:
 
     network: str
     """``public``, ``cluster``; empty where an address was typed."""
-    both: bool
+    is_bidirectional: bool
     """Whether the other direction was loaded at the same time."""
     source: str
     destination: str
@@ -39,7 +39,7 @@ class Link:
     @property
     def kind(self) -> tuple[str, bool]:
         """The network, and whether both directions were loaded: links of one kind are compared."""
-        return self.network, self.both
+        return self.network, self.is_bidirectional
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -74,16 +74,18 @@ def _ends(run: Run) -> list[tuple[tuple[str, str], Total]]:
 def _kind(run: Run) -> tuple[str, bool]:
     far = [name for name in run.environment if name not in node_names(run)]
     is_typed = not run.target.endswith(tuple(far) or "")
-    both = run.summary.read is not None and run.summary.write is not None
-    return "" if is_typed else str(run.options.get("network", "")), both
+    is_bidirectional = run.summary.read is not None and run.summary.write is not None
+    return "" if is_typed else str(run.options.get("network", "")), is_bidirectional
 
 
-def _link(network: str, both: bool, source: str, destination: str, measured: Sequence[tuple[Run, Total]]) -> Link:
+def _link(
+    network: str, is_bidirectional: bool, source: str, destination: str, measured: Sequence[tuple[Run, Total]]
+) -> Link:
     totals = [total for _, total in measured]
     retransmits = [total.retransmits for total in totals if total.retransmits is not None]
     return Link(
         network,
-        both,
+        is_bidirectional,
         source,
         destination,
         geometric_mean([total.bandwidth_bytes or 0.0 for total in totals]) or 0.0,
@@ -103,5 +105,7 @@ def _marked(link: Link, alike: Sequence[Link]) -> Link:
 
 def fastest_link(links: Iterable[Link], node: str) -> Link | None:
     """The fastest of a node's links in the public network, measured one direction at a time; None without any."""
-    links_of_node = [link for link in links if node in link.ends and link.network != "cluster" and not link.both]
+    links_of_node = [
+        link for link in links if node in link.ends and link.network != "cluster" and not link.is_bidirectional
+    ]
     return max(links_of_node, key=lambda link: link.bandwidth_bytes, default=None)

@@ -14,7 +14,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Phase, Sample
 from cephtui.tools.base import Reading, join_readings
 
-PATIENCE_SECONDS = 2.0
+LATE_SECONDS = 2.0
 _ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")
 
 
@@ -66,7 +66,7 @@ class Merger:
         return all(node in self._pending for node in self._live if node not in self._missed)
 
     def _late(self, now: float) -> bool:
-        return self._since is not None and now - self._since >= PATIENCE_SECONDS
+        return self._since is not None and now - self._since >= LATE_SECONDS
 
     def _take(self) -> Merged:
         """The earliest second that waits; a node that is ahead, or through the ramp, waits for the others."""

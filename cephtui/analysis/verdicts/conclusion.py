@@ -142,7 +142,7 @@ def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
 def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], terms: ConclusionTerms) -> Iterator[str]:
     """Why there is less to judge than was measured: a side of which no run is left, and runs without the figure."""
     sides = (change.before, counted.before), (change.after, counted.after)
-    names = {name_of(run) for all_, left in sides if not left for run in all_}
+    names = {name_of(run) for all_, remaining in sides if not remaining for run in all_}
     if names:
         which = "of one side " if counted.runs else ""
         why = _by_reason([exclusion for exclusion in left_out if exclusion.run in names])

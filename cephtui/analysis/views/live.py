@@ -118,9 +118,9 @@ class LiveRun:
         """The findings so far, nodes that are missing first."""
         from cephtui.analysis.detectors.ended import finding_of
 
-        left = self.left_early
-        reasons = {end.node: end.error or "" for end in left if end.outcome == "lost"}
-        return (*(finding_of(end, self.history.reached) for end in left), *self.course.findings(reasons))
+        ends = self.left_early
+        reasons = {end.node: end.error or "" for end in ends if end.outcome == "lost"}
+        return (*(finding_of(end, self.history.reached) for end in ends), *self.course.findings(reasons))
 
     def node_p99(self, node: str) -> float | None:
         """The worst p99 of a node's last reads and writes, in seconds; of the flush where each write is flushed."""
@@ -182,11 +182,11 @@ class Live:
         index = next(index for index, other in enumerate(batch) if other is step)
         # the rest of an order that was stopped is a plan that counts on
         earlier = (batch[0].number or 1) - 1 if batch[0] is self.steps[0] else 0
-        left = self.current.seconds_left(since_sample_seconds)
-        if left is not None:
-            left += sum(later.likely_seconds for later in batch[index + 1 :])
+        seconds_left = self.current.seconds_left(since_sample_seconds)
+        if seconds_left is not None:
+            seconds_left += sum(later.likely_seconds for later in batch[index + 1 :])
         bound = bound_of_all(other.bound for other in batch[index:])
-        return BatchProgress(earlier + index + 1, earlier + len(batch), left, bound)
+        return BatchProgress(earlier + index + 1, earlier + len(batch), seconds_left, bound)
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""

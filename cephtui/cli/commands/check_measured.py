@@ -34,7 +34,7 @@ from cephtui.presets import Preset, PresetFile, SeveralValuesError
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import why_refused
-from cephtui.sessions.saved_changes import repeats_of
+from cephtui.sessions.saved_changes import run_with_repeats
 from cephtui.studies.base import Study
 from cephtui.studies.check import Check
 from cephtui.studies.conductor import Commands
@@ -153,7 +153,7 @@ def _check_options(asked: Asked, options: Measuring) -> None:
 def _of_before(asked: Asked, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
-    repeats, marks = repeats_of(directory, number), store.read_marks(directory)
+    repeats, marks = run_with_repeats(directory, number), store.read_marks(directory)
     run, before = repeats[0], tuple(each for each in repeats if not made_during(each, marks))
     if len(before) < len(repeats):
         say(marked_text(each for each in repeats if each not in before))

@@ -94,7 +94,7 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
         is_file = file_name and _SECTION.search(text)
         log = read_log(_with_included(text, Path(source)) if is_file else text)
         given = find_jobs(log, is_job_file=Path(file_name).suffix == ".fio")
-        asked = rados.find_commands(log)
+        asked = rados.find_bench_commands(log)
     except ValueError as error:
         raise click.UsageError(f"{where}: {error}") from None
     found: list[Jobs] = [

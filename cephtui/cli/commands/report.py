@@ -23,7 +23,7 @@ from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
 from cephtui.reports.writing import ExportError, check_free, default_name, write
 from cephtui.sessions import store
-from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_runs, change_of_session, repeats_of
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_runs, change_of_session, run_with_repeats
 from cephtui.sessions.verdicts import is_kept
 from cephtui.terminal import say
 
@@ -94,7 +94,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
         directory, number = find_run(name)
         _check_study(question, "a run alone is not before or after a change")
         asked = asked_of(question, directory.name)
-        return of_study(directory, repeats_of(directory, number), asked, now, title, "")
+        return of_study(directory, run_with_repeats(directory, number), asked, now, title, "")
     directory = find_session(name)
     try:
         return _judged(change_of_session(directory, mark), question, now, title)

@@ -23,7 +23,7 @@ from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.matrix import MatrixReader
-from cephtui.sessions.saved_changes import repeats_of
+from cephtui.sessions.saved_changes import run_with_repeats
 from cephtui.sessions.studies import ordered_in, read_studies
 
 
@@ -72,7 +72,7 @@ def _matrix(directory: Path, metric: str | None) -> tuple[View, Sequence[store.S
 
 def _run(directory: Path, number: int) -> View:
     view = saved_run_view(directory, number)
-    return together(view, *_expected(directory, repeats_of(directory, number), is_whole=False))
+    return together(view, *_expected(directory, run_with_repeats(directory, number), is_whole=False))
 
 
 def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[View]:

@@ -102,7 +102,7 @@ class Attempt:
         except (asyncssh.Error, OSError, ValueError) as error:
             reason = one_line(error.reason if isinstance(error, asyncssh.Error) else str(error))
             denied = isinstance(error, asyncssh.PermissionDenied) or "authentication failures" in reason
-            if question := self._login.questions.left(denied=denied):
+            if question := self._login.questions.open_question(denied=denied):
                 return question
             raise await self._explain(error, reason) from None
         finally:

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from cephtui.frozen import dataclass
 
 SSH_PORT = 22
-Verdict: TypeAlias = Literal["known", "unknown", "changed", "revoked"]
+HostKeyVerdict: TypeAlias = Literal["known", "unknown", "changed", "revoked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class KnownKeys:
         ]
         return " and ".join(shlex.join(command) for command in commands)
 
-    def judge(self, key: HostKey) -> Verdict:
+    def judge(self, key: HostKey) -> HostKeyVerdict:
         """The verdict on a key that a host shows. ``changed``: the host has other keys; that is never accepted."""
         if key in self.revoked:
             return "revoked"

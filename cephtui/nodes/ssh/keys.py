@@ -14,7 +14,7 @@ from cephtui.nodes.ssh.config import Identities
 from cephtui.nodes.ssh.questions import Questions
 
 
-class Keys:
+class LoginKeys:
     """The keys for one attempt to log in."""
 
     def __init__(self, identities: Identities, questions: Questions) -> None:

@@ -11,7 +11,7 @@ import asyncssh
 
 from cephtui.nodes.ssh.config import Hop
 from cephtui.nodes.ssh.hostkeys import HostKey
-from cephtui.nodes.ssh.keys import Keys
+from cephtui.nodes.ssh.keys import LoginKeys
 from cephtui.nodes.ssh.questions import Questions
 from cephtui.printable import one_line
 
@@ -34,7 +34,7 @@ class Login(asyncssh.SSHClient):
         self.at_begin: Callable[[], None] = lambda: None
         """Called when the host has proved that its key is its own."""
         self._hop, self._at_end = hop, at_end
-        self._keys = Keys(hop.identities, self.questions)
+        self._keys = LoginKeys(hop.identities, self.questions)
         self._accepted: HostKey | None = None
         self._secrets: dict[str, None] = {}
         """The login methods for which there was a secret."""

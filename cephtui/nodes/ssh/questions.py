@@ -50,7 +50,7 @@ class Questions:
             return self._answers[key]
         return None
 
-    def left(self, *, denied: bool) -> Question | None:
+    def open_question(self, *, denied: bool) -> Question | None:
         """The question to the user, if any; ``denied`` if the server has refused the login."""
         return self.open if self.open or not denied or not self._shown else self._wrong()
 

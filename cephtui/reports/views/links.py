@@ -20,7 +20,7 @@ Grid = list[list[str]]
 
 def _by_kind(links: Iterable[Link]) -> list[tuple[str, list[Link]]]:
     """Those that can be compared, with what they are."""
-    found = sorted(links, key=lambda link: (link.both, link.network != "public", link.network))
+    found = sorted(links, key=lambda link: (link.is_bidirectional, link.network != "public", link.network))
     return [(_title(*kind), list(alike)) for kind, alike in groupby(found, key=lambda link: link.kind)]
 
 
@@ -84,7 +84,7 @@ def link_rows(links: Iterable[Link], session: str) -> list[LinkRow]:
         LinkRow(
             session=session,
             network=link.network,
-            both=link.both,
+            both=link.is_bidirectional,
             source=link.source,
             destination=link.destination,
             bandwidth_bytes=link.bandwidth_bytes,

@@ -11,7 +11,7 @@ from cephtui.tools.base import OptionError
 from cephtui.tools.fio.given import (
     SECTIONS_MOST,
     FioJobs,
-    Section,
+    JobSection,
     option_name,
     plain_size,
     plain_value,
@@ -145,7 +145,7 @@ def _is_known(option: str) -> bool:
     return _is_taken(option) or option in _SEVERAL_BLOCKS or FioOptions.reason_against(option) is not None
 
 
-def adopt(section: Section, files: Sequence[str] = ()) -> Adopted:
+def adopt(section: JobSection, files: Sequence[str] = ()) -> Adopted:
     """The options of a preset that does what fio would do with a section; raises OptionError where none can.
 
     fio's own defaults are written down where cephtui has others. The options of job files that the command names are

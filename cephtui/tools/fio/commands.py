@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cephtui.frozen import dataclass
 from cephtui.tools.commands import command_places
-from cephtui.tools.fio.given import Section, canonical_options, plain_size, read_command, stored_options
+from cephtui.tools.fio.given import JobSection, canonical_options, plain_size, read_command, stored_options
 from cephtui.tools.fio.saved_options import SavedOptions, saved_options
 from cephtui.tools.logs import Log, LogLine, command_pattern, host_of, is_variable, whole_command, without_output
 from cephtui.units import parse_size
@@ -47,7 +47,7 @@ class FioCommand:
     line: int
     text: str
     node: str
-    sections: Mapping[str, Section]
+    sections: Mapping[str, JobSection]
     is_all: bool
     """Whether it names no job file, which would have more options."""
 

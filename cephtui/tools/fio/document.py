@@ -14,7 +14,7 @@ from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
 from cephtui.tools.base import ToolResult, by_direction
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
-from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
+from cephtui.tools.fio.versions import FLOWS, as_of_now, checked_figure
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
@@ -26,7 +26,7 @@ _DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_t
 def figure_or_none(value: Any) -> float | None:
     """One that no other figure depends on: without it the rest still holds."""
     try:
-        return float(figure(value))
+        return float(checked_figure(value))
     except BROKEN:
         return None
 
@@ -38,7 +38,9 @@ def bins(part: Mapping[str, Any]) -> dict[int, int]:
 
 def _on_grid(counts: Mapping[str, Any]) -> dict[int, int]:
     """Bins of microseconds may fall into one of nanoseconds."""
-    return stats.add_buckets({stats.bucket_of(int(ns)): int(figure(number))} for ns, number in counts.items() if number)
+    return stats.add_buckets(
+        {stats.bucket_of(int(ns)): int(checked_figure(number))} for ns, number in counts.items() if number
+    )
 
 
 def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
@@ -46,17 +48,19 @@ def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
     if not part["total_ios"]:
         return None
     clat = part.get("clat_ns", {})
-    number = int(figure(clat.get("N", 0)))
+    number = int(checked_figure(clat.get("N", 0)))
     measured = number > 0
     return stats.Flow(
-        ios=int(figure(part["total_ios"])),
-        bytes=int(figure(part["io_bytes"])),
-        runtime_seconds=min(figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
-        iops=float(figure(part["iops"])),
-        bandwidth_bytes=float(figure(part["bw_bytes"])),
+        ios=int(checked_figure(part["total_ios"])),
+        bytes=int(checked_figure(part["io_bytes"])),
+        runtime_seconds=min(checked_figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
+        iops=float(checked_figure(part["iops"])),
+        bandwidth_bytes=float(checked_figure(part["bw_bytes"])),
         buckets=bins(part),
-        moments=stats.Moments(number, *(figure(clat[k]) / 1e9 for k in ("mean", "stddev"))) if measured else None,
-        bounds=(figure(clat["min"]) / 1e9, figure(clat["max"]) / 1e9) if measured else None,
+        moments=stats.Moments(number, *(checked_figure(clat[k]) / 1e9 for k in ("mean", "stddev")))
+        if measured
+        else None,
+        bounds=(checked_figure(clat["min"]) / 1e9, checked_figure(clat["max"]) / 1e9) if measured else None,
         slat=_times(part, "slat_ns"),
         lat=_times(part, "lat_ns"),
     )
@@ -69,8 +73,8 @@ def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
     """
     try:
         latency = part[key]
-        number = int(figure(latency.get("N", part["total_ios"])))
-        least, most, mean, stddev = (figure(latency[name]) / 1e9 for name in ("min", "max", "mean", "stddev"))
+        number = int(checked_figure(latency.get("N", part["total_ios"])))
+        least, most, mean, stddev = (checked_figure(latency[name]) / 1e9 for name in ("min", "max", "mean", "stddev"))
     except BROKEN:
         return None
     return stats.Times(stats.Moments(number, mean, stddev), (least, most)) if number else None
@@ -88,7 +92,9 @@ def flushing_of(document: Mapping[str, Any], job: Mapping[str, Any], write: stat
     try:
         buckets = _on_grid(latency.get("bins", {}))
         ios = _count(sync, sum(buckets.values())) or _by_option(options, write)
-        least, most, mean, stddev = (float(figure(latency[name])) / 1e9 for name in ("min", "max", "mean", "stddev"))
+        least, most, mean, stddev = (
+            float(checked_figure(latency[name])) / 1e9 for name in ("min", "max", "mean", "stddev")
+        )
     except BROKEN:
         return None
     times = stats.Times(stats.Moments(ios or write.ios or 1, mean, stddev), (least, most))
@@ -97,7 +103,9 @@ def flushing_of(document: Mapping[str, Any], job: Mapping[str, Any], write: stat
 
 def _count(sync: Mapping[str, Any], in_buckets: int) -> int:
     """All that were timed: ``total_ios`` counts fsync alone, and until fio 3.17 there is no ``N``."""
-    return int(figure(sync["lat_ns"].get("N", 0))) or in_buckets or int(figure(sync.get("total_ios", 0)))
+    return (
+        int(checked_figure(sync["lat_ns"].get("N", 0))) or in_buckets or int(checked_figure(sync.get("total_ios", 0)))
+    )
 
 
 def _by_option(options: Mapping[str, str], write: stats.Flow) -> int | None:
@@ -153,7 +161,7 @@ def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
 
 def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
     """How deep the queue was, over the I/Os of all jobs; empty where a job does not report it."""
-    weights = [sum(int(figure(job[name]["total_ios"])) for name in FLOWS if name in job) for job in jobs]
+    weights = [sum(int(checked_figure(job[name]["total_ios"])) for name in FLOWS if name in job) for job in jobs]
     levels = [job.get("iodepth_level") for job in jobs]
     percents: dict[str, float] = {}
     for weight, level in zip(weights, levels, strict=True):

@@ -52,7 +52,7 @@ _UNSET: Mapping[str, OptionValue] = {"time_based": False, "group_reporting": Fal
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class JobSection:
     """A job as it was given, with what holds for all jobs; options by the name they were given, values as text."""
 
     name: str
@@ -63,13 +63,13 @@ class Section:
 class FioJobs:
     """All sections of a command line or a job file."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[JobSection, ...]
     files: tuple[str, ...] = ()
     """Words of a command line that are no options: job files, and variables of a shell."""
     unread: str = ""
     """A command line of which no job is known."""
 
-    def find(self, name: str) -> Section | None:
+    def find(self, name: str) -> JobSection | None:
         """The section of a name."""
         return next((section for section in self.sections if section.name == name), None)
 
@@ -129,7 +129,7 @@ def _read_words(words: Sequence[str]) -> FioJobs:
             sections.append((value, dict(common)))
         else:
             _put(sections[-1][1] if sections and sections[-1][0] != "global" else common, name, value)
-    return FioJobs(tuple(Section(*section) for section in _jobs(sections)), tuple(files))
+    return FioJobs(tuple(JobSection(*section) for section in _jobs(sections)), tuple(files))
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -169,7 +169,7 @@ def read_job_file(text: str) -> FioJobs:
             continue
         into = common if sections[-1][0] == "global" else sections[-1][1]
         _put(into, name, _behind_blank(name, value) or _alone(name))
-    return FioJobs(tuple(Section(*section) for section in _jobs(sections)))
+    return FioJobs(tuple(JobSection(*section) for section in _jobs(sections)))
 
 
 def _behind_blank(name: str, value: str) -> str:

@@ -24,7 +24,7 @@ def _sync(value: object) -> object:
     return {"0": "none", "1": "sync"}.get(str(int(value)) if isinstance(value, int) else str(value), value)
 
 
-Seconds = Annotated[
+SecondsOption = Annotated[
     float,
     BeforeValidator(seconds),
     Field(ge=0, le=7 * 86400),
@@ -57,8 +57,8 @@ class FioOptions(ToolOptions):
     ioengine: Engine = Field("libaio", description="how fio submits I/Os; images use rbd")
     direct: bool = Field(True, description="past the page cache")
     time_based: bool = True
-    runtime: Seconds = Field(60, title="runtime", description="how long it measures")
-    ramp_time: Seconds = Field(2, description="excluded from the results")
+    runtime: SecondsOption = Field(60, title="runtime", description="how long it measures")
+    ramp_time: SecondsOption = Field(2, description="excluded from the results")
     group_reporting: bool = True
     fsync: Count | None = Field(None, description="flush after so many writes")
     fdatasync: Count | None = None

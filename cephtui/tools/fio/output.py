@@ -23,7 +23,7 @@ from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult
 from cephtui.tools.fio.document import BROKEN, bins, flow_of, flushing_of, newest_form, result_of
 from cephtui.tools.fio.flushes import Flushing
-from cephtui.tools.fio.versions import figure
+from cephtui.tools.fio.versions import checked_figure
 from cephtui.tools.lines import SHORTEST_INTERVAL, Intervals
 from cephtui.tools.stderr import Errors
 
@@ -85,11 +85,11 @@ class _Counters:
 def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
     latency = [part.get("clat_ns", {}) for part in parts]
     return _Direction(
-        ios=sum(int(figure(p["total_ios"])) for p in parts),
-        bytes=sum(int(figure(p["io_bytes"])) for p in parts),
-        runtime_ms=max(int(figure(p["runtime"])) for p in parts),
-        completions=sum(int(figure(c.get("N", 0))) for c in latency),
-        latency_ns=sum(c.get("N", 0) * float(figure(c.get("mean", 0.0))) for c in latency),
+        ios=sum(int(checked_figure(p["total_ios"])) for p in parts),
+        bytes=sum(int(checked_figure(p["io_bytes"])) for p in parts),
+        runtime_ms=max(int(checked_figure(p["runtime"])) for p in parts),
+        completions=sum(int(checked_figure(c.get("N", 0))) for c in latency),
+        latency_ns=sum(c.get("N", 0) * float(checked_figure(c.get("mean", 0.0))) for c in latency),
         buckets=stats.add_buckets(bins(p) for p in parts),
     )
 
@@ -119,7 +119,7 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
         write=_direction([job["write"] for job in jobs]),
         flush=flush,
         lead=lead,
-        wall_ms=int(figure(document.get("timestamp_ms", 0))),
+        wall_ms=int(checked_figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
     )
 
@@ -317,9 +317,9 @@ class FioParser(Parser):
         """Whether fio's next interval may be its last, a few milliseconds long: it will have to join this one."""
         unknown = now.eta_seconds == _ETA_UNKNOWN
         if self.phase == "run" and self._seconds is not None:
-            left = self._seconds - now.runtime_ms / 1e3
+            seconds_left = self._seconds - now.runtime_ms / 1e3
             # on a machine under load fio's own estimate may be a second too late
-            near, unknown = left < _ETA_SLACK + 0.5, unknown and left < _END_SECONDS
+            near, unknown = seconds_left < _ETA_SLACK + 0.5, unknown and seconds_left < _END_SECONDS
         else:
             near, unknown = False, unknown and self.phase == "run"
         return self._ending or near or unknown or now.eta_seconds <= _ETA_SLACK

@@ -13,7 +13,7 @@ _POWERS_2: Mapping[str, int] = {**_POWERS, "p": 4, "e": 5}
 
 def in_bytes(number: str, unit: str, *, old: bool) -> float | None:
     """Of ``65.4`` and ``MiB`` or ``Mibit``; without the i a power of ten, in fio 2 one of 1024."""
-    prefix, value = unit.removesuffix("bit").removesuffix("B"), figure(number)
+    prefix, value = unit.removesuffix("bit").removesuffix("B"), printed_figure(number)
     if value is None:
         return None
     base = 1024 if old or prefix.endswith("i") else 1000
@@ -23,11 +23,11 @@ def in_bytes(number: str, unit: str, *, old: bool) -> float | None:
 
 def scaled(number: str, scale: str) -> float | None:
     """Of ``16.7`` and ``k``."""
-    value = figure(number)
+    value = printed_figure(number)
     return None if value is None else value * 1000.0 ** _POWERS[scale.lower()]
 
 
-def figure(text: str) -> float | None:
+def printed_figure(text: str) -> float | None:
     """A number as fio can mean it: nothing that a sum or a quotient could overflow with."""
     try:
         value = float(text)
@@ -38,5 +38,5 @@ def figure(text: str) -> float | None:
 
 def block_bytes(number: str, unit: str) -> int:
     """Of ``64.0`` and ``K``; 0 for what is no number."""
-    value = figure(number)
+    value = printed_figure(number)
     return round(value * 1024 ** _POWERS[unit.lower()]) if value is not None else 0

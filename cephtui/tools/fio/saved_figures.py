@@ -13,7 +13,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
 from cephtui.models.metrics import DIRECTIONS, FLUSH
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, shares_of_all
-from cephtui.tools.fio.printed import A_SECOND, figure, in_bytes, scaled
+from cephtui.tools.fio.printed import A_SECOND, in_bytes, printed_figure, scaled
 from cephtui.tools.fio.saved_run import NOT_UNDERSTOOD, Job
 from cephtui.tools.fio.spread import printed_shares, with_printed
 from cephtui.tools.logs import LogLine
@@ -76,8 +76,8 @@ def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = N
         flows=flows,
         percentiles=percentiles,
         error=_error(head) or _not_understood(body, flows, ios),
-        user_percent=figure(cpu[1]) if cpu else None,
-        system_percent=figure(cpu[2]) if cpu else None,
+        user_percent=printed_figure(cpu[1]) if cpu else None,
+        system_percent=printed_figure(cpu[2]) if cpu else None,
         switches=int(cpu[3]) if cpu and cpu[3] else None,
         latency_shares=printed_shares(line.text for line in body),
     )
@@ -138,7 +138,7 @@ def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Fl
     """None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
     old = rate.re is _RATE_2
     moved, printed = in_bytes(rate["io"], rate["io_unit"], old=old), in_bytes(rate["bw"], rate["unit"], old=old)
-    iops, seconds = scaled(rate["iops"], rate["scale"]), (figure(rate["ms"]) or 0.0) / 1e3
+    iops, seconds = scaled(rate["iops"], rate["scale"]), (printed_figure(rate["ms"]) or 0.0) / 1e3
     if not ios and not moved:
         return None
     if moved is None or printed is None or iops is None or not 0 < seconds < ELAPSED_MOST_SECONDS:
@@ -188,7 +188,7 @@ def _latencies(body: Iterable[str], count: int) -> dict[str, stats.Times]:
 def _times(latency: re.Match[str], count: int) -> stats.Times | None:
     unit = A_SECOND[latency["unit"]]
     low, high = scaled(latency["min"], latency["min_k"]), scaled(latency["max"], latency["max_k"])
-    mean, stdev = figure(latency["avg"]), figure(latency["stdev"])
+    mean, stdev = printed_figure(latency["avg"]), printed_figure(latency["stdev"])
     if mean is None or stdev is None:
         return None
     bounds = (low / unit, high / unit) if low is not None and high is not None else None
@@ -199,13 +199,13 @@ def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
     """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
     printed = next((match[1] for line in body if (match := _DEPTHS.match(line.text))), "")
     return shares_of_all(
-        {depth: value for depth, text in _SHARE.findall(printed) if (value := figure(text)) is not None}
+        {depth: value for depth, text in _SHARE.findall(printed) if (value := printed_figure(text)) is not None}
     )
 
 
 def disk_use(printed: re.Match[str]) -> DiskUse | None:
     """The disk of ``ios=1/2, merge=0/0, ticks=3/4, in_queue=7, util=99.91%``; None for a share that is no figure."""
-    util = figure(printed["util"])
+    util = printed_figure(printed["util"])
     if util is None:
         return None
     counts: dict[str, int] = {}
@@ -236,7 +236,7 @@ def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
             unit = A_SECOND[ladder["unit"]] if ladder["kind"] == kind else 0.0
         elif unit and text.lstrip().startswith("|"):
             for percent, value in _RUNG.findall(text):
-                if (share := figure(percent) or 0.0) in PERCENTILES:
+                if (share := printed_figure(percent) or 0.0) in PERCENTILES:
                     percentiles.setdefault(share, int(value) / unit)
         elif text.strip("` "):  # a page may end in between
             unit = 0.0

@@ -25,7 +25,7 @@ from cephtui.tools.fio.output import DOCUMENT_START, FioParser
 from cephtui.tools.fio.saved_options import SavedOptions, same_of, saved_options
 from cephtui.tools.fio.saved_run import NOT_UNDERSTOOD, Job, as_datetime, one_after_the_other, saved_run
 from cephtui.tools.fio.spread import document_shares, with_document
-from cephtui.tools.fio.versions import FLOWS, as_of_now, figure
+from cephtui.tools.fio.versions import FLOWS, as_of_now, checked_figure
 from cephtui.tools.logs import FoundRun, Log, joined_names
 
 _SLACK_SECONDS = 1.5
@@ -206,7 +206,7 @@ def _job(content: Mapping[str, Any], job: Mapping[str, Any]) -> Job:
     flows = {name: with_document(flow, job[name]) if name in FLOWS else flow for name, flow in printed_flows.items()}
     latencies = {name: job[name].get("clat_ns", {}) for name in FLOWS if name in job}
     latencies |= {FLUSH: job["sync"]["lat_ns"]} if FLUSH in flows else {}
-    number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
+    number, switches = int(checked_figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
     return Job(
         name=str(job.get("jobname", ""))[:200],
         flows=flows,

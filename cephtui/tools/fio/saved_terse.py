@@ -21,9 +21,9 @@ from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse
 from cephtui.models.results import PERCENTILES
 from cephtui.tools.commands import CommandLine, begun_by, command_lines
 from cephtui.tools.fio.flushes import shares_of_all
-from cephtui.tools.fio.given import Section, option_name, read_command, stored_options, target_of
+from cephtui.tools.fio.given import JobSection, option_name, read_command, stored_options, target_of
 from cephtui.tools.fio.options import FioOptions
-from cephtui.tools.fio.printed import figure
+from cephtui.tools.fio.printed import printed_figure
 from cephtui.tools.fio.saved_run import Job, saved_run
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.units import parse_size
@@ -61,7 +61,7 @@ class _Command:
     """A command line, and what it asks for."""
 
     line: CommandLine
-    sections: Sequence[Section]
+    sections: Sequence[JobSection]
 
     @property
     def jobs(self) -> int:
@@ -198,12 +198,12 @@ def _read(line: LogLine) -> _Line | None:
         at += _FIELDS[form]
         if total := _flow(flow_fields):
             flows[flow], percentiles[flow] = total, _percentiles(flow_fields[_LADDER])
-    cpu = [figure(field.rstrip("%")) for field in fields[at : at + 5]]
+    cpu = [printed_figure(field.rstrip("%")) for field in fields[at : at + 5]]
     if len(cpu) < 5:
         return None
     user, system, switches, *_ = cpu
     at += 5
-    shares = [figure(field.rstrip("%")) or 0.0 for field in fields[at : at + len(_DEPTHS)]]
+    shares = [printed_figure(field.rstrip("%")) or 0.0 for field in fields[at : at + len(_DEPTHS)]]
     depths = shares_of_all(dict(zip(_DEPTHS, shares, strict=False)))
     disks = tuple(_disks(fields[at + len(_DEPTHS) + _SHARES :]))
     code = int(error) if error.isdecimal() and len(error) < 6 else 0
@@ -254,7 +254,7 @@ def _percentiles(fields: Sequence[str]) -> dict[float, float]:
     percentiles: dict[float, float] = {}
     for field in fields:
         percent, _, microseconds = field.partition("%=")
-        share, value = figure(percent), figure(microseconds)
+        share, value = printed_figure(percent), printed_figure(microseconds)
         if share in PERCENTILES and value is not None:
             percentiles[share] = value / 1e6
     return percentiles
@@ -262,6 +262,6 @@ def _percentiles(fields: Sequence[str]) -> dict[float, float]:
 
 def _disks(fields: Sequence[str]) -> Iterator[DiskUse]:
     for at in range(0, len(fields) - _DISK_FIELDS + 1, _DISK_FIELDS):
-        name, util = fields[at], figure(fields[at + _DISK_FIELDS - 1].rstrip("%"))
+        name, util = fields[at], printed_figure(fields[at + _DISK_FIELDS - 1].rstrip("%"))
         if name and util is not None and fields[at + _DISK_FIELDS - 1].endswith("%"):
             yield DiskUse(name=name[:100], utilisation_percent=min(util, 100.0))

@@ -23,7 +23,7 @@ from typing import Any
 from cephtui.models import LatencyShare, RateSamples
 from cephtui.stats import Flow
 from cephtui.tools.fio.document import figure_or_none
-from cephtui.tools.fio.printed import A_SECOND, figure, in_bytes
+from cephtui.tools.fio.printed import A_SECOND, in_bytes, printed_figure
 
 _SAMPLES = re.compile(
     r"\s*(?P<rate>bw|iops)\s*(?:\( *(?P<unit>[kKMGTP]?i?(?:B|bit)) */s\))?\s*: *min= *(?P<least>[\d.]+) *,"
@@ -49,7 +49,7 @@ def with_printed(flow: Flow, lines: Iterable[str], *, old: bool) -> Flow:
 
 
 def _value(number: str, *, unit: str, old: bool) -> float | None:
-    return in_bytes(number, unit, old=old) if unit else figure(number)
+    return in_bytes(number, unit, old=old) if unit else printed_figure(number)
 
 
 def with_document(flow: Flow, part: Mapping[str, Any]) -> Flow:
@@ -81,7 +81,7 @@ def printed_shares(lines: Iterable[str]) -> tuple[LatencyShare, ...]:
         if "lat (" in text and (match := _SHARES.match(text)):
             for share in _SHARE.finditer(match["shares"]):
                 end = int(share["end"]) / A_SECOND[match["unit"]]
-                ranges.append((end, bool(share["last"]), figure(share["percent"]) or 0.0))
+                ranges.append((end, bool(share["last"]), printed_figure(share["percent"]) or 0.0))
     return _shares(ranges)
 
 

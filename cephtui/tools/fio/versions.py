@@ -20,7 +20,7 @@ _BY_PLACE = "FIO_IO_U_PLAT_BITS"
 """In bins that are named by their place on the grid."""
 
 
-def figure(value: Any) -> Any:
+def checked_figure(value: Any) -> Any:
     """A number as fio can mean it: no text, no NaN, nothing that a sum or a quotient could overflow with."""
     if not 0 <= value < 1 << 63:
         raise ValueError(value)
@@ -35,7 +35,7 @@ def as_of_now(job: Mapping[str, Any]) -> dict[str, Any]:
 def _flow(part: Mapping[str, Any]) -> dict[str, Any]:
     converted = dict(part)
     if not {"io_kbytes", "bw_bytes"} & converted.keys():
-        converted["io_bytes"] = figure(converted["io_bytes"]) * 1024
+        converted["io_bytes"] = checked_figure(converted["io_bytes"]) * 1024
         converted.setdefault("total_ios", _ios(converted))
     if "bw_bytes" not in converted:
         converted["bw_bytes"] = _bandwidth(converted)
@@ -50,21 +50,21 @@ def _flow(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ios(part: Mapping[str, Any]) -> int:
     """At least one of what has moved anything."""
-    ios = round(figure(part["iops"]) * figure(part["runtime"]) / 1e3)
+    ios = round(checked_figure(part["iops"]) * checked_figure(part["runtime"]) / 1e3)
     return ios or int(bool(part["io_bytes"]))
 
 
 def _bandwidth(part: Mapping[str, Any]) -> float:
     """All bytes over the time where that is what is printed as whole KiB per second, which is 6 % less of 16."""
-    printed = float(figure(part["bw"])) * 1024
-    exact = figure(part["io_bytes"]) * 1e3 / (figure(part["runtime"]) or 1e3)
+    printed = float(checked_figure(part["bw"])) * 1024
+    exact = checked_figure(part["io_bytes"]) * 1e3 / (checked_figure(part["runtime"]) or 1e3)
     return exact if printed <= exact < printed + 1024 else printed
 
 
 def _number(latency: Mapping[str, Any], ios: Any) -> Any:
     """How many were timed: all that the bins hold; without bins all I/Os, or none where there is no latency."""
     counts: Mapping[str, Any] = latency.get("bins") or {}
-    return sum(map(figure, counts.values())) or (ios if latency.get("max") else 0)
+    return sum(map(checked_figure, counts.values())) or (ios if latency.get("max") else 0)
 
 
 def _in_nanoseconds(old: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _in_nanoseconds(old: Mapping[str, Any]) -> dict[str, Any]:
     if _BY_PLACE in counts:
         counts = {stats.bucket_nanoseconds(int(place)): n for place, n in counts.items() if place.isdecimal()}
     return {
-        **{name: figure(old[name]) * 1000 for name in ("min", "max", "mean", "stddev")},
+        **{name: checked_figure(old[name]) * 1000 for name in ("min", "max", "mean", "stddev")},
         "bins": {str(int(microseconds) * 1000): number for microseconds, number in counts.items()},
-        "percentile": {percent: figure(microseconds) * 1000 for percent, microseconds in percentile.items()},
+        "percentile": {percent: checked_figure(microseconds) * 1000 for percent, microseconds in percentile.items()},
     }

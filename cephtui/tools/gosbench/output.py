@@ -36,8 +36,8 @@ _LINE = re.compile(
 _FIGURE_MOST = 1 << 62
 
 
-def flow_of(method: str) -> str:
-    """What a method is; those that neither read nor write have their own name: ``delete``."""
+def flow_of_method(method: str) -> str:
+    """The flow of a method; those that neither read nor write have their own name: ``delete``."""
     return _FLOWS.get(method, method.lower())
 
 
@@ -205,7 +205,7 @@ class GosbenchParser(LineParser):
             buckets = stats.subtract_buckets(counts.ranges(lasted), old.ranges(lasted))
             ios = max(0, counts.finished - old.finished)
             nbytes = max(0, self._bytes(counts) - self._bytes(old)) if method in _FLOWS else None
-            intervals[flow_of(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
+            intervals[flow_of_method(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
         return intervals
 
     def _bytes(self, counts: Counts) -> int:
@@ -233,7 +233,7 @@ class GosbenchParser(LineParser):
         seconds = self._run_seconds
         if last.start_ms and last.end_ms and last.end_ms > last.start_ms:
             seconds = (last.end_ms - last.start_ms) / 1e3
-        flows = {flow_of(method): self._flow(method, counts, seconds) for method, counts in last.methods.items()}
+        flows = {flow_of_method(method): self._flow(method, counts, seconds) for method, counts in last.methods.items()}
         done = {name: flow for name, flow in flows.items() if flow}
         return ToolResult(*by_direction(done), error=error, findings=self._findings(last, seconds))
 

@@ -36,7 +36,7 @@ class GivenCommand:
         return f"rados-bench-{mode if mode in MODES else 'unknown'}"
 
 
-def find_commands(log: Log) -> list[GivenCommand]:
+def find_bench_commands(log: Log) -> list[GivenCommand]:
     """Each command in a text, in its order; raises ValueError for too many."""
     all_given: list[GivenCommand] = []
     for at in command_places(log.lines, "rados"):

@@ -74,13 +74,13 @@ class RadosCommand:
 
     @property
     def other_options(self) -> dict[str, str]:
-        """What no preset can have."""
-        left = self.options.keys() - _NOT_ASKED - set(PRESET)
-        return {name: self.options[name] for name in self.options if name in left}
+        """The options that no preset can have."""
+        other_names = self.options.keys() - _NOT_ASKED - set(PRESET)
+        return {name: self.options[name] for name in self.options if name in other_names}
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a preset can have and a shell has put in, so that only what was printed can say it."""
+        """The options of presets whose values a shell has put in, so that only the output can tell them."""
         return {name: self.options[name] for name in PRESET if is_variable(self.options.get(name, ""))}
 
     @property
@@ -159,11 +159,11 @@ def read_commands(lines: Sequence[LogLine], at: int) -> list[tuple[dict[str, str
 
 
 def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The options, and the words that are neither one nor what rados is asked to do."""
+    """The options, and the other words but for the verb, its duration and its mode."""
     options: dict[str, str] = {}
     plain: list[str] = []
-    left = iter(words)
-    for word in left:
+    rest = iter(words)
+    for word in rest:
         name, equals, value = word.lstrip("-").partition("=")
         name = _SHORT.get(name, name.replace("_", "-"))
         if not word.startswith("-") or len(word) == 1:
@@ -171,7 +171,7 @@ def _parts(words: Iterable[str]) -> tuple[dict[str, str], list[str]]:
         elif equals:
             options[name] = value
         else:
-            options[name] = next(left, "") if name in _WITH_VALUE else "true"
+            options[name] = next(rest, "") if name in _WITH_VALUE else "true"
     begin = plain.index("bench") if "bench" in plain else len(plain)
     before, after = plain[:begin], plain[begin + 1 :]
     for at, (runtime, mode) in enumerate(pairwise(after)):

@@ -175,7 +175,7 @@ class ConsoleApp(CephtuiApp):
         self._is_ending = True
         self._dispatcher.close()
         tidied = self._runner.tidy_up()
-        if not self.busy and not self._runner.left:
+        if not self.busy and not self._runner.to_be_removed:
             self.exit()
             return
         from cephtui.tui.dialogs import Wait

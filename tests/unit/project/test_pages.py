@@ -38,7 +38,7 @@ _FIGURES = {
         f"at most {100 * pool_guards.USABLE:g} % of what is free",
         f"{file._RESERVE_PERCENT} % of it, at most {file._RESERVE_MOST_BYTES >> 30} GiB, stay free",
         f"5 commands every {monitor.WATCH_SECONDS:g} s",
-        f"{runner.STALL_SECONDS:g} s without a completion",
+        f"{runner.LOOP_STALL_SECONDS:g} s without a completion",
         f"for each OSD at a time, {osd_bench.PORTION_MOST >> 20} MiB at most",
     ),
     "explanation/how-it-decides.md": (f"At least {JUDGED_RUNS} runs on each side",),

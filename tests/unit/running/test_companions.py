@@ -14,7 +14,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.running import companions
 from cephtui.running.follow import CONNECTION_LOST
-from cephtui.running.survey import refusals
+from cephtui.running.survey import plan_refusals
 from cephtui.sessions.jsonlines import line
 from cephtui.targets.file import FileTarget
 from cephtui.tools.base import Companion
@@ -215,7 +215,7 @@ async def test_its_node_needs_the_tool_too(served: Plan, new_stage: Callable[...
     golden.same(why)
     assert stage.hosts["z"].started == []
     assert [
-        refusal.text for refusal in await refusals(served, target_of(served), stage.shells, Path("nowhere"), print)
+        refusal.text for refusal in await plan_refusals(served, target_of(served), stage.shells, Path("nowhere"), print)
     ] == [why]
 
 

@@ -12,7 +12,7 @@ import pytest
 from cephtui.ceph.pools import PoolUsage
 from cephtui.models import ClusterEnvironment
 from cephtui.running import new_pool
-from cephtui.running.cleanup import PATIENCE_SECONDS, remove_patiently
+from cephtui.running.cleanup import REMOVAL_SECONDS, remove_patiently
 from cephtui.running.recorder import StopRequest
 from cephtui.sessions.undo import Undo
 from cephtui.targets.base import Removed
@@ -52,7 +52,7 @@ async def test_a_removal_waits_for_what_lapses_and_says_so_once(
     undo = Undo(node="a", target="rbd:bench/cephtui-x", owner="me")
     removed = await remove_patiently(cast("Any", None), undo, said.append)
     assert removed.status == status
-    assert min(busy_seconds, PATIENCE_SECONDS) <= seconds() < PATIENCE_SECONDS + 5
+    assert min(busy_seconds, REMOVAL_SECONDS) <= seconds() < REMOVAL_SECONDS + 5
     golden.same(said)
 
 

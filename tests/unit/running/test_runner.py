@@ -800,7 +800,7 @@ def test_an_image_that_is_still_in_use_is_removed_when_it_is_free(desk: Callable
 def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleanup, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(cleanup, "REMOVAL_SECONDS", 0.0)
     this = desk(plan(target=RBD, nodes=("a", "b")))
     this.submit()
     this.hosts["b"].busy = 1

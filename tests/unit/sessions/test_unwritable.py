@@ -86,7 +86,7 @@ class Desk:
 
     def left(self) -> tuple[tuple[str, str], ...]:
         """What is not yet removed, by node."""
-        return self.runner.left
+        return self.runner.to_be_removed
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.models import Mark, Run
 from cephtui.models.study import CHECK, CheckGoal
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import CHANGES_FILE, Ran, State, state_of
+from cephtui.sessions.changes import CHANGES_FILE, Ran, State, change_state
 from cephtui.sessions.writer import append_lines
 from cephtui.studies.conductor import Commands, Conductor
 from tests.support.conducting import BEGUN, Bed, NoRunner, run_of, study
@@ -44,7 +44,7 @@ def ran(kind: str, status: int | None, undo: str | None = "true") -> Ran:
 )
 def test_what_a_command_has_left(last: Ran, state: State) -> None:
     """A change that was cut short may be in place; so is one that has failed, until its undo has ended well."""
-    assert state_of(GOAL, (), (), [last]) == state
+    assert change_state(GOAL, (), (), [last]) == state
 
 
 class _Begun:

@@ -97,7 +97,7 @@ def test_what_is_received_is_the_other_direction_and_both_at_once_stand_apart(go
     received = link_run(1, "a", "b", summary=Summary(read=total(GBIT)))
     both = link_run(2, "a", "b", summary=Summary(read=total(0.5 * GBIT), write=total(0.6 * GBIT, 3)))
     links = links_of([received, both])
-    assert [(link.ends, link.both, link.is_slowest) for link in links] == [
+    assert [(link.ends, link.is_bidirectional, link.is_slowest) for link in links] == [
         (("b", "a"), False, False),
         (("a", "b"), True, False),
         (("b", "a"), True, True),

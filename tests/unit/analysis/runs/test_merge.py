@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.analysis.runs.merge import PATIENCE_SECONDS, Merged, Merger
+from cephtui.analysis.runs.merge import LATE_SECONDS, Merged, Merger
 from cephtui.models import Interval, Phase
 from cephtui.tools.base import Reading
 from tests.support.known import known
@@ -101,7 +101,7 @@ def test_a_node_that_stalls_is_waited_for_then_missed_then_added_later() -> None
     before = [merged for at, merged in closed if at <= 3.0]
     without = [(at, merged) for at, merged in closed if merged.missing]
     assert [(m.missing, written(m).ios) for m in before] == [((), 111)] * 3
-    assert without[0][0] == pytest.approx(4.0 + PATIENCE_SECONDS), "not before two seconds, and not later"
+    assert without[0][0] == pytest.approx(4.0 + LATE_SECONDS), "not before two seconds, and not later"
     assert all(3.0 < at <= 8.0 and m.missing == ("b",) for at, m in without)
     assert all(written(m).iops == 101.0 for _, m in without), "what is missing is no zero"
     back = next(index for index, (at, m) in enumerate(closed) if at >= 8.0 and not m.missing)
@@ -118,7 +118,7 @@ def test_a_stall_is_not_told_as_more_than_it_was() -> None:
     merger = Merger(["a", "b"])
     assert merger.add("a", [reading(1.0, 100)], 1.0) == []
     assert merger.add("a", [reading(2.0, 300)], 2.0) == []
-    found = merger.tick(1.0 + PATIENCE_SECONDS)
+    found = merger.tick(1.0 + LATE_SECONDS)
     assert [(m.missing, m.reading.elapsed_seconds, written(m).ios, written(m).iops) for m in found] == [
         (("b",), 1.0, 100, 100.0),
         (("b",), 2.0, 300, 300.0),
@@ -153,7 +153,7 @@ def test_silence_of_all_makes_no_sample() -> None:
 def test_a_node_that_never_spoke_is_missed_by_its_name_in_the_order_of_the_nodes() -> None:
     merger = Merger(NODES)
     merger.add("b", [reading(1.0, 5)], 1.0)
-    (merged,) = merger.tick(1.0 + PATIENCE_SECONDS)
+    (merged,) = merger.tick(1.0 + LATE_SECONDS)
     assert merged.missing == ("a", "c")
     assert written(merged).ios == 5
 
@@ -299,7 +299,7 @@ def test_nobody_waits_for_long_and_only_the_silent_are_missed(
             closed = min(at for at, m in played if at >= s.at and m.reading.phase == r.phase)
             # a node that is through its ramp lets the others finish theirs first, however long these take
             before = (at for at, m in played if at <= closed and PHASES.index(m.reading.phase) < PHASES.index(r.phase))
-            assert closed - max([s.at, *before]) <= 2 * (PATIENCE_SECONDS + 0.5)
+            assert closed - max([s.at, *before]) <= 2 * (LATE_SECONDS + 0.5)
     for at, merged in played:
         assert all(ends[node] >= at for node in merged.missing), "who has ended is not missed"
         assert len(merged.missing) < len(nodes)

@@ -21,7 +21,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio.adopted import adopt, find_jobs
-from cephtui.tools.fio.given import Section, plain_value
+from cephtui.tools.fio.given import JobSection, plain_value
 from cephtui.tools.logs import read_log
 from cephtui.units import parse_duration
 from tests.support.golden import Golden
@@ -181,7 +181,7 @@ COPIED = """\
 COMPARED = ("rw", "bs", "iodepth", "numjobs", "size", "ioengine", "direct", "time_based", "runtime", "ramp_time")
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[JobSection]:
     return [section for each in find_jobs(read_log(text)) for section in each.sections]
 
 
@@ -308,7 +308,7 @@ def test_what_a_preset_cannot_measure_becomes_none(text: str) -> None:
     ],
 )
 def test_a_target_is_proposed_and_is_no_part_of_the_preset(given: dict[str, str], target: str) -> None:
-    preset = adopt(Section("a", given))
+    preset = adopt(JobSection("a", given))
     assert preset.target == target
     assert not {"filename", "directory", "pool", "rbdname"} & preset.options.keys()
 
@@ -709,7 +709,7 @@ def test_the_last_line_of_a_job_file_is_no_less_read(keyword: str, suffix: str, 
     ],
 )
 def test_what_is_no_single_target_is_not_proposed(given: dict[str, str], target: str) -> None:
-    preset = adopt(Section("a", given))
+    preset = adopt(JobSection("a", given))
     assert preset.target == target
     assert any(note.startswith("filename:") for note in preset.notes) is (":/" in given.get("filename", ""))
 
@@ -775,7 +775,7 @@ def test_a_blank_before_a_value_is_what_it_is_to_fio(line: str, is_taken: bool, 
 
 
 def test_a_warm_cache_is_not_called_needless() -> None:
-    reasons = [dict(adopt(Section("a", {"invalidate": value})).left_out)["invalidate"] for value in "01"]
+    reasons = [dict(adopt(JobSection("a", {"invalidate": value})).left_out)["invalidate"] for value in "01"]
     assert [reason.startswith("not needed") for reason in reasons] == [False, True]
 
 
