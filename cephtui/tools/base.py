@@ -216,7 +216,7 @@ class Workload(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What it does, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+        """The workload in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
 
     def block_bytes(self) -> int:
         """Bytes of one I/O; 0 where they differ or there are none."""

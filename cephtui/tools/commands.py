@@ -83,7 +83,7 @@ def command_at(lines: Sequence[LogLine], at: int, program: str) -> CommandLine |
 
 
 def _parted(text: str, at: int) -> tuple[str, str]:
-    """What stands before a program that a loop or another program runs, and the rest; both empty for another line."""
+    """The text before a program that a loop or another program runs, and the rest; both empty for another line."""
     before = text[:at]
     return (before, text[at:]) if _IN_LOOP.search(before) or _BY_ANOTHER.search(before) else ("", "")
 
@@ -160,7 +160,7 @@ def begun_by(
     span: Callable[[Output], tuple[int, int]],
     fits: Callable[[CommandLine, Output], bool],
 ) -> list[CommandLine | None]:
-    """For each output, by its first and last line, the nearest command above it that fits, and that was no other's or
+    """The command of each output, by its first and last line: the nearest above that fits, and that was no other's or
     is in a loop.
 
     Where commands stand one below the other and several fit, it is not known which it was.

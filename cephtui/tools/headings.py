@@ -63,7 +63,7 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class HeadingPlace:
-    """Where in a log a run stands."""
+    """The place of a run in a log."""
 
     part: int
     """From 0; nothing parts the runs of one part."""
@@ -73,7 +73,7 @@ class HeadingPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Divider:
-    """What parts what is above it from what is below."""
+    """A line that parts the lines above it from those below."""
 
     line: int
     level: int
@@ -123,7 +123,7 @@ def _label(path: tuple[str, ...], common: int) -> str:
 
 
 def _dividers(log: Log, spans: Sequence[tuple[int, int]]) -> Iterator[_Divider]:
-    """In the order of the log; what is within a run is none."""
+    """The dividers in the order of the log; a line within a run is none."""
     lines = log.lines
     text = _Text([line.text for line in lines], {first for first, _ in spans}, [line.number for line in lines])
     ends = iter(spans)
@@ -153,7 +153,7 @@ class _Text:
         """The newest divider."""
 
     def divider(self, at: int, *, is_fenced: bool) -> _Divider | None:
-        """What a line outside of the runs parts, if anything."""
+        """The divider that a line outside of the runs is, if it is one."""
         text, number = self._lines[at].strip(), self._numbers[at]
         if not text or len(text) > _LINE_MOST or not any(map(str.isalpha, text)):
             return None

@@ -41,7 +41,7 @@ class LineParser(Parser):
         return [reading for line in lines for reading in self.take(line.decode("utf-8", "replace"), elapsed_seconds)]
 
     def take_rest(self, elapsed_seconds: float) -> list[Reading]:
-        """The same of a last line that has no end."""
+        """The readings of a last line that has no end."""
         rest, self._rest = self._rest, b""
         return self.take(rest.decode("utf-8", "replace"), elapsed_seconds) if rest else []
 
@@ -53,7 +53,7 @@ class Intervals:
         self.held: Reading | None = None
 
     def add(self, reading: Reading, *, hold: bool) -> list[Reading]:
-        """What can be handed on; a short reading joins the one that was held."""
+        """The readings that can be handed on; a short reading joins the one that was held."""
         if self.held and reading.interval_seconds < SHORTEST_INTERVAL:
             ready, reading = [], join_readings(self.held, reading)
         else:
@@ -62,6 +62,6 @@ class Intervals:
         return ready if hold else [*ready, reading]
 
     def release(self) -> list[Reading]:
-        """What was held."""
+        """The reading that was held."""
         held, self.held = self.held, None
         return [held] if held else []

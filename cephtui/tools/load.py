@@ -10,7 +10,7 @@ from cephtui.models.base import OptionValue
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """For reads that end with the data: prefill a little, measure its read rate, then size the full prefill."""
+    """How to size a prefill for reads that end with the data: by the read rate of a little that is prefilled first."""
 
     first_bytes: int
     most_bytes: int
@@ -43,7 +43,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a workload asks of its target, in terms that all tools have."""
+    """The load of a workload on its target, in terms that all tools have."""
 
     block_bytes: int
     """Of one I/O; 0 where they differ."""

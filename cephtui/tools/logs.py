@@ -124,7 +124,7 @@ class FoundRun:
 
 
 def node_result(run: FoundRun, node: str, outcome: Outcome, error: str | None) -> NodeResult:
-    """What a node did in a run."""
+    """The result of a node in a run."""
     return NodeResult(
         node=node,
         outcome=outcome,

@@ -86,7 +86,7 @@ class ToolOptions(BaseModel):
 
     @classmethod
     def form_fields(cls) -> tuple[OptionField, ...]:
-        """In the order of the model; those with a title come first, then the others that are described."""
+        """The fields of a form in the order of the model, those with a title first, then others that are described."""
         schemas, infos = cls._schemas(), cls.model_fields.values()
         fields = [
             OptionField(

@@ -88,7 +88,7 @@ class Tool:
         return self.Options.form_fields()
 
     def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
-        """What is to be named beside what the workload describes: the ``edited``, and what is not the default."""
+        """The options to be named beside a workload's description: the ``edited``, and those without their default."""
         usual = self._defaults
         return {
             name: value
@@ -97,21 +97,21 @@ class Tool:
         }
 
     def default_text(self, option: str, options: Mapping[str, OptionValue]) -> str | None:
-        """What an option has that is not among all that were given, as it is shown; None where that is not known."""
+        """The text of an option that is not among all that were given, as it is shown; None where it is not known."""
         return "default"
 
     @cached_property
     def _defaults(self) -> Mapping[str, str]:
-        """By option; an empty text where it is left to the tool."""
+        """The default of each option; an empty text where it is left to the tool."""
         return {field.name: field.default for field in self.fields()}
 
     def bind(self, options: dict[str, OptionValue]) -> base.Workload:
-        """What it does with these options, which have been checked before."""
+        """The workload of these options, which have been checked before."""
         return self.Workload(options)
 
     @property
     def how_to_install(self) -> str:
-        """What makes it available on a node, in words: a command, where there is one."""
+        """How to get the tool on a node, in words: a command, where there is one."""
         return f"apt-get install {self.package}"
 
     def check_version(self, text: str | None, programs: Mapping[str, str] = MappingProxyType({})) -> str | None:

@@ -194,7 +194,7 @@ def _is_between(numbers: Sequence[int], low: int, high: int) -> bool:
 
 
 def _commands(lines: Sequence[LogLine], outside: Iterable[int]) -> Iterator[_Command]:
-    """Those that run a benchmark whose output can be imported."""
+    """The commands that run a benchmark whose output can be imported."""
     last = -1
     for place in outside:
         text = lines[place].text if place > last else ""

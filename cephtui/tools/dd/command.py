@@ -22,7 +22,7 @@ class DdWorkload(FilledWorkload):
     uses_span = True
 
     def fit(self, kind: Kind) -> Self:
-        """Only a file of cephtui's own is written; raises OptionError."""
+        """The workload for a file of cephtui's own: nothing else is written; raises OptionError."""
         if self.writes() and kind != "file":
             where = "use --target file:PATH, or krbd:POOL+ext4 for an image"
             raise OptionError("target", f"dd writes to a file of cephtui's only: {where}; {_OSD}")
@@ -62,7 +62,7 @@ class DdWorkload(FilledWorkload):
         return str(self.options.get("if", _ZERO))
 
     def _findings(self) -> Iterator[Finding]:
-        """What its figures are not."""
+        """Findings that limit dd's figures."""
         yield ONE_STREAM.found()
         if self.writes() and self._source == _ZERO:
             yield ZEROS.found()

@@ -38,7 +38,7 @@ SIGNS: Sequence[Sign] = (
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing. A copy from one file to another is no run."""
+    """The runs in the order of the log; raises nothing. A copy from one file to another is no run."""
     if "copied" not in log.text and "+0 " not in log.text:
         return []
     blocks = list(_blocks([line._replace(text=_in_english(line.text)) for line in log.lines]))

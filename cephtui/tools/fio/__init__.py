@@ -42,7 +42,7 @@ class Fio(Tool):
     described = frozenset(("rw", "bs", "iodepth", "numjobs", "time_based", "runtime"))
 
     def unusual(self, options: Mapping[str, OptionValue], edited: Collection[str] = ()) -> dict[str, OptionValue]:
-        """Of an image not its engine: there is no other."""
+        """The unusual options; for an image not its engine, as there is no other."""
         options_to_name = super().unusual(options, edited)
         return {name: value for name, value in options_to_name.items() if (name, value) != ("ioengine", "rbd")}
 
@@ -56,7 +56,7 @@ class Fio(Tool):
         return "fio can't use a path with # or ; in it or a blank at its end" if _CUT.search(path) else None
 
     def short_command(self, command: str) -> str:
-        """Of the sections for many images the first, and how many more there are."""
+        """The command with the first of the sections for many images, and the number of the others."""
         sections = _IMAGE_SECTION.findall(command)
         if len(sections) < 3:
             return command

@@ -61,7 +61,7 @@ def _rest(lines: Sequence[LogLine], at: int) -> list[str]:
 
 
 def _rungs(following: Iterator[str]) -> list[str]:
-    """Of a line of percentiles."""
+    """The percentiles in a line of them."""
     rungs: list[str] = []
     for piece in following:
         if not _RUNG.match(piece):

@@ -22,7 +22,7 @@ def _argument(option: str, value: OptionValue) -> str | None:
 
 
 def _text_of(value: OptionValue) -> str:
-    """Only durations are floats; fio would cut off what is not a whole second."""
+    """The text of a value. Only durations are floats; fio would cut off what is not a whole second."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.0f}" if value.is_integer() else f"{value * 1000:.0f}ms"

@@ -23,7 +23,7 @@ _DIRECTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class FioPrinted:
-    """What one start of fio has printed of what it was asked."""
+    """The output of one start of fio as far as a command may agree with it."""
 
     line: int
     """Of its first job."""

@@ -67,7 +67,7 @@ def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
 
 
 def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
-    """Of submission, or of submission and completion; None where nothing was measured, or what is there is no figure.
+    """The times of submission, or of both; None where nothing was measured, or what is there is no figure.
 
     An engine that completes an I/O as it submits it has no submission latency of its own.
     """
@@ -115,7 +115,7 @@ def _by_option(options: Mapping[str, str], write: stats.Flow) -> int | None:
 
 
 def _lead(document: Mapping[str, Any], options: Mapping[str, str]) -> Lead | None:
-    """Without any options nothing is known."""
+    """The part of a write's time before its flush; None without any options."""
     engine = options.get("ioengine", "psync") if options else ""
     depth = options.get("iodepth", "1")
     return lead_of(engine, int(depth) if depth.isdecimal() else 0, str(document.get("fio version", "")))
@@ -139,13 +139,13 @@ def flows_of_job(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[st
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
-    """Those whose utilisation fio reports."""
+    """The disks whose utilisation fio reports."""
     disks = document.get("disk_util", [])
     return tuple(use for disk in disks if "util" in disk and (use := _disk(disk)))
 
 
 def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
-    """As fio has it from the kernel, whose ticks are milliseconds."""
+    """The use of a disk as fio has it from the kernel, whose ticks are milliseconds."""
     util = figure_or_none(disk["util"])
     if util is None:
         return None
@@ -193,13 +193,13 @@ def _image(job: Mapping[str, Any]) -> str | None:
 
 
 def _switches(jobs: list[Mapping[str, Any]]) -> int | None:
-    """Of all jobs."""
+    """The context switches of all jobs."""
     number = stats.known_sum(figure_or_none(job.get("ctx")) for job in jobs)
     return None if number is None else int(number)
 
 
 def newest_form(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same document with its jobs as the newest fio writes them; raises one of ``BROKEN``."""
+    """A document with its jobs as the newest fio writes them; raises one of ``BROKEN``."""
     return {**document, "jobs": [as_of_now(job) for job in document["jobs"]]}
 
 

@@ -34,7 +34,7 @@ class Flushing:
 
     @property
     def flows(self) -> dict[str, Flow]:
-        """By name, commits where there are any."""
+        """The flows by name, commits where there are any."""
         commit = self._commit()
         return {FLUSH: self.flush, **({COMMIT: commit} if commit else {})}
 
@@ -65,7 +65,7 @@ def caches_writes(options: Mapping[str, OptionValue], version: str) -> bool:
 
 
 def lead_of(engine: str, depth: int, version: str) -> Lead | None:
-    """What of a write's time comes before that of its flush; None where that is not known, so that there is no commit.
+    """The part of a write's time before its flush; None where that is not known, so that there is no commit.
 
     With several I/Os in flight a flush does not wait for the write before it, except where the engine waits for each.
     libaio flushed without setting a new time before fio 3.41 (engines/libaio.c, ``fio_libaio_queue``): with one I/O in
@@ -80,7 +80,7 @@ def lead_of(engine: str, depth: int, version: str) -> Lead | None:
 
 
 def flushing(write: Flow, ios: int | None, buckets: Mapping[int, int], times: Times, lead: Lead | None) -> Flushing:
-    """Of a job that has flushed; ``lead`` is None where a write and its flush are no commit.
+    """The flushes of a job; ``lead`` is None where a write and its flush are no commit.
 
     With ``fsync=N`` fio flushes after every N writes: more than half as many flushes are one for each write.
     """
@@ -93,7 +93,7 @@ def flushing(write: Flow, ios: int | None, buckets: Mapping[int, int], times: Ti
 
 
 def _flow(ios: int | None, seconds: float, buckets: Mapping[int, int], times: Times) -> Flow:
-    """What moves no bytes has no bandwidth."""
+    """The flow of flushes or commits; what moves no bytes has no bandwidth."""
     return Flow(
         ios=ios,
         bytes=0,

@@ -151,7 +151,7 @@ class FioOptions(ToolOptions):
 
     @classmethod
     def reason_against(cls, option: str) -> str | None:
-        """None also for one that a preset can have."""
+        """Why a preset can't have an option; None also for one that it can have."""
         return None if option in cls.model_fields or option in cls.aliases else super().reason_against(option)
 
 

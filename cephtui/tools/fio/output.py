@@ -140,7 +140,7 @@ def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval
 
 
 def _mean_seconds(now: _Direction, before: _Direction) -> float | None:
-    """Of what has completed since; None where nothing has."""
+    """The mean latency of what has completed since; None where nothing has."""
     number, spent = now.completions - before.completions, now.latency_ns - before.latency_ns
     return spent / number / 1e9 if number > 0 and spent >= 0 else None
 

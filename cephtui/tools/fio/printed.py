@@ -12,7 +12,7 @@ _POWERS_2: Mapping[str, int] = {**_POWERS, "p": 4, "e": 5}
 
 
 def in_bytes(number: str, unit: str, *, old: bool) -> float | None:
-    """Of ``65.4`` and ``MiB`` or ``Mibit``; without the i a power of ten, in fio 2 one of 1024."""
+    """The bytes of ``65.4`` and ``MiB`` or ``Mibit``; without the i a power of ten, in fio 2 one of 1024."""
     prefix, value = unit.removesuffix("bit").removesuffix("B"), printed_figure(number)
     if value is None:
         return None
@@ -22,7 +22,7 @@ def in_bytes(number: str, unit: str, *, old: bool) -> float | None:
 
 
 def scaled(number: str, scale: str) -> float | None:
-    """Of ``16.7`` and ``k``."""
+    """The number of ``16.7`` and ``k``."""
     value = printed_figure(number)
     return None if value is None else value * 1000.0 ** _POWERS[scale.lower()]
 
@@ -37,6 +37,6 @@ def printed_figure(text: str) -> float | None:
 
 
 def block_bytes(number: str, unit: str) -> int:
-    """Of ``64.0`` and ``K``; 0 for what is no number."""
+    """The block size of ``64.0`` and ``K``; 0 for what is no number."""
     value = printed_figure(number)
     return round(value * 1024 ** _POWERS[unit.lower()]) if value is not None else 0

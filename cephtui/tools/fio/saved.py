@@ -34,7 +34,7 @@ COMMAND = ("fio", r"\s--?(?:name|rw|readwrite|filename|ioengine)\b|\.(?:fio|job|
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing. A run that was printed in several forms is one."""
+    """The runs in the order of the log; raises nothing. A run that was printed in several forms is one."""
     runs = list(_with_heads(log, find_documents(log)))
     for printed_runs, is_one in ((find_text(log), _is_same), (find_terse(log), _is_rounded)):
         before = len(runs)

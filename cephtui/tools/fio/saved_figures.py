@@ -135,7 +135,7 @@ def _rate(text: str) -> re.Match[str] | None:
 
 
 def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Flow | None:
-    """None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
+    """A flow; None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
     old = rate.re is _RATE_2
     moved, printed = in_bytes(rate["io"], rate["io_unit"], old=old), in_bytes(rate["bw"], rate["unit"], old=old)
     iops, seconds = scaled(rate["iops"], rate["scale"]), (printed_figure(rate["ms"]) or 0.0) / 1e3
@@ -163,7 +163,7 @@ def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Fl
 
 
 def _bandwidth(rate: re.Match[str], printed: float, by_bytes: float) -> float:
-    """As fio prints it. Until 3.25 it loses what it carries: 11.99 MiB/s are ``BW=11.0MiB/s (12.6MB/s)``."""
+    """Bandwidth as fio prints it, which until 3.25 loses a carry: 11.99 MiB/s are ``BW=11.0MiB/s (12.6MB/s)``."""
     other = in_bytes(rate["bw_10"], rate["unit_10"], old=False) if rate["bw_10"] else None
     if other is None or _near(other, printed, 0.0):
         return printed
@@ -175,7 +175,7 @@ def _near(value: float, printed: float, within: float) -> bool:
 
 
 def _latencies(body: Iterable[str], count: int) -> dict[str, stats.Times]:
-    """Of submission (``slat``), of completion (``clat``) and of both, in seconds."""
+    """The times of submission (``slat``), of completion (``clat``) and of both, in seconds."""
     latencies: dict[str, stats.Times] = {}
     for text in body:
         match = _LATENCY.match(text) if "lat (" in text else None
@@ -228,7 +228,7 @@ def disk_use(printed: re.Match[str]) -> DiskUse | None:
 
 
 def _percentiles(body: Iterable[str], kind: str) -> dict[float, float]:
-    """Of one kind of latency, those that a Total has."""
+    """The percentiles of one kind of latency, those that a Total has."""
     percentiles: dict[float, float] = {}
     unit = 0.0
     for text in body:

@@ -45,7 +45,7 @@ class _Document:
 
     @property
     def jobs(self) -> list[Mapping[str, Any]]:
-        """As the document has them."""
+        """The jobs of the document."""
         jobs: list[Mapping[str, Any]] = self.content["jobs"]
         return jobs
 
@@ -62,7 +62,7 @@ class _Document:
 
     @property
     def names(self) -> list[str]:
-        """Of its jobs."""
+        """The names of its jobs."""
         return [str(job.get("jobname", "")) for job in self.jobs]
 
 
@@ -79,7 +79,7 @@ def _documents(log: Log) -> Iterator[_Document]:
 
 
 def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
-    """Those that one start of fio has printed."""
+    """The documents of each start of fio."""
     document_group: list[_Document] = []
     for document in documents:
         if document_group and not _continues(document_group[-1], document):
@@ -98,7 +98,7 @@ def _continues(before: _Document, now: _Document) -> bool:
 
 
 def _ios(document: _Document) -> float:
-    """Of a document in the ramp, whose counters start again, none."""
+    """The number of I/Os; none of a document in the ramp, whose counters start again."""
     parts = [job.get(flow) for job in document.jobs for flow in FLOWS]
     return sum(figure_or_none(part.get("total_ios")) or 0.0 for part in parts if isinstance(part, dict))
 
@@ -194,7 +194,7 @@ def _saved_options(job_options: Sequence[Mapping[str, str]], jobs: Sequence[Mapp
 
 
 def _ended_at(document: _Document) -> datetime | None:
-    """With its time zone where there is a time stamp."""
+    """The end of a run, with its time zone where there is a time stamp."""
     if document.clock_seconds and document.clock_seconds < _LAST_YEAR_SECONDS:
         return datetime.fromtimestamp(document.clock_seconds, UTC)
     return as_datetime(str(document.content.get("time", "")))

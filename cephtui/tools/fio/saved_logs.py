@@ -32,7 +32,7 @@ _LEAST_MS = 100
 
 @dataclass(frozen=True, slots=True)
 class LogName:
-    """What the name of a file says."""
+    """The parts of a log file's name."""
 
     prefix: str
     kind: str
@@ -47,7 +47,7 @@ class LogName:
 
 
 def read_name(file: str) -> LogName | None:
-    """None for a file that is called otherwise."""
+    """The parts of a file's name; None for a file that is called otherwise."""
     match = _NAME.fullmatch(file)
     return LogName(match["prefix"], match["kind"], match["host"] or "") if match else None
 
@@ -90,7 +90,7 @@ def _rows(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _times(rows: Iterable[tuple[int, int, int]]) -> Iterator[list[int]]:
-    """Of each direction."""
+    """The times of the lines of each direction."""
     times: dict[int, list[int]] = {}
     for at, _, flow in rows:
         times.setdefault(flow, []).append(at)

@@ -80,7 +80,7 @@ def saved_options(
 
 
 def same_of(mappings: Sequence[Mapping[str, V]]) -> dict[str, V]:
-    """What all have and is the same."""
+    """The options that all have with the same value."""
     return {name: value for name, value in mappings[0].items() if all(other.get(name) == value for other in mappings)}
 
 

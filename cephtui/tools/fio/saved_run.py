@@ -73,7 +73,7 @@ def as_datetime(text: str) -> datetime | None:
 
 
 def _summary_of(jobs: Sequence[Job]) -> Summary:
-    """Of jobs that ran at the same time."""
+    """The summary of jobs that ran at the same time."""
     if len(jobs) == 1:
         return jobs[0].summary(histogram=True)
     return stats.summarise([job.flows for job in jobs], histogram=True)
@@ -132,7 +132,7 @@ def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
 
 
 def _findings(options: Mapping[str, OptionValue], version: str) -> list[Finding]:
-    """What these options make of the figures of this version."""
+    """The findings on the figures of this version with these options."""
     engine, findings = options.get("ioengine"), []
     if engine == "rados":
         findings.append(ERRORS_COUNTED.found())

@@ -72,7 +72,7 @@ class _Command:
 
 
 def find_terse(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     lines = [terse_line for line in log.lines if ";" in line.text and (terse_line := _read(line))]
     if not lines:
         return []
@@ -159,7 +159,7 @@ def _is_other(name: str) -> bool:
 
 
 def _counted(job: Job, block: int) -> Job:
-    """With the number of I/Os, where their size is known and the same of all."""
+    """The job with the number of I/Os, where their size is known and the same of all."""
     flows = {name: _with_ios(flow, block) for name, flow in job.flows.items()}
     return Job(job.name, flows, job.percentiles, job.error, job.user_percent, job.system_percent, job.switches)
 
@@ -250,7 +250,7 @@ def _times(microseconds: Sequence[float], count: int) -> stats.Times | None:
 
 
 def _percentiles(fields: Sequence[str]) -> dict[float, float]:
-    """Of ``99.900000%=5341``, those that a Total has."""
+    """The percentiles of ``99.900000%=5341``, those that a Total has."""
     percentiles: dict[float, float] = {}
     for field in fields:
         percent, _, microseconds = field.partition("%=")

@@ -67,7 +67,7 @@ class _Part:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The same again where fio prints its state more than once."""
+        """The key of a job: the same again where fio prints its state more than once."""
         return self.head["name"], self.head["group"], self.head["pid"]
 
     @property
@@ -107,11 +107,11 @@ class _Start:
 
     @property
     def first_line(self) -> int:
-        """Of its first job."""
+        """The line of its first job."""
         return next(iter(self.parts.values())).line
 
     def printed(self) -> FioPrinted:
-        """What it says of what it was asked."""
+        """The output as far as a command may agree with it."""
         jobs: dict[str, int] = {}
         for part in self.parts.values():
             jobs[part.head["name"]] = jobs.get(part.head["name"], 0) + int(part.head["jobs"])
@@ -119,7 +119,7 @@ class _Start:
         return FioPrinted(self.first_line, self.settings, self.blocks, jobs, len(self.parts), groups, self.starting)
 
     def next_report(self) -> _Start:
-        """What follows without a beginning of its own: of another client, or of a start that is not in the log."""
+        """The next report without a beginning of its own: of another client, or of a start that is not in the log."""
         if not self.hosts:
             return _Start(is_continued=True)
         return replace(self, line=0, last_line=0, parts={}, disks=[], said=(), stopped=False, is_continued=True)
@@ -155,7 +155,7 @@ class _Start:
 
     @property
     def host(self) -> str:
-        """Of its report, where one client alone has spoken before it, or there is only one name."""
+        """The host of its report, where one client alone has spoken before it, or there is only one name."""
         names = set(self.hosts) if len(set(self.hosts)) == 1 else set(self.said)
         return names.pop() if len(names) == 1 else ""
 
@@ -391,6 +391,6 @@ def _names(start: _Start, parts: Sequence[_Part], command: FioCommand | None, *,
 
 
 def _printed(start: _Start, names: Sequence[str], parts: Sequence[_Part]) -> dict[str, str]:
-    """What fio prints of its options that is the same of all jobs, and how many jobs there were."""
+    """The printed options that are the same of all jobs, and the number of jobs."""
     same = same_of([start.settings.get(name, {}) for name in names])
     return {**same, "numjobs": str(sum(int(part.head["jobs"]) for part in parts))}

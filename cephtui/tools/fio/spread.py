@@ -65,7 +65,7 @@ def _of(part: Mapping[str, Any], rate: str, deviation: str, unit: int) -> RateSa
 
 
 def _samples(figures: Mapping[str, Any], value: Callable[[Any], float | None]) -> RateSamples | None:
-    """None where a figure is missing, or nothing was sampled."""
+    """The samples; None where a figure is missing, or nothing was sampled."""
     count = None if figures["count"] is None else int(figures["count"])
     names = ("least", "mean", "greatest", "stddev")
     values = {name: value(figures[name]) for name in names if figures[name] is not None}
@@ -75,7 +75,7 @@ def _samples(figures: Mapping[str, Any], value: Callable[[Any], float | None]) -
 
 
 def printed_shares(lines: Iterable[str]) -> tuple[LatencyShare, ...]:
-    """In the order of their ranges."""
+    """The shares that are printed, in the order of their ranges."""
     ranges: list[tuple[float, bool, float]] = []
     for text in lines:
         if "lat (" in text and (match := _SHARES.match(text)):
@@ -86,7 +86,7 @@ def printed_shares(lines: Iterable[str]) -> tuple[LatencyShare, ...]:
 
 
 def document_shares(job: Mapping[str, Any]) -> tuple[LatencyShare, ...]:
-    """The same of a job's JSON."""
+    """The shares in a job's JSON, in the order of their ranges."""
     ranges: list[tuple[float, bool, float]] = []
     for name, unit in _IN_JSON.items():
         shares = job.get(name)

@@ -49,7 +49,7 @@ def _flow(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ios(part: Mapping[str, Any]) -> int:
-    """At least one of what has moved anything."""
+    """The number of I/Os: at least one of a direction that has moved anything."""
     ios = round(checked_figure(part["iops"]) * checked_figure(part["runtime"]) / 1e3)
     return ios or int(bool(part["io_bytes"]))
 

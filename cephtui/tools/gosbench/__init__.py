@@ -45,7 +45,7 @@ class Gosbench(Tool):
         return f"{built}, and name the directory of both in the config: programs.gosbench"
 
     def short_command(self, command: str) -> str:
-        """Without the program that comes with it, and of its config what differs from run to run."""
+        """The command without the program that comes with it, and with what differs in its config from run to run."""
         from cephtui.tools.gosbench.command import short_config
 
         return f"gosbench {short_config(command.rpartition(' ')[2])}"

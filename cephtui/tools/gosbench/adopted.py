@@ -112,7 +112,7 @@ def _number(test: Mapping[str, str], name: str, *, required: bool = False) -> in
 
 
 def _sizes(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, object]:
-    """The same bytes, with their unit."""
+    """The sizes of objects, in the same bytes with their unit."""
     unit = _UNITS.get(test.get("objects.unit", "").upper())
     if unit is None:
         raise OptionError("objects.unit", f"expected one of B, KB, MB, GB, TB, got {excerpt(test.get('objects.unit'))}")
@@ -159,7 +159,7 @@ def _end(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, object]
 
 
 def _seconds(text: str) -> float:
-    """Of one of Go's durations: ``1m30s``; raises OptionError."""
+    """The seconds of one of Go's durations: ``1m30s``; raises OptionError."""
     parts = _DURATION.findall(text)
     if "".join(map("".join, parts)) == text and len(text) < 100:
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)

@@ -47,11 +47,11 @@ class GosbenchWorkload(Workload):
         return script_argv("gosbench", json.dumps(self._config(place), separators=(",", ":")))
 
     def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
-        """Without the programs that come with it: what is run, and its config."""
+        """The command without the programs that come with it: what is run, and its config."""
         return tuple(argv[-2:])
 
     def _config(self, place: Place) -> dict[str, Any]:
-        """As gosbench reads it; path style, since a gateway's name alone serves no others."""
+        """The config as gosbench reads it; path style, since a gateway's name alone serves no others."""
         endpoint = {"region": "us-east-1", "endpoint": place.endpoint, "skipSSLverify": False, "usePathStyle": True}
         return {"s3_config": [endpoint], "tests": [self._test(place.bucket_prefix)]}
 
@@ -145,5 +145,5 @@ def short_config(text: str) -> str:
 
 
 def _constant(number: int) -> dict[str, Any]:
-    """So many, in gosbench's words."""
+    """A constant number in gosbench's words."""
     return {"number_min": number, "number_max": number, "number_distribution": "constant"}

@@ -39,7 +39,7 @@ class _Loader(yaml.BaseLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """As gosbench it takes no name twice."""
+        """A mapping in which, as for gosbench, no name may stand twice."""
         mapping = super().construct_mapping(node, deep)
         if len(mapping) < len(node.value):
             raise ValueError(f"line {node.start_mark.line + 1}: an option that is given twice")

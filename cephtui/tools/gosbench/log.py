@@ -16,7 +16,7 @@ _FAILED = re.compile(r'\bmsg="Issues when performing work\b.*? error="operation 
 
 
 def message_of(line: str) -> str:
-    """What a line says, with the error; the line itself where it is no line of the log."""
+    """The message of a line, with the error; the line itself where it is no line of the log."""
     fields = dict(_FIELD.findall(line))
     parts = [_unquoted(fields[name]) for name in ("msg", "error") if name in fields]
     return _IDS.sub("", ": ".join(parts)) if "msg" in fields else line
@@ -28,7 +28,7 @@ def is_error(line: str) -> bool:
 
 
 def failed_method(line: str) -> str:
-    """Of a line that says that a measured operation failed, its method as in the metrics: ``GET``; else empty."""
+    """The method of a measured operation that failed, as in the metrics: ``GET``; empty for another line."""
     failed = _FAILED.search(line)
     return failed[1].upper() if failed else ""
 

@@ -43,7 +43,7 @@ def flow_of_method(method: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one method, since the start of the test."""
+    """The counts of one method, since the start of the test."""
 
     finished: int = 0
     failed: int = 0
@@ -195,7 +195,7 @@ class GosbenchParser(LineParser):
         return [Reading("prepare", elapsed, seconds, None, Interval(None, more, None, more / seconds))]
 
     def _flows(self, before: Scrape, now: Scrape, seconds: float) -> dict[str, Interval]:
-        """What was done between two scrapes, by flow."""
+        """The intervals between two scrapes, by flow."""
         intervals = {}
         lasted = now.at - self._begun.at if self._begun else seconds
         for method, counts in now.methods.items():
@@ -209,7 +209,7 @@ class GosbenchParser(LineParser):
         return intervals
 
     def _bytes(self, counts: Counts) -> int:
-        """Of what has not failed, where that is known."""
+        """The bytes of what has not failed, where that is known."""
         return counts.nbytes - (counts.failed * self._object_bytes if counts.nbytes else 0)
 
     @property

@@ -47,7 +47,7 @@ class _Result:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     if "gosbench" not in log.text and "Total Operations" not in log.text and "PROM VALUES" not in log.text:
         return []
     runs = [run for result in _results(log.lines) if (run := _run(result))]
@@ -69,7 +69,7 @@ def _results(lines: Sequence[LogLine]) -> Iterator[_Result]:
 
 
 def _result(line: int, name: str, figures: Sequence[str]) -> Iterator[_Result]:
-    """None for a row without figures."""
+    """The run of a row; None for one without figures."""
     try:
         ops, nbytes, bandwidth, latency = map(float, figures[:4])
     except ValueError:
@@ -109,7 +109,7 @@ def _scrapes(lines: Sequence[LogLine]) -> Iterator[FoundRun]:
 
 
 def _of_scrape(name: str, lines: Sequence[LogLine]) -> FoundRun | None:
-    """None without its end: until then it is not known how long it has run."""
+    """The run of a scrape; None without its end: until then it is not known how long it has run."""
     texts = [line.text.strip() for line in lines]
     moments = {moment[1]: moment[2] for text in texts if (moment := _MOMENT.fullmatch(text))}
     seconds = _seconds(moments)

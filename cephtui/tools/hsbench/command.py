@@ -34,7 +34,7 @@ class HsbenchWorkload(Workload):
         return ("bash", "-c", _KEYS_IN_MEMORY, START, *command)
 
     def display_command(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
-        """Without the script that hands over the keys."""
+        """The command without the script that hands over the keys."""
         return tuple(argv[argv.index(START) + 1 :])
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:

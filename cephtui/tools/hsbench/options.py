@@ -16,7 +16,7 @@ _MODES = "p (PUT) first, then any of l (LIST), g (GET) and d (DELETE), each once
 
 
 def _modes(value: str) -> str:
-    """What is read, listed or deleted has to be written before, in the same process."""
+    """The modes: what is read, listed or deleted has to be written before, in the same process."""
     if value[:1] != "p" or not set(value) <= set("plgd") or len(set(value)) < len(value):
         raise ValueError(f"expected {_MODES}")
     return value

@@ -104,7 +104,7 @@ class _Operation:
         return self.intervals.add(self._reading(flow, line.seconds, figures), hold=True)
 
     def whole(self, flow: str, line: _Line, arrived: float) -> list[Reading]:
-        """What is left of it."""
+        """The readings of the whole that are not yet counted."""
         rest, before = line.ios - self.ios, self.seconds
         self.seconds, self.lines = self._length(line, arrived), [line]
         lasted = max(0.0, self.seconds - before)
@@ -115,7 +115,7 @@ class _Operation:
         return self.intervals.add(self._reading(flow, lasted, figures), hold=False)
 
     def bytes(self, ios: int) -> int | None:
-        """None where the operation moves none."""
+        """The bytes; None where the operation moves none."""
         return ios * self._block_bytes if self._block_bytes else None
 
     def flow(self) -> stats.Flow | None:
@@ -134,7 +134,7 @@ class _Operation:
         return Reading("run", self._begun + self.seconds, lasted, *by_direction({flow: figures}))
 
     def _length(self, line: _Line, arrived: float) -> float:
-        """Of the whole: when its line came, within what its rounded duration and rate leave open."""
+        """The length of the whole: when its line came, within what its rounded duration and rate leave open."""
         least, most = max(0.0, line.seconds - _HALF_DIGIT_SECONDS), line.seconds + _HALF_DIGIT_SECONDS
         if line.iops >= 1:
             least, most = max(least, line.ios / (line.iops + 0.5)), min(most, line.ios / (line.iops - 0.5))
@@ -225,7 +225,7 @@ class HsbenchParser(LineParser):
         return (*failures, FIRST_BYTE.found()) if has_read else tuple(failures)
 
     def _failures(self, flow: str) -> Finding:
-        """What failed, and how many threads that has ended at least and at most."""
+        """The finding of failures, with the least and the most threads that these have ended."""
         failed = self._failed[flow]
         if self._threads is None:
             return ERRORS.found(operation=_NAMES[flow], failed=failed, why=self._why or None)

@@ -59,7 +59,7 @@ class _Part:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     if "Hotsauce" not in log.text and "Loop" not in log.text:
         return []
     parts = [*_texts(log.lines), *_lists(log), *_tables(log.lines)]
@@ -181,7 +181,7 @@ def _is_cut(text: str) -> bool:
 
 
 def _run(part: _Part) -> FoundRun | None:
-    """None where nothing was measured."""
+    """The run of a part; None where nothing was measured."""
     threads = part.parameters.get("threads", "")
     parser = HsbenchParser(part.size, int(threads) if threads.isdecimal() else None)
     readings: list[Reading] = []

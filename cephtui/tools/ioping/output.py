@@ -61,7 +61,7 @@ def _first(form: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
 
 
 class _Requests:
-    """What was counted since some moment."""
+    """The requests that were counted since some moment."""
 
     def __init__(self) -> None:
         self.buckets: dict[int, int] = {}
@@ -83,13 +83,13 @@ class _Requests:
         self.most_ns = max(self.most_ns, mean_ns)
 
     def interval(self, block_bytes: int) -> Interval:
-        """As one interval."""
+        """The requests as one interval."""
         mean = self.spent_ns / self.count / 1e9 if self.count else None
         nbytes = self.count * block_bytes
         return stats.make_interval(self.count, nbytes, self.lasted_ns / 1e9, mean, dict(self.buckets))
 
     def flow(self, block_bytes: int) -> stats.Flow | None:
-        """As a whole run; None where nothing was counted."""
+        """The requests as a whole run; None where nothing was counted."""
         if not self.count or self.least_ns is None:
             return None
         mean = self.spent_ns / self.count
@@ -126,7 +126,7 @@ class IopingParser(LineParser):
         return self.finish() if self._now.lasted_ns >= _SECOND_NS else []
 
     def finish(self) -> list[Reading]:
-        """What is left since the last second; a rate that is kept by a timer is no noise in a short one."""
+        """The readings since the last second; a rate that is kept by a timer is no noise in a short one."""
         now, self._now = self._now, _Requests()
         if not now.count:
             return []

@@ -43,7 +43,7 @@ FILES = (("ioping without its command", r"(?m)^\d+(?: \d+){9}$"),)
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing. Without its command the size of raw requests is not known."""
+    """The runs in the order of the log; raises nothing. Without its command the size of raw requests is not known."""
     blocks = [*(_printed(log.lines) if "ioping statistics" in log.text else ()), *_raw(log.lines)]
     if not blocks:
         return []

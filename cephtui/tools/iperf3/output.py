@@ -46,7 +46,7 @@ _CPU = re.compile(
 
 @dataclass(slots=True)
 class _Part:
-    """What one side has sent in an interval, or in the whole run."""
+    """The data of one side in an interval, or in the whole run."""
 
     start: float
     end: float
@@ -84,7 +84,7 @@ class _Side:
         return True
 
     def flow(self) -> Flow | None:
-        """What has arrived; without that, as after a stop, what was sent."""
+        """The data that has arrived; without that, as after a stop, what was sent."""
         sent = self.sent or (self._added() if self.parts else None)
         counted = self.received if self.received and self.received.bytes else sent
         if counted is None or counted.seconds <= 0:
@@ -124,7 +124,7 @@ class IperfRow:
 
 
 def read_row(line: str) -> IperfRow | None:
-    """None for any other line."""
+    """The row of a line; None for any other line."""
     row = _ROW.match(line)
     if row is None:
         return None
@@ -226,7 +226,7 @@ class Iperf3Parser(LineParser):
 
     @property
     def _one_side(self) -> str:
-        """What a row without a role is about."""
+        """The direction of a row without a role."""
         return "read" if self._direction == "in" else "write"
 
     def _whole(self, side: str, part: _Part, *, sent: bool) -> None:
@@ -280,7 +280,7 @@ class Iperf3Parser(LineParser):
         return f"{text}: {hint}" if hint else text
 
     def _findings(self) -> tuple[Finding, ...]:
-        """Where a thread of iperf3's own may be what limits."""
+        """The finding that a thread of iperf3's own may be what limits."""
         busy = max(self._cpu.local, self._cpu.remote) if self._cpu else 0.0
         if self._cpu is None or self._version is None or busy <= _BUSY_PERCENT:
             return ()

@@ -102,7 +102,7 @@ class _Measurement:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     if "its/sec" not in log.text and "Bytes/sec" not in log.text and "test_start" not in log.text:
         return []
     measurements = sorted([*_documents(log), *_streamed(log), *_texts(log)], key=lambda measurement: measurement.line)
@@ -143,7 +143,7 @@ def _streamed(log: Log) -> Iterator[_Measurement]:
 
 
 def _of_events(events: Sequence[Mapping[str, Any]], line: int, last_line: int) -> _Measurement | None:
-    """None for what is not of TCP, or no output of iperf3."""
+    """The measurement of a document; None for what is not of TCP, or no output of iperf3."""
     try:
         start = events[0]["data"]
         test = start["test_start"]
@@ -181,7 +181,7 @@ def _date(seconds: object) -> datetime | None:
 
 
 def _stated(test: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, object]:
-    """What a document says of what was asked for."""
+    """The options that a document states."""
     options: dict[str, object] = {"omit": test.get("omit", 0)}
     if test.get("duration"):
         options["runtime"] = test["duration"]
@@ -230,7 +230,7 @@ def _is_own(text: str) -> bool:
 
 
 def _of_lines(lines: Sequence[LogLine]) -> _Measurement | None:
-    """None for what is not of TCP, or has no figures."""
+    """The measurement of some lines; None for what is not of TCP, or has no figures."""
     texts = [line.text.strip() for line in lines]
     rows = [row for text in texts if (row := read_row(text))]
     if any(word in text for text in texts for word in _OF_UDP) or not rows:

@@ -68,7 +68,7 @@ class LoadGenParser(LineParser):
         self._intervals = Intervals()
 
     def finish(self) -> list[Reading]:
-        """What was completed after the last whole second is an interval of its own, or joins the one before it."""
+        """The last reading: what was completed after the last whole second, or that joined with the one before it."""
         if self._done_at > self._cut_at and any(self._now.ops.values()):
             return self._intervals.add(self._reading(self._done_at), hold=False)
         return self._intervals.release()

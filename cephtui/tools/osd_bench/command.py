@@ -31,7 +31,7 @@ class OsdBenchWorkload(Workload):
     block_option = "block-size"
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
-        """What an OSD has written at most before it removes it."""
+        """One job, and the bytes that an OSD has written at most before it removes them."""
         return 1, portion_most(self.block_bytes())
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ _CAPS = "the cephx caps don't allow it to tell an OSD to write, it needs osd 'al
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What an OSD has written, and how long it took."""
+    """The bytes that an OSD has written, and how long it took."""
 
     ios: int
     bytes: int
@@ -52,7 +52,7 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What an OSD is."""
+    """The class and place of an OSD."""
 
     device_class: str = ""
     place: str = ""
@@ -96,7 +96,7 @@ class OsdBenchParser(LineParser):
         return self.finish() if is_over else []
 
     def finish(self) -> list[Reading]:
-        """What is left: the last round need not have all OSDs."""
+        """The readings of the last round, which need not have all OSDs."""
         round_, self._round = self._round, {}
         if not round_:
             return []

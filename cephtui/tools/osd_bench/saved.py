@@ -136,7 +136,7 @@ def _run(answer: _Answer, command: CommandLine | None) -> FoundRun | None:
 
 
 def _portion(answer: Mapping[str, object]) -> dict[str, object]:
-    """With its time, which older versions of Ceph leave out."""
+    """The portion with its time, which older versions of Ceph leave out."""
     if "elapsed_sec" in answer:
         return dict(answer)
     try:

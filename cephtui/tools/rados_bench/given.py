@@ -34,7 +34,7 @@ _DEPTH, _BLOCK = 16, 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class RadosPrinted:
-    """What a run has printed that a command may or may not agree with."""
+    """The output of a run as far as a command may agree with it."""
 
     announced: RadosAnnounced | None
     writes: bool | None
@@ -85,7 +85,7 @@ class RadosCommand:
 
     @property
     def block_bytes(self) -> int:
-        """Of a write; 0 of a read, whose data decide, and where it is not known."""
+        """The block size of a write; 0 of a read, whose data decide, and where it is not known."""
         size = self.options.get("block-size", str(_BLOCK)).lower()
         return 0 if self.options["mode"] in ("seq", "rand") else size_or_zero(size)
 
@@ -108,7 +108,7 @@ class RadosCommand:
         return start.object_bytes == (whole or block) and (not start.objects or objects == str(start.objects))
 
     def _agrees_in_depth(self, printed: RadosPrinted) -> bool:
-        """What is in flight comes near to what is wanted, and never above it."""
+        """Whether what is in flight comes near to the depth, and never above it."""
         depth_text = self.options.get("concurrent-ios", str(_DEPTH))
         if not depth_text.isdecimal():
             return is_variable(depth_text)

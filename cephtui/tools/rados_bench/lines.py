@@ -30,7 +30,7 @@ _LOGGED = re.compile(rf"({DATE}) +[0-9a-f]{{6,16}} +-?\d{{1,2}} .*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RadosRow:
-    """What is known at the end of one second; all counts are from the start."""
+    """The state at the end of one second; all counts are from the start."""
 
     second: int = 0
     in_flight: int = 0
@@ -45,7 +45,7 @@ class RadosRow:
 
 @dataclass(frozen=True, slots=True)
 class RadosAnnounced:
-    """What a write run prints of itself before it begins."""
+    """The announcement of a write run, before it begins."""
 
     in_flight: int
     block_bytes: int

@@ -157,7 +157,7 @@ class RadosBenchParser(LineParser):
         return self._rest_of_run() or self._intervals.release()
 
     def result(self) -> ToolResult:
-        """Of a run that was ended only the last row is known."""
+        """The result of a run; of one that was ended by its last row."""
         flow = self._flow()
         return ToolResult(
             read=None if self._writes else flow,
@@ -223,7 +223,7 @@ class RadosBenchParser(LineParser):
         return Reading("run", elapsed, seconds, read, write)
 
     def _rest_of_run(self) -> list[Reading]:
-        """From the last row to the end; a rest that is too short joins the interval before it."""
+        """The readings from the last row to the end; a rest that is too short joins the interval before it."""
         ios = self._total_ios
         if ios is None or ios < self._last.finished:
             return []

@@ -91,7 +91,7 @@ class _Part:
 
     @property
     def writes(self) -> bool | None:
-        """None where it is not known."""
+        """Whether it writes; None where that is not known."""
         if self.announced or "total writes made" in self.totals or "write size" in self.totals:
             return True
         if self.rows or _MADE & self.totals.keys() or "read size" in self.totals:
@@ -107,7 +107,7 @@ class _Part:
 
     @property
     def block_bytes(self) -> int:
-        """Of one operation, by what was printed; 0 where that does not say it."""
+        """The bytes of one operation, by what was printed; 0 where that does not say it."""
         printed = self.totals.get("write size") or self.totals.get("read size")
         if printed is None and self.announced:
             return self.announced.block_bytes
@@ -122,7 +122,7 @@ class _Part:
         return block_of(speed * _MIB * seconds / number, is_exact=all(totals)) if number else 0
 
     def printed(self) -> RadosPrinted:
-        """What a command has to agree with."""
+        """The output as far as a command has to agree with it."""
         return RadosPrinted(
             announced=self.announced,
             writes=self.writes,
@@ -177,7 +177,7 @@ class _Part:
 
 
 def find_runs(log: Log) -> list[FoundRun]:
-    """In the order of the log; raises nothing."""
+    """The runs in the order of the log; raises nothing."""
     lines, documents = as_lines(log)
     finder = _Finder()
     commands = {at: command for at in command_places(lines, "rados") if (command := read_command(lines, at))}
@@ -299,7 +299,7 @@ def _is_said_again(part: _Part, before: FoundRun) -> bool:
 
 
 def _run(part: _Part, command: RadosCommand | None) -> FoundRun | None:
-    """None where nothing was finished and nothing was wrong."""
+    """The run of a part; None where nothing was finished and nothing was wrong."""
     options = _options(part, command)
     mode = str(options.get("mode", "read" if part.writes is False else "write" if part.writes else ""))
     block = part.block_bytes or (command.block_bytes if command else 0)
@@ -354,7 +354,7 @@ def _feed(parser: RadosBenchParser, part: _Part) -> tuple[list[Reading], list[fl
 
 
 def _flows(part: _Part, block: int, mode: str) -> dict[str, stats.Flow]:
-    """By some of the totals, where not all of them are in the log: what they do not say is not known."""
+    """The flows by some of the totals, where not all of them are in the log."""
     speed, iops = part.totals.get("bandwidth (mb/sec)"), part.totals.get("average iops")
     if not mode or not (speed or iops):
         return {}
@@ -397,7 +397,7 @@ def _options(part: _Part, command: RadosCommand | None) -> dict[str, OptionValue
 
 
 def _value(name: str, values: dict[str, object]) -> OptionValue | None:
-    """As cephtui stores it; None for what it can't be."""
+    """The value as cephtui stores it; None for what it can't be."""
     with_it = (
         {name: values[name]} if name != "object-size" else {n: values[n] for n in (name, "block-size") if n in values}
     )

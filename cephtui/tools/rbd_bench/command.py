@@ -41,7 +41,7 @@ class RbdBenchWorkload(Workload):
         return 1, size
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
-        """Whatever ``size_bytes`` are, the image has that size."""
+        """The command; the image has its own size, whatever ``size_bytes`` are."""
         kind = str(self.options["io-type"])
         mix = ("--rw-mix-read", str(self.options["rw-mix-read"])) if "rw-mix-read" in self.options else ()
         total = self.block_bytes() * OPERATIONS_MOST

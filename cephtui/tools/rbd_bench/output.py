@@ -52,7 +52,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class RbdAnnounced:
-    """What a run says of itself at its beginning."""
+    """The announcement of a run at its beginning."""
 
     type: str
     """``write``, ``read`` or ``readwrite``."""
@@ -66,7 +66,7 @@ class RbdAnnounced:
 
 
 def read_announced(line: str) -> RbdAnnounced | None:
-    """None for any other line."""
+    """The announcement in a line; None for any other line."""
     match = _BEGIN.fullmatch(line)
     if match is None:
         return None
@@ -82,12 +82,12 @@ def read_announced(line: str) -> RbdAnnounced | None:
 
 
 def second_of(line: str) -> int | None:
-    """Of a line of the table, the second at which it was printed; None for any other line."""
+    """The second at which a line of the table was printed; None for any other line."""
     return int(line.split(maxsplit=1)[0]) if _ROW.fullmatch(line) else None
 
 
 def totalled(line: str) -> int | None:
-    """Of the line of totals, how many operations there were; None for any other line."""
+    """The number of operations in the line of totals; None for any other line."""
     match = _TOTAL.fullmatch(line)
     return int(match[1]) if match else None
 
@@ -112,12 +112,12 @@ class RbdBenchParser(LineParser):
         self._intervals = Intervals()
 
     def finish(self) -> list[Reading]:
-        """What was completed after the last line is an interval of its own, or joins the one before it."""
+        """The last reading: what was completed after the last line, or that joined with the one before it."""
         last = self._last_reading()
         return self._intervals.add(last, hold=False) if last else self._intervals.release()
 
     def result(self) -> ToolResult:
-        """Of a run that was killed only the last line is known."""
+        """The result of a run; of one that was killed by its last line."""
         error = next((line for line in self.errors.spoken if not _ENDED.fullmatch(line)), None)
         findings = [LIBRBD_CACHE.found(option="rbd-cache=true")] if self._cached else []
         flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
@@ -153,7 +153,7 @@ class RbdBenchParser(LineParser):
         return Reading("run", now.at, seconds, *by_direction({flow: done}))
 
     def _last_reading(self) -> Reading | None:
-        """From the last line to the end by the totals; None where nothing was completed there."""
+        """The reading from the last line to the end by the totals; None where nothing was completed there."""
         if self._total is None:
             return None
         ops, seconds = self._total

@@ -154,7 +154,7 @@ def _alike(typed_value: str, printed: str) -> bool:
 
 
 def _stated(start: RbdAnnounced) -> dict[str, OptionValue]:
-    """What a run says of itself."""
+    """The options that a run announces."""
     options: dict[str, OptionValue] = {"io-type": _TYPES[start.type], "io-size": short_size(start.block_bytes)}
     options["io-threads"] = start.threads
     if start.pattern in _PATTERNS:
