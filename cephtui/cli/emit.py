@@ -71,7 +71,7 @@ def check_output(output: Output) -> None:
     from cephtui.reports.writing import ExportError, check_free
 
     if output.file is None:
-        if not FORMATS[output.form].is_text and sys.stdout.isatty():
+        if output.form in FORMATS and not FORMATS[output.form].is_text and sys.stdout.isatty():
             raise click.UsageError("a workbook is no text for a terminal: name a file with -o FILE")
         return
     try:
@@ -97,6 +97,8 @@ def hand_out(content: str | bytes, output: Output) -> None:
     say(f"report in {output.file}")
 
 
+OUTPUT_OPTIONS = ("--format", "--json", "--output", "--force")
+"""What they are called."""
 _options = (
     click.option(
         "--format",
@@ -104,22 +106,22 @@ _options = (
         type=click.Choice(FORMS),
         help=f"md is Markdown, for a ticket; csv has base units. Default: as FILE ends, or {FORMS[0]}.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-    click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
+    click.option("-o", "--output", "destination", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
     click.option("--force", is_flag=True, help="Overwrite FILE."),
 )
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def output_options(command: Callable[..., Any], *, json_help: str = "The same as --format json.") -> Callable[..., Any]:
     """Adds the options that choose a format and a file; the command gets them as an ``output``."""
 
     @functools.wraps(command)
-    def wrapped(form: str | None, as_json: bool, file: Path | None, force: bool, **others: Any) -> Any:
+    def wrapped(form: str | None, as_json: bool, destination: Path | None, force: bool, **arguments: Any) -> Any:
         if as_json and form not in (None, "json"):
             raise click.UsageError(f"--format {form} is not --json: leave one of them out")
-        return command(output=_output("json" if as_json else form, file, force), **others)
+        return command(output=_output("json" if as_json else form, destination, force), **arguments)
 
-    for option in reversed(_options):
+    json_option = click.option("--json", "as_json", is_flag=True, help=json_help)
+    for option in (*reversed(_options[1:]), json_option, _options[0]):
         wrapped = option(wrapped)
     return wrapped
 

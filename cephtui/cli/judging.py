@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
 from cephtui.analysis.runs.batches import full_names
-from cephtui.analysis.runs.change import Change
 from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, LookSchedule
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
-from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Question
-from cephtui.models import Mark, Run
+from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.presets import headline_metric
-from cephtui.reports.views.judgement import judgement_view
-from cephtui.sessions.verdicts import judge_saved, keep_verdicts
+from cephtui.sessions.verdicts import keep_verdicts
 from cephtui.terminal import say
 
 
@@ -50,21 +46,6 @@ def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -
 def left_out_names(texts: Sequence[str]) -> tuple[str, ...]:
     """The runs that --without names, perhaps by their numbers alone."""
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
-
-
-def finish(
-    changes: Sequence[Change], asked: ConclusionTerms, marks: Iterable[Mark], directory: Path, as_json: bool
-) -> int:
-    """Judge, print, and keep what was said in the session; the exit code."""
-    judged = judge_saved(changes, asked, tuple(marks), directory, datetime.now(UTC))
-    print_judgement(judged, as_json)
-    keep(judged, directory)
-    return judged.conclusion.exit_code
-
-
-def print_judgement(judged: Judgement, as_json: bool) -> None:
-    """All verdicts and the answer."""
-    emit(judgement_view(judged), Output("json" if as_json else "table"))
 
 
 def keep(judged: Judgement, directory: Path) -> None:

@@ -19,11 +19,14 @@ import click
 
 from cephtui.analysis.verdicts.noted import NOT_SEEN
 from cephtui.cli.emit import Output, emit, emit_table
+from cephtui.cli.errors import Refused
 from cephtui.cli.output import JsonOutput, TerminalOutput, print_saved
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED, WORST
 from cephtui.models import Notice, Outcome, Plan, Run
 from cephtui.nodes.transport import TransportError
+from cephtui.reports.blocks import together
+from cephtui.reports.render import FORMATS
 from cephtui.reports.studies import view_of
 from cephtui.reports.studies.base import missing_text, resume_command
 from cephtui.running.bench import BegunMark
@@ -56,14 +59,14 @@ def carry_out(
     runs: Sequence[Run] = (),
     commands: Commands | None = None,
     *,
-    as_json: bool,
+    output: Output,
 ) -> int:
-    """Measure what is left of a study after these runs, and print what all of them show; the exit code.
+    """Measure what is left of a study after these runs, and write what all of them show; the exit code.
 
     Raises StoreError where nothing could be run.
     """
     with removing(runner) as progress:
-        front = _Terminal(runner, progress, as_json=as_json)
+        front = _Terminal(runner, progress, as_json=output.form == "json")
         conductor = Conductor(study, runner, front, commands, runs)
         try:
             ended = asyncio.run(conductor.conduct())
@@ -75,8 +78,8 @@ def carry_out(
             raise
         code = max(ended.code, front.code, key=WORST.index)
         try:
-            code = max(code, _conclude(runner, study, ended, front), key=WORST.index)
-        except StoreError as error:  # what was measured is in the session
+            code = max(code, _conclude(runner, study, ended, front, output), key=WORST.index)
+        except (StoreError, Refused) as error:  # what was measured is in the session
             say(str(error))
             code = max(code, EXIT_INCOMPLETE, key=WORST.index)
         except OSError:  # the terminal is closed: what was created is removed nevertheless
@@ -86,23 +89,34 @@ def carry_out(
     return code or (EXIT_INCOMPLETE if front.is_ending or runner.cleanup.leaves else 0)
 
 
-def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal) -> int:
-    """Print and keep what the runs show, and say how what is missing is measured; the exit code of that."""
+def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal, output: Output) -> int:
+    """Write and keep what the runs show, and say how what is missing is measured; the exit code of that.
+
+    A file has it as one document, the conclusion first.
+    """
     view, directory = view_of(study), runner.directory
     if directory is None:
         return 0
-    if not front.as_json:
-        for measured in view.measured(study, ended.runs):
-            emit_table(measured)
+    measured = view.measured(study, ended.runs)
+    if output.form == "table":
+        for each in measured:
+            emit_table(each)
         if view.names_session:
             print_saved(ended.runs)
     runs, _ = store.read_runs(directory)
     _say_what_is_missing(study, runs, study_in_session(directory, study.saved).id, directory.name)
-    if not ended.is_judged or (front.is_ending and study.needs_its_end):
+    is_judged = ended.is_judged and not (front.is_ending and study.needs_its_end)
+    marks = store.read_marks(directory)
+    conclusion = study.conclude(runs, marks, directory, datetime.now(UTC)) if is_judged else None
+    concluded = view.concluded(study, conclusion) if conclusion else []
+    if output.form in FORMATS:
+        if concluded or measured:
+            emit(together(*concluded, *measured), output)
+    else:
+        for each in concluded:
+            emit(each, output)
+    if conclusion is None:
         return 0
-    conclusion = study.conclude(runs, store.read_marks(directory), directory, datetime.now(UTC))
-    for concluded in view.concluded(study, conclusion):
-        emit(concluded, Output("json" if front.as_json else "table"))
     try:
         conclusion.keep(directory)
     except OSError as error:

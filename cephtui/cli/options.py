@@ -12,7 +12,9 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_options
+from cephtui.cli.emit import Output, check_output, output_options
 from cephtui.cli.neighbours import complete_nodes
+from cephtui.reports.render import FORMATS
 from cephtui.studies import KINDS as STUDY_KINDS
 from cephtui.studies import StudyOption
 
@@ -316,6 +318,7 @@ stall_option = click.option(
     metavar="SECONDS",
     help="Stop a run after SECONDS without a completed I/O.",
 )
+_JSON_HELP = "JSON Lines on stdout: plan, samples, runs, what they show."
 _measuring_options = (
     data_pool_option,
     set_option,
@@ -324,7 +327,6 @@ _measuring_options = (
     shared_pool_option,
     drop_caches_option,
     stall_option,
-    click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, what they show."),
     click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing."),
 )
 
@@ -341,8 +343,14 @@ class Measuring:
     shared_pool: bool
     drop_caches: bool
     stall_timeout: float
-    as_json: bool
     dry_run: bool
+    output: Output
+    """Of what the runs show."""
+
+    @property
+    def as_json(self) -> bool:
+        """Whether programs read the output, which has samples and runs too."""
+        return self.output.form == "json"
 
     @property
     def consents(self) -> dict[str, Any]:
@@ -357,14 +365,21 @@ class Measuring:
 
 
 def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of all that measures, with its nodes; the command gets them as ``options``."""
+    """Adds the options of all that measures, with its nodes; the command gets them as ``options``.
+
+    Where the result can't be written, nothing is measured: Refused is raised.
+    """
     names = [field.name for field in fields(Measuring)]
 
     @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        values = {name: given.pop(name) for name in names}
-        return command(options=Measuring(**values), **given)
+    def wrapped(**arguments: Any) -> Any:
+        options = Measuring(**{name: arguments.pop(name) for name in names})
+        if options.dry_run and options.output.form in FORMATS:
+            raise click.UsageError("--dry-run has no result: leave out --format and -o")
+        check_output(options.output)
+        return command(options=options, **arguments)
 
+    decorated = output_options(wrapped, json_help=_JSON_HELP)
     for option in reversed(_measuring_options):
-        wrapped = option(wrapped)
-    return where_options(wrapped)
+        decorated = option(decorated)
+    return where_options(decorated)

@@ -19,6 +19,7 @@ Examples:
   cephtui provisioned --node pve1 --volume rbd:bench/disk1=8000 --destroy disk1
   cephtui provisioned --node pve1 --volume rbd:bench/disk1 --destroy disk1      its rbd_qos_* limits are read
   cephtui provisioned --node guest1 --volume device:/dev/vdb=5k --destroy /dev/vdb --jobs 8
+  cephtui provisioned volumes.toml --node pve1 --destroy disk1 --destroy disk2 -o volumes.xlsx
 
 \b
 volumes.toml:

@@ -184,6 +184,7 @@ Examples:
   cephtui check --preset write-iops --target rbd:bench --node pve1 \\
     --change 'ceph osd pool set bench compression_mode aggressive' \\
     --undo 'ceph osd pool set bench compression_mode none'
+  cephtui check tuning -o verdict.html     the verdict on one page, with its chart
   cephtui check tuning --require 20 --json | jq 'select(.event == "conclusion").answer'
 
 \b

@@ -123,7 +123,7 @@ def _measure(work: Work, runner: Runner, options: Measuring) -> int:
         return show_plans(runner, study, work.runs, as_json=options.as_json)
     if len(study.requests) > 1:
         check_all(runner, study.pending(work.runs))
-    return carry_out(runner, study, work.runs, work.commands, as_json=options.as_json)
+    return carry_out(runner, study, work.runs, work.commands, output=options.output)
 
 
 @dataclass(frozen=True, slots=True)

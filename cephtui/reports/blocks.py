@@ -221,7 +221,7 @@ class NextStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """Points of one kind in a chart."""
 
     name: str
@@ -240,7 +240,7 @@ class Chart:
     name: str
     """Of its file, where it is one of its own."""
     title: str
-    series: tuple[Series, ...]
+    series: tuple[ChartSeries, ...]
     x: tuple[Tick, ...]
     y: tuple[Tick, ...]
     x_range: Point

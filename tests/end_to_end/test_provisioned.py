@@ -29,4 +29,12 @@ def test_each_volume_has_its_row_and_all_have_one_exit_code(sandbox: Sandbox) ->
     assert cells["missed"][:3] == ["4", "300", "FAIL"]
     assert cells["free"][4:7] == ["-", "NOT", "CAPPED"]
     assert console.stdout.splitlines()[-1].startswith("2 of 3 ")
+    page = sandbox.root / "volumes.html"
+    again = sandbox.start("provisioned", str(path), *SHORT, "--session", "T", "-o", str(page), env=env)
+    assert (again.wait(240), again.stdout) == (5, ""), again.describe()
+    text = page.read_text()
+    assert text.index("2 of 3 volumes") < text.index("cephtui show T/1")
+    refused = sandbox.start("provisioned", str(path), *SHORT, "--session", "U", "-o", str(page), env=env)
+    assert refused.wait() == 3, refused.describe()
+    assert not (sandbox.data / "sessions" / "U").exists()
     sandbox.assert_clean()

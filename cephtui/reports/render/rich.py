@@ -16,7 +16,6 @@ from cephtui.reports.blocks import (
     Bar,
     Block,
     Cell,
-    Chart,
     Code,
     Document,
     Facts,
@@ -104,8 +103,6 @@ class _Drawing:
             case Interval():
                 bar = Group(*interval_bar(block, _INTERVAL_COLUMNS - block.indent, ascii_only=self.ascii_only))
                 yield _indented(bar, block.indent)
-            case Chart():
-                yield self.line(block.title, "dim")
 
     def _facts(self, block: Facts) -> RichTable:
         grid = RichTable.grid(padding=(0, 2))

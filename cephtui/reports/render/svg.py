@@ -9,7 +9,7 @@ import pygal
 from pygal.style import Style
 
 from cephtui.printable import printable
-from cephtui.reports.blocks import Chart, Color, Document, Series, Stroke
+from cephtui.reports.blocks import Chart, ChartSeries, Color, Document, Stroke
 
 # pygal's finder of maps, which are not used here, has no find_spec: Python warns of that at each import after it
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
@@ -81,7 +81,7 @@ def draw(chart: Chart) -> str:
     return str(drawn.render())
 
 
-def _values(series: Series) -> list[Any]:
+def _values(series: ChartSeries) -> list[Any]:
     if not series.labels:
         return list(series.points)
     pairs = zip(series.points, series.labels, strict=True)
@@ -114,7 +114,7 @@ def _style(chart: Chart) -> Style:
     )
 
 
-def _color(series: Series) -> str:
+def _color(series: ChartSeries) -> str:
     return f"var(--chart-{series.color}, {_COLORS[series.color]})"
 
 

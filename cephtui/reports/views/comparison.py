@@ -33,7 +33,7 @@ from cephtui.reports.blocks import (
     words,
 )
 from cephtui.reports.styles import Style
-from cephtui.reports.views.judgement import verdict_blocks, verdicts_sheet
+from cephtui.reports.views.judgement import verdicts_blocks, verdicts_sheet
 from cephtui.reports.views.runs import mark_words
 from cephtui.reports.words.facts import facts, period
 from cephtui.reports.words.quality import finding_line
@@ -79,8 +79,7 @@ def _blocks(left: Side, right: Side, judged: Judgement | None, most: int | None)
     rest = every[len(shown) :]
     yield Items(tuple(_sides(left, right, every)))
     yield Facts(_facts(left, right), times_of(left, right))
-    for verdict in judged.deciding if judged else ():
-        yield from verdict_blocks(verdict)
+    yield from verdicts_blocks(judged)
     if notes := _notes(left, right, judged):
         yield Items(notes)
     yield differences_block(shown, runs)

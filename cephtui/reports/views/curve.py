@@ -1,12 +1,13 @@
-"""Curves: what was measured over what was varied, its points with bars, the knee in words, and rows of data."""
+"""Curves: what was measured over what was varied, as bars, as a chart, the knee in words, and rows of data."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from cephtui.analysis.runs.batches import Estimate
-from cephtui.analysis.verdicts.knee import Knee, in_flight_of, knee_of, load_points
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, in_flight_of, knee_of, load_points
 from cephtui.analysis.verdicts.sweep import depth_run_of
 from cephtui.analysis.views.curve import (
     Axis,
@@ -27,6 +28,9 @@ from cephtui.reports.blocks import (
     Bar,
     Block,
     Cell,
+    Chart,
+    ChartSeries,
+    Color,
     Column,
     Document,
     Items,
@@ -38,15 +42,19 @@ from cephtui.reports.blocks import (
     words,
 )
 from cephtui.reports.sheets import Sheet
+from cephtui.reports.ticks import on_logarithms
+from cephtui.reports.views.charts import colors_of, round_ticks, thinned
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.knee import IOPS, knee_lines
 from cephtui.reports.words.sweep import again_line
-from cephtui.reports.words.text import margin_of, short_target, title_of, tools_of
+from cephtui.reports.words.text import margin_of, metric_of, short_target, title_of, tools_of
 
 _MEAN = BY_NAME["latency_mean_seconds"]
 _BAR, _LATENCY_BAR = 14, 8
 """Columns of the bars of the figure, and of the latency under load."""
 _PLACE_MOST = 28
+_LINES_MOST = 8
+"""Of one chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +149,11 @@ def curve_view(curve: Curve, metric: Metric = IOPS) -> View:
 
 def _document(curves: Sequence[Curve], metric_of_run: Callable[[Run], Metric]) -> Document:
     blocks: list[Block] = []
-    for curve in curves:
+    for number, curve in enumerate(curves, 1):
+        metric = metric_of_run(runs_of(curve)[0])
+        chart = curve_chart(curve, metric, f"curve-{number}")
         blocks += [Text("")] if blocks else []
-        blocks += curve_blocks(curve, metric_of_run(runs_of(curve)[0]))
+        blocks += [*curve_blocks(curve, metric), *([chart] if chart else [])]
     first = runs_of(curves[0])[0]
     more = NextStep("details", f"cephtui show {first.session} --curve", is_aside=True)
     return Document(title_of_curve(curves[0]), "", (*blocks, more))
@@ -221,6 +231,99 @@ def _most(lines: Iterable[CurveLine], metric: Metric) -> float:
 def _bar(flow: str, metric: Metric, most: float, width: int, point: CurvePoint) -> Bar:
     estimate = point.estimate(flow, metric)
     return Bar(estimate.value / most if estimate and most else 0.0, width)
+
+
+# ------------------------------------------------------------------ as a chart
+
+
+def curve_chart(curve: Curve, metric: Metric, name: str) -> Chart | None:
+    """Under load throughput and latency, of other axes this figure; ``name`` is that of its file."""
+    return _load_chart(curve, name) if curve.axis.load else _axis_chart(curve, metric, name)
+
+
+def _load_chart(curve: Curve, name: str) -> Chart | None:
+    """Throughput to the right, latency upwards on logarithms, each point with its depth; the knee of a single curve."""
+    knees = [(series.name, knee) for series in curve.series if (knee := knee_of(load_points(series)))][:_LINES_MOST]
+    if not knees:
+        return None
+    colors = colors_of([title for title, _ in knees])
+    drawn: list[ChartSeries] = []
+    for title, knee in knees:
+        means = tuple((point.rate, math.log10(point.latency)) for point in knee.points)
+        p99s = tuple((point.rate, math.log10(point.p99)) for point in knee.points if point.p99)
+        labels = tuple(point.label for point in knee.points)
+        drawn.append(ChartSeries("", means, colors[title]))
+        drawn.append(ChartSeries(f"{title} mean".strip(), means, colors[title], "dots", labels))
+        if p99s:
+            drawn.append(ChartSeries(f"{title} p99, dashed".strip(), p99s, colors[title], "dashed"))
+    latencies = [latency for series in drawn for _, latency in series.points]
+    pad = 0.14 * (max(latencies) - min(latencies)) or 0.2
+    low, high = min(latencies) - pad, max(latencies) + pad
+    if len(knees) == 1:
+        drawn += _knee_marks(knees[0][1], low, high)
+    right = 1.1 * max(rate for series in drawn for rate, _ in series.points)
+    return Chart(
+        name,
+        f"{runs_of(curve)[0].preset}: latency over throughput, each point with its {curve.axis.title}",
+        tuple(drawn),
+        round_ticks(0, right, IOPS),
+        tuple((exponent, _MEAN.as_text(10**exponent)) for exponent in on_logarithms(low, high)),
+        (0, right),
+        (low, high),
+        "IOPS",
+        300,
+    )
+
+
+def _knee_marks(knee: Knee, low: float, high: float) -> list[ChartSeries]:
+    """The knee where it is located, and where 80 % of the peak is."""
+    if not knee.is_known:
+        return []
+    knee_at, most_at = knee.at_knee.rate, knee.at_most_of_peak.rate
+    peak = ChartSeries(f"{100 * OF_PEAK:.0f} % of the peak", ((most_at, low), (most_at, high)), "ink", "dashed")
+    return [peak] if knee.gap else [ChartSeries("knee", ((knee_at, low), (knee_at, high)), "limit", "dashed"), peak]
+
+
+def _axis_chart(curve: Curve, metric: Metric, name: str) -> Chart | None:
+    """A line for each series and flow, with the interval of each point that was repeated."""
+    places = {place: float(number) for number, place in enumerate(curve.places)}
+    colors = colors_of([str(number) for number in range(_LINES_MOST)]).values()
+    drawn: list[ChartSeries] = []
+    for line, color in zip(lines_of(curve, metric), colors, strict=False):
+        estimates = [(places[point.place], point.estimate(line.flow, metric)) for point in line.series.points]
+        drawn += _line_with_intervals(line, [(at, estimate) for at, estimate in estimates if estimate], color)
+    if not drawn:
+        return None
+    top = 1.08 * max(value for series in drawn for _, value in series.points) or 1.0
+    run = runs_of(curve)[0]
+    what = metric_of(metric.name, run.tool).full_title
+    return Chart(
+        name,
+        f"{run.preset}: {what} over {curve.axis.title}, with the 95 % interval of what was repeated",
+        tuple(drawn),
+        thinned([(at, short_place(curve.axis, place)) for place, at in places.items()]),
+        round_ticks(0, top, metric),
+        (-0.5, len(places) - 0.5),
+        (0, top),
+        curve.axis.title,
+        240,
+    )
+
+
+def _line_with_intervals(
+    line: CurveLine, estimates: Sequence[tuple[float, Estimate]], color: Color
+) -> Iterator[ChartSeries]:
+    """The points of a line, and the interval of each, cut where it is wider than half or twice the value."""
+    points = tuple((at, estimate.value) for at, estimate in estimates)
+    if points and line.curve.is_numeric:  # between two nodes there is nothing
+        yield ChartSeries("", points, color)
+    if points:
+        yield ChartSeries(line.name, points, color, "dots")
+    for at, estimate in estimates:
+        low, high = estimate.interval or (estimate.value, estimate.value)
+        if high > low:
+            ends = (at, max(low, estimate.value / 2)), (at, min(high, 2 * estimate.value))
+            yield ChartSeries("", ends, color, "thick")
 
 
 # ------------------------------------------------------------------ as data

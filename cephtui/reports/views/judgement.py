@@ -9,9 +9,10 @@ from cephtui.analysis.statistics.ratio import required_ratio
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Conclusion, Verdict
-from cephtui.reports.blocks import Block, Cell, Document, Interval, Items, Text, View, cut_items, document, words
+from cephtui.reports.blocks import Block, Cell, Chart, Document, Interval, Items, Text, View, cut_items, document, words
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
+from cephtui.reports.views.charts import ends_of, interval_chart
 from cephtui.reports.words.text import metric_of
 from cephtui.reports.words.verdict import (
     also_measured,
@@ -52,9 +53,8 @@ def _document(judged: Judgement, *, has_code: bool) -> Document:
         *(f"differs: {line}" for line in _texts(conclusion.changed, "differences")),
         *limits_of(conclusion),
     )
-    verdicts = [block for verdict in judged.deciding for block in verdict_blocks(verdict)]
     listed = [Items(items)] if items else []
-    return document(answer, *verdicts, *listed, Text(answer, "strong"))
+    return document(answer, *verdicts_blocks(judged), *listed, Text(answer, "strong"))
 
 
 def _texts(lines: Sequence[str], what: str) -> list[Cell]:
@@ -66,6 +66,20 @@ def limits_of(conclusion: Conclusion) -> list[Cell]:
     left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
     limited = [f"! {line}" for line in left_out_lines(conclusion.limited)]
     return [words(line, style="limited") for line in (*left_out, *limited)]
+
+
+def verdicts_blocks(judgement: Judgement | None) -> Iterator[Block]:
+    """Each verdict that decides, then for a page a chart of their intervals."""
+    deciding = judgement.deciding if judgement else []
+    for verdict in deciding:
+        yield from verdict_blocks(verdict)
+    if chart := intervals_chart(deciding, {}):
+        yield chart
+
+
+def intervals_chart(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Chart | None:
+    """Where each change lies, for a page; ``names`` are those of pairs by their runs. None without an interval."""
+    return interval_chart([(verdict, name_of_verdict(verdict, names)) for verdict in verdicts])
 
 
 def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
@@ -81,17 +95,9 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
 
 def interval_of_verdict(verdict: Verdict) -> Interval:
     """Where the change lies; only of a verdict that has an interval."""
-    assert verdict.interval
-    assert verdict.ratio
     required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     text, same = signed_percent(required), verdict.same_percent / 100
-    return Interval(*_ends(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
-
-
-def _ends(verdict: Verdict) -> tuple[float, float, float]:
-    assert verdict.interval
-    assert verdict.ratio
-    return verdict.interval[0], verdict.ratio, verdict.interval[1]
+    return Interval(*ends_of(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
 
 
 def figure_cells(verdict: Verdict) -> tuple[str, ...]:

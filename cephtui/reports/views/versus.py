@@ -14,7 +14,14 @@ from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Cell, Column, Document, Items, NextStep, Table, Text, View, columns, document, words
 from cephtui.reports.views.comparison import differences_block
-from cephtui.reports.views.judgement import figure_cells, limits_of, name_of_verdict, style_of, verdicts_sheet
+from cephtui.reports.views.judgement import (
+    figure_cells,
+    intervals_chart,
+    limits_of,
+    name_of_verdict,
+    style_of,
+    verdicts_sheet,
+)
 from cephtui.reports.words.differing import what_differs
 from cephtui.reports.words.facts import head_line
 from cephtui.reports.words.verdict import answer_text, short_text
@@ -36,11 +43,13 @@ def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False
 def _document(compared: Versus, judged: Judgement, *, has_answer: bool) -> Document:
     names = compared.left.name, compared.right.name
     limits = limits_of(judged.conclusion)
+    chart = intervals_chart(judged.deciding, names_of_pairs(compared))
     return document(
         " against ".join(names),
         Items(tuple(words(f"{letter}  {text}", style="strong") for letter, text in heads(compared).items())),
         Text(""),
         *([_table(compared, judged)] if judged.deciding else []),
+        *([chart] if chart else []),
         *(Text(line, "dim") for line in legend(judged)),
         Text(""),
         *(Text(line, "strong") for line in judged.conclusion.notes),

@@ -34,7 +34,7 @@ class LoadGenWorkload(Workload):
         return 1, number * object_bytes
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
-        """The command, with a limit of bytes in flight that never counts: else it is 10 MiB, whatever ``max-ops`` is."""
+        """The command, with a limit of bytes in flight that never counts: the default is 10 MiB."""
         sizes = ("min-object-size", "max-object-size", "min-op-len", "max-op-len", "offset-align")
         plain = ("max-ops", "read-percent")
         words = [(f"--{name}", str(self._bytes(name))) for name in sizes if name in self.options]

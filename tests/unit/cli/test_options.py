@@ -116,6 +116,10 @@ REFUSED = [
     ("compare", f"{STUDY}/1", f"{STUDY}/1"),
     ("compare", STUDY, f"{STUDY}/9"),
     ("report", f"{STUDY}/1", f"{STUDY}/1"),
+    ("check", STUDY, "--format", "md", "--json"),
+    ("check", STUDY, "--force"),
+    ("check", "--preset", "write-iops", "--dry-run", "--format", "md"),
+    ("provisioned", "--volume", "file:/x=5", "--json", "-o", "x.md"),
 ]  # fmt: skip
 
 

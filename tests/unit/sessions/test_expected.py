@@ -22,6 +22,7 @@ from cephtui.ordering import plan_of, requests_of
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import new_batch
 from cephtui.presets import choose, find_presets
+from cephtui.reports.render import FORMATS
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, keep_expected
 from cephtui.sessions.jsonlines import as_json, line
@@ -105,6 +106,20 @@ def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> No
     (request,) = requests_of(ordered, chosen, target, {"a": Node(name="a")})
     steps = plan_of(request).steps
     assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_check_is_written_in_each_format_once(root: Path, tmp_path: Path, form: str) -> None:
+    """The exit code is that of the answer, or 3 for a file that exists."""
+    save(root, [wrote(1, 8006)])
+    file = tmp_path / f"answer.{form}"
+    words = ("check", f"{SESSION}/1", "--expect", "iops>=5k", "-o", str(file))
+    assert call(*words) == ""
+    content = file.read_bytes()
+    assert b"8,006 IOPS" in content or b"8006" in content or content.startswith(b"PK")
+    assert CliRunner().invoke(cli, words).exit_code == 3
+    assert file.read_bytes() == content
+    assert ",not met," in call("check", SESSION, "--expect", "iops>=9k", "--format", "csv", code=5)
 
 
 PASS = "PASS write-iops: write 8,006 IOPS, expected 8,000 IOPS, 100 %"

@@ -14,6 +14,7 @@ from typing import IO
 
 import pytest
 
+from cephtui.cli.emit import Output
 from cephtui.cli.measuring import carry_out
 from cephtui.models import Node, Plan, Run, Sample
 from cephtui.paths import packaged_presets_dir
@@ -195,7 +196,7 @@ def test_lost_files_of_a_run_in_progress_are_reported(
 
     monkeypatch.setattr(writer.RunWriter, "sample", changing)
     runs = study("write-iops", paths=("/mnt/bench/test",), options={"runtime": "20"}, node=HOST)
-    status = carry_out(desk.runner, runs, as_json=True)
+    status = carry_out(desk.runner, runs, output=Output("json"))
     (run,) = desk.published()
     printed = capsys.readouterr()
     assert line(run) in printed.out.splitlines()

@@ -16,11 +16,12 @@ from cephtui.models.verdict import Verdict
 from cephtui.printable import listed
 from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
 from cephtui.reports.styles import Style
+from cephtui.reports.views.charts import Line, colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, runs_of
 from cephtui.reports.views.expected import expected_blocks
 from cephtui.reports.views.judgement import name_of_verdict
 from cephtui.reports.views.links import links_blocks
 from cephtui.reports.views.report.conditions import conditions_of
-from cephtui.reports.views.report.curves import curves
 from cephtui.reports.views.report.figures import (
     figures_table,
     jobs_table,
@@ -29,8 +30,7 @@ from cephtui.reports.views.report.figures import (
     runs_table,
 )
 from cephtui.reports.views.report.findings import findings_of
-from cephtui.reports.views.report.material import Line, Material
-from cephtui.reports.views.report.pictures import colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
 from cephtui.reports.views.versus import names_of_changes
 from cephtui.reports.words.ceiling import ceiling_lines
@@ -59,8 +59,8 @@ _OF_SEVERAL = (
 )
 _CHARTS_MOST = 4
 """Of one kind."""
-_SENTENCES_MOST, _INTERVALS_MOST = 6, 20
-"""Figures with a sentence of their own above all, and with an interval in the chart: the table has all of them."""
+_SENTENCES_MOST = 6
+"""Figures with a sentence of their own above all: the table has all of them."""
 _CHANGES_MOST = 3
 """In the title, where the user has noted none."""
 _EQUAL_LINES_MOST = 8
@@ -205,14 +205,25 @@ def _figures(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     if judged is None or not judged.verdicts:
         links = links_blocks(links_of(material.runs))
-        return (*links, *matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
+        return (*links, *matrix_tables(material), points_table(material), *_curves(material))
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
     labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judged.deciding]
-    charts: list[Chart | None] = [interval_chart(labelled[:_INTERVALS_MOST])]
+    charts: list[Chart | None] = [interval_chart(labelled)]
     for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
         charts.append(dots_chart(verdict, label, runs, material.sides, number))
     return (*figures_table(material, judged), *filter(None, charts))
+
+
+def _curves(material: Material) -> Iterator[Block]:
+    """A chart for each of the first presets of which something was varied, over the first of its axes; the knee."""
+    for number, curve in enumerate(curves_of(material.runs, material.marks)[:_CHARTS_MOST], 1):
+        chart = curve_chart(curve, material.headline(runs_of(curve)[0]), f"curve-{number}")
+        knees = [f"{name}: {line}" if name else line for name, lines in knee_words(curve) for line in lines]
+        if chart:
+            yield chart
+        if chart and knees:
+            yield Items(tuple(knees))
 
 
 def _ceilings(material: Material) -> tuple[Block, ...]:

@@ -22,6 +22,7 @@ from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Ordered
 from cephtui.reading import open_regular
 from cephtui.reports.drawn.sparks import bucket
+from cephtui.reports.views.charts import Line
 from cephtui.sessions import store
 
 _PIECE_BYTES = 1 << 20
@@ -30,16 +31,6 @@ _POINTS_MOST = 150
 _LINES_MOST = 40
 """Runs that have a line."""
 _RATES = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A run over time: reads and writes together, the ramp left out."""
-
-    metric: Metric
-    """IOPS, or bandwidth where the tool does not count I/Os."""
-    points: tuple[tuple[float, float], ...]
-    """(seconds since the ramp, value); a stretch with a stall has its least value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, judge_sides
 from cephtui.analysis.verdicts.versus import conclude_versus, versus
 from cephtui.cli.emit import FORMS
-from cephtui.models import Finding, Mark
+from cephtui.models import Finding, Mark, MeasuredVolume, Promise
 from cephtui.models.expectation import Expected
 from cephtui.models.inventory import Disk, Nic
 from cephtui.models.rows import NodeRow, SessionRow
@@ -134,6 +134,20 @@ def of_expected() -> View:
     return expected_view([found], [run], None)
 
 
+def of_volumes() -> View:
+    """One that was measured, and one of which a part was not."""
+    (run, other, *_) = sides()[0].runs
+    volume = MeasuredVolume(name="disk1", device_class="NVME", part="write")
+    promise = Promise(step="disk1 write", expect=("iops>=8000",), volume=volume)
+    runs = [each.model_copy(update={"promise": promise, "batch": each.run}) for each in (run, other)]
+    expected = Expected(
+        step="disk1 write", preset="randwrite", target=run.target, at=AT, expectation="iops>=8000", direction=None, figure="iops",
+        promised=8000.0, measured=1000.0, word="FAIL", answer="not met", runs=(f"{run.session}/{run.run}",),
+        tolerance_percent=1.0, seconds=60, seconds_reached=6, of_volume=True, given="PASS",
+    )  # fmt: skip
+    return expected_view([expected], runs, None)
+
+
 def of_nodes() -> View:
     disk = Disk(name="sda", device_class="hdd", size_bytes=1 << 40, osds=("osd.3", "osd.4 db"))
     nic = Nic(name="eth0", state="up", bits_per_second=10**10, mtu=9000, addresses=("10.0.0.1/24",))
@@ -165,6 +179,7 @@ VIEWS: Mapping[str, Callable[[], View]] = {
     "curve": of_curve,
     "links": lambda: links_view(links_of(TRIANGLE), "s"),
     "expected": of_expected,
+    "volumes": of_volumes,
     "nodes": of_nodes,
     "sessions": of_sessions,
     "report": lambda: report_view(documents.material(findings=(LIMIT,))),
@@ -494,7 +509,11 @@ def test_what_is_to_be_copied_is_whole(form: str) -> None:
         assert [text for code in codes for text in (*code.splitlines(), *steps) if text not in content] == []
 
 
-def test_a_page_has_its_charts() -> None:
-    titles = [block.title for block in blocks_of(VIEWS["report"]()) if isinstance(block, Chart)]
+@pytest.mark.parametrize("name", ["report", "judgement", "comparison", "versus", "curve"])
+def test_a_page_has_its_charts_and_a_terminal_none(name: str) -> None:
+    titles = [block.title for block in blocks_of(VIEWS[name]()) if isinstance(block, Chart)]
     assert titles
-    assert all(title in rendered(VIEWS["report"](), "html") for title in titles)
+    page = rendered(VIEWS[name](), "html")
+    assert page.count("<svg") == len(titles)
+    assert all(title in page for title in titles)
+    assert not any(title in drawn(VIEWS[name]()) for title in titles)

@@ -1,4 +1,4 @@
-"""The charts of a document as data: which points, which axes, which labels."""
+"""Charts of results as data: which points, which axes, which labels. A terminal shows none of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from cephtui import units
 from cephtui.analysis.runs.batches import in_time_order, measured, name_of
 from cephtui.analysis.statistics.ratio import required_ratio
+from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Chart, Color, Point, Series, Tick
+from cephtui.reports.blocks import Chart, ChartSeries, Color, Point, Tick
 from cephtui.reports.ticks import SECONDS, multiples, round_up, trimmed
-from cephtui.reports.views.report.material import Line
 from cephtui.reports.words.text import metric_of
 
 _PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
@@ -23,58 +23,69 @@ _ROW_PIXELS, _FRAME_PIXELS = 34, 64
 _EQUALS: tuple[Color, ...] = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
 _RATIO_LEAST, _RATIO_MOST = 1e-3, 1e3
 """Beyond these an interval is cut off: it is as wide as that with two runs that are far apart."""
+_INTERVALS_MOST = 20
+"""In one chart: a table has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A run over time: reads and writes together, the ramp left out."""
+
+    metric: Metric
+    """IOPS, or bandwidth where the tool does not count I/Os."""
+    points: tuple[Point, ...]
+    """(seconds since the ramp, value); a stretch with a stall has its least value."""
 
 
 def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> Chart | None:
-    """A row for each verdict that has an interval: where the change lies, against what is required of it.
+    """A row for each of the first verdicts that has an interval: where the change lies, against what is required.
 
     Each has the name of its runs, which stands where there are several.
     """
-    known = [(verdict, label) for verdict, label in labelled if verdict.interval and verdict.ratio]
-    if not known:
+    rows = [(verdict, label) for verdict, label in labelled[:_INTERVALS_MOST] if verdict.interval and verdict.ratio]
+    if not rows:
         return None
     ratios = [1.0]
-    series: list[Series] = []
-    for number, (verdict, _) in enumerate(known):
-        assert verdict.interval
-        assert verdict.ratio
-        low, mean, high = (min(max(end, _RATIO_LEAST), _RATIO_MOST) for end in _ends(verdict))
+    series: list[ChartSeries] = []
+    for number, (verdict, _) in enumerate(rows):
+        low, mean, high = (min(max(end, _RATIO_LEAST), _RATIO_MOST) for end in ends_of(verdict))
         required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
-        row, first = float(len(known) - number), number == 0
+        row, first = float(len(rows) - number), number == 0
         ratios += [low, high, required]
         ends = ((math.log(low), row), (math.log(high), row))
         edge = math.log(required)
         series += [
-            Series("change and its interval" * first, ends, "after", "thick"),
-            Series("", ((math.log(mean), row),), "after", "dots"),
-            Series("required" * first, ((edge, row - 0.45), (edge, row + 0.45)), "limit", "dashed"),
+            ChartSeries("change and its interval" * first, ends, "after", "thick"),
+            ChartSeries("", ((math.log(mean), row),), "after", "dots"),
+            ChartSeries("required" * first, ((edge, row - 0.45), (edge, row + 0.45)), "limit", "dashed"),
         ]
-    series.insert(0, Series("no change", ((0.0, 0.4), (0.0, len(known) + 0.6)), "ink", "line"))
+    series.insert(0, ChartSeries("no change", ((0.0, 0.4), (0.0, len(rows) + 0.6)), "ink", "line"))
     pad = 0.04 * (math.log(max(ratios)) - math.log(min(ratios))) or 0.1
     ends_of_x = math.log(min(ratios)) - pad, math.log(max(ratios)) + pad
     return Chart(
         "interval",
-        f"Change with its interval ({100 * known[0][0].confidence:g} %), against what is required",
+        f"Change with its interval ({100 * rows[0][0].confidence:g} %), against what is required",
         tuple(series),
         _percent_ticks(*ends_of_x),
-        tuple((float(len(known) - number), _title(*each, known)) for number, each in enumerate(known)),
+        tuple((float(len(rows) - number), _title(*labelled_row, rows)) for number, labelled_row in enumerate(rows)),
         ends_of_x,
-        (0.4, len(known) + 0.6),
+        (0.4, len(rows) + 0.6),
         "change in %, logarithmic",
-        _FRAME_PIXELS + _ROW_PIXELS * (1 + len(known)),
+        _FRAME_PIXELS + _ROW_PIXELS * (1 + len(rows)),
     )
 
 
-def _ends(verdict: Verdict) -> tuple[float, float, float]:
+def ends_of(verdict: Verdict) -> tuple[float, float, float]:
+    """The interval with the ratio between its ends; only of a verdict that has one."""
     assert verdict.interval
     assert verdict.ratio
     return verdict.interval[0], verdict.ratio, verdict.interval[1]
 
 
-def _title(verdict: Verdict, label: str, all_: Sequence[tuple[Verdict, str]]) -> str:
+def _title(verdict: Verdict, label: str, rows: Sequence[tuple[Verdict, str]]) -> str:
     """``write IOPS``, with the name of its runs where there are several."""
     title = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool, verdict.direction).full_title}"
-    return title if len({each for _, each in all_}) == 1 else f"{label} {title}"
+    return title if len({label for _, label in rows}) == 1 else f"{label} {title}"
 
 
 def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
@@ -96,7 +107,7 @@ def dots_chart(
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
-    series: list[Series] = []
+    series: list[ChartSeries] = []
     values: list[float] = []
     colored: tuple[tuple[str, Color, Sequence[str], float | None], ...] = (
         (sides[0], "before", verdict.before, verdict.left),
@@ -110,15 +121,15 @@ def dots_chart(
             values += [mean, *(value for _, value in points)]
             ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
             series += [
-                Series(word, tuple(points), color, "dots"),
-                Series("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
+                ChartSeries(word, tuple(points), color, "dots"),
+                ChartSeries("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
             ]
     if not values:
         return None
     if verdict.left and verdict.after:
         edge = verdict.left * required_ratio(verdict.require_percent, metric.better)
         values.append(edge)
-        series.append(Series("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
+        series.append(ChartSeries("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
     y_range = _padded(min(values), max(values))
     return Chart(
         f"runs-{number}",
@@ -154,7 +165,7 @@ def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) 
     names: set[str] = set()
     series = []
     for word, color, line in chosen:
-        series.append(Series("" if word in names else word, line.points, color))
+        series.append(ChartSeries("" if word in names else word, line.points, color))
         names.add(word)
     return Chart(
         name,
