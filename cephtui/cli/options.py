@@ -14,7 +14,6 @@ import click
 from cephtui.cli.complete import complete_options
 from cephtui.cli.emit import Output, check_output, output_options
 from cephtui.cli.neighbours import complete_nodes
-from cephtui.reports.render import FORMATS
 from cephtui.studies import KINDS as STUDY_KINDS
 from cephtui.studies import StudyOption
 
@@ -374,8 +373,6 @@ def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def wrapped(**arguments: Any) -> Any:
         options = Measuring(**{name: arguments.pop(name) for name in names})
-        if options.dry_run and options.output.form in FORMATS:
-            raise click.UsageError("--dry-run has no result: leave out --format and -o")
         check_output(options.output)
         return command(options=options, **arguments)
 

@@ -118,7 +118,6 @@ REFUSED = [
     ("report", f"{STUDY}/1", f"{STUDY}/1"),
     ("check", STUDY, "--format", "md", "--json"),
     ("check", STUDY, "--force"),
-    ("check", "--preset", "write-iops", "--dry-run", "--format", "md"),
     ("provisioned", "--volume", "file:/x=5", "--json", "-o", "x.md"),
 ]  # fmt: skip
 

@@ -141,8 +141,9 @@ def of_volumes() -> View:
     promise = Promise(step="disk1 write", expect=("iops>=8000",), volume=volume)
     runs = [each.model_copy(update={"promise": promise, "batch": each.run}) for each in (run, other)]
     expected = Expected(
-        step="disk1 write", preset="randwrite", target=run.target, at=AT, expectation="iops>=8000", direction=None, figure="iops",
-        promised=8000.0, measured=1000.0, word="FAIL", answer="not met", runs=(f"{run.session}/{run.run}",),
+        step="disk1 write", preset="randwrite", target=run.target, at=AT, expectation="iops>=8000",
+        direction=None, figure="iops", promised=8000.0, measured=1000.0, word="FAIL", answer="not met",
+        runs=(f"{run.session}/{run.run}",),
         tolerance_percent=1.0, seconds=60, seconds_reached=6, of_volume=True, given="PASS",
     )  # fmt: skip
     return expected_view([expected], runs, None)
