@@ -62,7 +62,7 @@ def handout_of_run(directory: Path, run: Run) -> Handout:
 
 def handout_of_details(directory: Path, run: Run) -> Handout:
     """One run with its latencies, its jobs and how busy its nodes were; raises StoreError."""
-    from cephtui.reports.views.saved import saved_run_view
+    from cephtui.reports.views.run import saved_run_view
 
     return handed_out(f"#{run.run}", saved_run_view(directory, run.run))
 

@@ -108,7 +108,7 @@ def _write(directory: Path, file: Path, *, force: bool) -> None:
     from cephtui.presets import find_presets, headline_metric
     from cephtui.reports.render import FORMATS, format_of
     from cephtui.reports.views.report.content import report_view
-    from cephtui.reports.views.report.reading import of_session
+    from cephtui.reports.views.report.material import of_session
     from cephtui.reports.writing import write
 
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())

@@ -17,8 +17,7 @@ from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.reports.blocks import Document
 from cephtui.reports.views.charts import Line
 from cephtui.reports.views.report.content import document_of
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.report.reading import of_change
+from cephtui.reports.views.report.material import Material, of_change
 from cephtui.sessions.saved_changes import change_of_session
 from tests.support.measured import IOPS, STARTED, STEP_SECONDS, run
 

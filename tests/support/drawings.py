@@ -24,6 +24,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.render.xlsx import xlsx_of
 from cephtui.reports.views.comparison import comparison_document
 from cephtui.reports.views.curve import curve_view, curves_sheet
+from cephtui.reports.views.expected import Row, volume_blocks
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.links import links_blocks, links_view
 from cephtui.reports.views.matrix import matrix_view
@@ -35,7 +36,6 @@ from cephtui.reports.views.run import RunDetails, run_document
 from cephtui.reports.views.runs import runs_blocks, runs_sheet, session_view
 from cephtui.reports.views.sessions import sessions_blocks
 from cephtui.reports.views.versus import versus_view
-from cephtui.reports.views.volumes import Row, volume_blocks
 from cephtui.stats import Buckets
 
 

@@ -21,7 +21,7 @@ from cephtui.models import VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Preset, PresetError, choose, combinations, find_presets
-from cephtui.reports.views.volumes import PARTS, Row
+from cephtui.reports.views.expected import PARTS, Row
 from cephtui.targets import parse_target
 from cephtui.targets.base import TargetFault
 from cephtui.volumes import PRESET, Volume, load_volumes, steps_of, volume_of

@@ -19,8 +19,7 @@ from cephtui.reports.render import FORMATS
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.svg import svgs_of
 from cephtui.reports.views.report.content import document_of, report_view
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.report.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
+from cephtui.reports.views.report.material import Material, as_asked, of_change, of_study, of_versus, with_stand_ins
 from cephtui.reports.writing import ExportError, check_free, default_name, write
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_runs, change_of_session, run_with_repeats

@@ -18,8 +18,8 @@ from cephtui.reports.views.curve import curve_of_run, curves_of, curves_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.matrix import matrix_view
+from cephtui.reports.views.run import saved_run_view
 from cephtui.reports.views.runs import session_view
-from cephtui.reports.views.saved import saved_run_view
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.matrix import MatrixReader

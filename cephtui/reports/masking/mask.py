@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from rich.cells import cell_len
 
@@ -238,3 +239,57 @@ def names_of_hosts(names: Iterable[str]) -> dict[str, NameKind]:
 def names_of_target(spec: str) -> dict[str, NameKind]:
     """Pool and image of ``rbd:pool/image``, and the like."""
     return dict(_said(spec, "target"))
+
+
+# ---------------------------------------------------------------------------------------------- models
+
+
+T = TypeVar("T")
+_OF_RUNS = ("event", "outcome", "tool", "summary", "code")
+_OF_VERDICTS = ("figure", "direction", "word", "answer", "method", "differs")
+_OF_EXPECTED = ("expectation", "given")
+_OF_CEILINGS = ("limit", "metric")
+_OWN_WORDS = frozenset({*_OF_RUNS, *_OF_VERDICTS, *_OF_EXPECTED, *_OF_CEILINGS})
+"""Fields with words of the program's own, by which it looks things up."""
+_DROPPED = ("user",)
+"""Fields that have no stand-in: the name of a user may be any word, as root is."""
+_OPTIONS = ("options", "other_options", "of_preset")
+"""Fields whose values may be such words."""
+_OWN_KEYS = ("options", "of_preset", "tools", "pool")
+"""Fields whose keys are such words."""
+_OPTION = re.compile(r"[a-z][a-z0-9_-]{0,60}")
+"""What a tool calls an option; a log may have anything in its place."""
+
+
+def anonymous(data: T, mask: Mask) -> T:
+    """A model, or other data, with a stand-in for each name that the mask knows or sees."""
+    masked: T = _masked(data, mask, "")
+    return masked
+
+
+def _masked(value: Any, mask: Mask, field: str) -> Any:
+    """A text; or what texts are in."""
+    if isinstance(value, str):
+        return value if field in _OPTIONS and value in WORDS else mask.text(value)
+    if isinstance(value, Model):
+        return value.model_copy(update=_masked_fields(value, type(value).model_fields, mask))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **_masked_fields(value, (each.name for each in fields(value)), mask))
+    if isinstance(value, tuple | list):
+        return type(value)(_masked(each, mask, field) for each in value)
+    if isinstance(value, Mapping):
+        keys = {key: key if _is_own_key(key, field) else _masked(key, mask, field) for key in value}
+        return {keys[key]: _masked(each, mask, field) for key, each in value.items()}
+    return value
+
+
+def _masked_fields(value: object, names: Iterable[str], mask: Mask) -> dict[str, Any]:
+    return {
+        name: None if name in _DROPPED else _masked(getattr(value, name), mask, name)
+        for name in names
+        if name not in _OWN_WORDS
+    }
+
+
+def _is_own_key(key: Any, field: str) -> bool:
+    return field in _OWN_KEYS or (field == "other_options" and bool(_OPTION.fullmatch(str(key))))

@@ -26,8 +26,7 @@ from cephtui.reports.blocks import (
     Table,
     Text,
 )
-from cephtui.reports.render.histogram import color_of_flow, draw_histograms
-from cephtui.reports.render.interval import interval_bar
+from cephtui.reports.render.charts import color_of_flow, draw_histograms, interval_bar
 from cephtui.reports.render.tables import Noted, plain
 from cephtui.reports.styles import STYLES, Style
 from cephtui.reports.words.text import shorter

@@ -10,7 +10,7 @@ from cephtui.models.rows import KneeRow
 from cephtui.reports.blocks import View
 from cephtui.reports.studies.base import StudyView, name_of, rows_view, uncounted_line
 from cephtui.reports.views.curve import curve_view, curves_of, rows_of_curve
-from cephtui.reports.words.sweep import confirmed_line, point_line
+from cephtui.reports.words.curve import confirmed_line, point_line
 from cephtui.studies.base import singly
 from cephtui.studies.sweep import Sweep, SweepMeasured, Swept
 

@@ -44,9 +44,8 @@ from cephtui.reports.blocks import (
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.ticks import on_logarithms
 from cephtui.reports.views.charts import colors_of, round_ticks, thinned
+from cephtui.reports.words.curve import IOPS, again_line, knee_lines
 from cephtui.reports.words.facts import ranges
-from cephtui.reports.words.knee import IOPS, knee_lines
-from cephtui.reports.words.sweep import again_line
 from cephtui.reports.words.text import margin_of, metric_of, short_target, title_of, tools_of
 
 _MEAN = BY_NAME["latency_mean_seconds"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
 from cephtui import units
-from cephtui.analysis.detectors.ceiling import Ceiling
+from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.analysis.runs.history import History
 from cephtui.analysis.verdicts.conditions import image_limits_text, spread_of_seconds
 from cephtui.frozen import dataclass
@@ -32,9 +33,8 @@ from cephtui.reports.styles import OUTCOMES
 from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.latency import latency_blocks
 from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
-from cephtui.reports.words.ceiling import ceiling_lines
-from cephtui.reports.words.client import client_facts
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
+from cephtui.reports.words.run import ceiling_lines, client_facts
 from cephtui.reports.words.text import (
     IN_TABLE,
     began,
@@ -47,6 +47,9 @@ from cephtui.reports.words.text import (
     live_columns,
     written,
 )
+from cephtui.sessions import store
+from cephtui.sessions.cluster_links import kept_links
+from cephtui.sessions.histograms import read_histograms
 from cephtui.stats import Buckets
 from cephtui.tools import TOOLS
 
@@ -268,3 +271,24 @@ def _cluster(value: Run) -> str:
 def _denied(command: str) -> str:
     needs = ", needs mon 'allow r'" if command.startswith("ceph config ") else ""
     return f"{command}: denied by the cephx caps{needs}"
+
+
+def saved_run_view(directory: Path, number: int) -> View:
+    """One run in full, as it is saved now, with its ceilings; as JSON Lines with its samples. Raises StoreError."""
+    run = store.read_run(directory, number)
+    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
+
+    def details() -> RunDetails:
+        return RunDetails(
+            marks,
+            ceilings(run, store.read_runs(directory)[0], kept_links(directory.parent, run)),
+            store.read_history(directory, number),
+            read_histograms(directory, run),
+        )
+
+    def samples() -> Iterator[Model | Sample]:
+        yield from store.read_samples(directory, number)
+        yield from store.read_cluster(directory, number)
+        yield from marks
+
+    return run_view(run, marks, details, samples)

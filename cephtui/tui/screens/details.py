@@ -16,7 +16,7 @@ from textual.widgets import Static
 from cephtui.models import Run
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
-from cephtui.reports.views.saved import saved_run_view
+from cephtui.reports.views.run import saved_run_view
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import flow_color
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_details

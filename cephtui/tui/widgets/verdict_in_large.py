@@ -49,7 +49,7 @@ class VerdictInLarge(Vertical):
 
 
 def _bar(verdict: Verdict, width: int, *, ascii_only: bool) -> list[Text]:
-    from cephtui.reports.render.interval import interval_bar
+    from cephtui.reports.render.charts import interval_bar
     from cephtui.reports.views.judgement import interval_of_verdict
 
     return interval_bar(interval_of_verdict(verdict), width, ascii_only=ascii_only)

@@ -13,7 +13,7 @@ from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models import Run, Step, Summary, Total
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
-from cephtui.reports.words.sweep import again_line, confirmed_line, point_line
+from cephtui.reports.words.curve import again_line, confirmed_line, point_line
 from cephtui.studies.depth import depth_most
 from tests.support.closed_loops import SECONDS, System, hard
 from tests.support.conducting import BEGUN, Bed, code_of, conduct, lines_of, run_of, study, text_of

@@ -31,7 +31,7 @@ from cephtui.reports.blocks import Table
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.views.jobs import job_blocks
-from cephtui.reports.views.report.figures import jobs_table
+from cephtui.reports.views.report.tables import jobs_table
 from cephtui.sessions.jsonlines import parse_sample, sample_line
 from cephtui.targets import parse_target
 from cephtui.targets.base import TargetError, TargetState, Use

@@ -21,21 +21,21 @@ from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, runs
 from cephtui.reports.views.expected import expected_blocks
 from cephtui.reports.views.judgement import name_of_verdict
 from cephtui.reports.views.links import links_blocks
-from cephtui.reports.views.report.conditions import conditions_of
-from cephtui.reports.views.report.figures import (
+from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
+from cephtui.reports.views.report.tables import (
+    conditions_of,
     figures_table,
+    findings_of,
     jobs_table,
     matrix_tables,
     points_table,
     runs_table,
 )
-from cephtui.reports.views.report.findings import findings_of
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
 from cephtui.reports.views.versus import names_of_changes
-from cephtui.reports.words.ceiling import ceiling_lines
 from cephtui.reports.words.expectation import expected_sentence
 from cephtui.reports.words.facts import period, run_names
+from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.text import cut, joined, moment
 from cephtui.reports.words.verdict import (
     ANSWERS,

@@ -14,8 +14,7 @@ from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network
 from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
-from cephtui.reports.words.ceiling import ceiling_lines
-from cephtui.reports.words.client import client_facts
+from cephtui.reports.words.run import ceiling_lines, client_facts
 from cephtui.sessions import demo
 from tests.support.golden import Golden
 from tests.support.measured import run

@@ -20,7 +20,7 @@ from cephtui.analysis.runs.ladder import PERCENTS, LogAxis, axis_of, ladder, sha
 from cephtui.models import Run
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.reports.blocks import Histogram
-from cephtui.reports.render.histogram import LatencyChart
+from cephtui.reports.render.charts import LatencyChart
 from cephtui.sessions import demo, store
 from cephtui.sessions.histograms import read_histograms
 from cephtui.stats import Buckets

@@ -22,8 +22,8 @@ from cephtui.reports.blocks import Block, Table, Text, plain_text
 from cephtui.reports.views.links import link_rows, links_blocks
 from cephtui.reports.views.matrix import column_titles
 from cephtui.reports.views.report.content import document_of
-from cephtui.reports.views.report.figures import runs_table
 from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.tables import runs_table
 from cephtui.reports.words.text import conditions, metric_of, short_conditions
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json

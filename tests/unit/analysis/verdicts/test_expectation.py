@@ -28,7 +28,7 @@ from cephtui.models import Finding, Interval, MeasuredVolume, Promise, Run, Samp
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
-from cephtui.reports.views.volumes import Row
+from cephtui.reports.views.expected import Row
 from cephtui.reports.words.expectation import expected_lines
 from cephtui.sessions.jsonlines import line, schema
 from tests.support.drawings import draw_provisioned

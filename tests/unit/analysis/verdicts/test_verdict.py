@@ -30,7 +30,7 @@ from cephtui.models import Finding, Run, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
-from cephtui.reports.render.interval import interval_bar
+from cephtui.reports.render.charts import interval_bar
 from cephtui.reports.views.judgement import interval_of_verdict
 from cephtui.reports.words.verdict import (
     also_measured,

@@ -25,13 +25,11 @@ from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow
 from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
-from cephtui.reports.masking.anonymous import anonymous
-from cephtui.reports.masking.mask import Mask, names_in
+from cephtui.reports.masking.mask import Mask, anonymous, names_in
 from cephtui.reports.render import FORMATS
 from cephtui.reports.render.svg import svgs_of
 from cephtui.reports.views.report.content import document_of, report_view
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.report.reading import with_stand_ins
+from cephtui.reports.views.report.material import Material, with_stand_ins
 from cephtui.reports.writing import default_name
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json

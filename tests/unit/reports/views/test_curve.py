@@ -21,7 +21,7 @@ from cephtui.models import Finding, Mark, NodeResult, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import CurvePointRow, KneeRow
 from cephtui.reports.views.curve import curve_of_run, curves_of, rows_of_curve
-from cephtui.reports.words.knee import knee_lines
+from cephtui.reports.words.curve import knee_lines
 from cephtui.sessions import demo
 from cephtui.tui.charts.curves import hockey_stick
 from tests.support.closed_loops import hard, one_queue, swept

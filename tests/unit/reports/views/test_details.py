@@ -14,7 +14,7 @@ from cephtui import stats
 from cephtui.models import DiskUse, JobResult, NodeResult, Run
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
-from cephtui.reports.words.client import client_facts, depth_text
+from cephtui.reports.words.run import client_facts, depth_text
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run

@@ -36,8 +36,7 @@ from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.html import html_of
 from cephtui.reports.render.svg import draw
 from cephtui.reports.views.report.content import document_of
-from cephtui.reports.views.report.material import Material
-from cephtui.reports.views.report.reading import of_session, of_versus, with_stand_ins
+from cephtui.reports.views.report.material import Material, of_session, of_versus, with_stand_ins
 from cephtui.sessions import demo, store
 from tests.support import studies
 from tests.support.canaries import CANARY, HOSTILE

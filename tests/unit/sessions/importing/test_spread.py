@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cephtui.models import LatencyShare, NodeResult, RateSamples, Summary, Total
-from cephtui.reports.words.client import client_facts, shares_text
+from cephtui.reports.words.run import client_facts, shares_text
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from tests import RECORDINGS

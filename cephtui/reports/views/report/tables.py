@@ -1,8 +1,8 @@
-"""The tables of figures: of a verdict, of the points of a study, of each run."""
+"""The tables of a report: figures of a verdict, of points, of each run; what limits them; what differed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.detectors.jobs import job_figures
@@ -17,22 +17,26 @@ from cephtui.analysis.runs.batches import (
     summarize,
     under_heading,
 )
+from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
+from cephtui.analysis.verdicts.conditions import differences
 from cephtui.analysis.views.matrix import matrix_of
-from cephtui.models import Run
+from cephtui.models import NodeEnvironment, Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Block, Cell, Items, Table, columns, cut_rows
+from cephtui.reports.blocks import Block, Cell, Items, Table, Text, columns, cut_rows
+from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.jobs import compared_jobs
 from cephtui.reports.views.judgement import figure_cells, name_of_verdict
 from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
-from cephtui.reports.views.report.findings import status_of
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.versus import names_of_changes
-from cephtui.reports.words.facts import run_names
-from cephtui.reports.words.quality import LEVELS, QUALITY, quality_of
+from cephtui.reports.words.facts import by_run, facts, run_names
+from cephtui.reports.words.quality import LEVELS, QUALITY, effect_of, quality_of
 from cephtui.reports.words.text import (
+    conditions,
     cut,
     margin_of,
     short_conditions,
@@ -180,3 +184,90 @@ def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable
 
 def _measured(run: Run) -> str:
     return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under_heading(run)]))
+
+
+def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
+    """Each once, with the runs that have it."""
+    rows = [(run_names(map(name_of, having)), text, *why) for (text, *why), having in _grouped(runs).items()]
+    if not rows:
+        return (Text("none: nothing was found that limits what the figures mean"),)
+    shown, more = cut(rows, "findings")
+    heads = columns(("runs", "finding", "effect", "what helps"), "llll")
+    return (Table(heads, tuple(shown)), *[Text(more)] * bool(more))
+
+
+def _grouped(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:
+    """The runs by text, effect and cure."""
+    found: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        if run.outcome != "ok":
+            found.setdefault((why_invalid(run), QUALITY["INVALID"], "measure again"), []).append(run)
+        for finding in run.findings:
+            found.setdefault((finding.text, effect_of(finding), finding.cure), []).append(run)
+    return found
+
+
+def status_of(run: Run) -> str:
+    """Whether it counts, in words; with the file that an imported run was read from."""
+    source = f", imported from {run.imported_from}" if run.imported_from else ""
+    return f"{quality_of([run])}{source}"
+
+
+_RESULTS = ("finding",)
+"""Topics of differences that stand elsewhere."""
+
+
+def conditions_of(material: Material) -> tuple[Block, ...]:
+    """Alike facts as a list, differences between the sides of a change below."""
+    if not material.changes:
+        known = {**facts(material.runs), **hardware(material.runs)}
+        return (Items(tuple(f"{name}: {text}" for name, text in known.items() if name != "date")),)
+    before = _facts([run for change in material.changes for run in change.before])
+    after = _facts([run for change in material.changes for run in change.after])
+    alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
+    return (*[Items(alike)] * bool(alike), _differences(material))
+
+
+def _facts(runs: Sequence[Run]) -> dict[str, str]:
+    load = by_run(runs, lambda run: f"{run.preset}, {conditions(run)}")
+    return {"load": load, **facts(runs), **hardware(runs)}
+
+
+def _differences(material: Material) -> Block:
+    """Each once, whichever change it is of."""
+    differing = dict.fromkeys(
+        each
+        for change in material.changes
+        for each in differences(Side(change.before), Side(change.after))
+        if each.topic not in _RESULTS
+    )
+    runs = (run for change in material.changes for run in change.runs)
+    return differences_block([*differing], runs, material.sides)
+
+
+def hardware(runs: Iterable[Run]) -> Mapping[str, str]:
+    """By nodes that are alike what they are: system, kernel, processor, memory, network."""
+    environments: dict[str, NodeEnvironment] = {}
+    for run in runs:
+        environments |= run.environment
+    alike: dict[str, list[str]] = {}
+    for node, found in environments.items():
+        if text := _node(found):
+            alike.setdefault(text, []).append(node)
+    return {", ".join(nodes): text for text, nodes in alike.items()}
+
+
+def _node(environment: NodeEnvironment) -> str:
+    links = sorted({units.bit_rate(speed) for speed in environment.nic_bits_per_second.values()})
+    parts = (
+        environment.os,
+        f"kernel {environment.kernel}" if environment.kernel else "",
+        f"{environment.cpu_count} x {environment.cpu}"
+        if environment.cpu_count and environment.cpu
+        else environment.cpu,
+        units.size(environment.memory_bytes) if environment.memory_bytes else "",
+        f"network {' and '.join(links)}" if links else "",
+        environment.filesystem,
+        environment.device,
+    )
+    return ", ".join(part for part in parts if part)
