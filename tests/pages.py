@@ -27,8 +27,8 @@ from cephtui.models.rows import PresetRow
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.presets import choice_text, find_presets
 from cephtui.presets import preset_rows as preset_rows
-from cephtui.reports.drawn.suites import size_of
 from cephtui.reports.words.quality import LEVELS, QUALITY, limited_figures
+from cephtui.reports.words.text import size_of
 from cephtui.sessions.jsonlines import schema
 from cephtui.suites import find_suites
 from cephtui.suites import suite_rows as suite_rows

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cephtui.cli.complete import complete_findings
+from cephtui.cli.emit import output_options
 from cephtui.cli.options import json_option, where_options
 from cephtui.cli.topics import complete_topics
 
@@ -42,7 +43,7 @@ def doctor(**given: Any) -> int:
     epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json",
 )
 @click.argument("code", required=False, shell_complete=complete_findings)
-@json_option
+@output_options
 def explain(**given: Any) -> None:
     """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
     from cephtui.cli.commands.explain import explain_findings
@@ -51,7 +52,7 @@ def explain(**given: Any) -> None:
 
 
 @click.command(short_help="Show versions and paths.")
-@json_option
+@output_options
 def info(**given: Any) -> None:
     """Show versions, and the paths of presets, sessions, config and log."""
     from cephtui.cli.commands.info import print_info

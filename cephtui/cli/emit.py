@@ -42,10 +42,9 @@ def emit(view: View, output: Output) -> None:
 
 def emit_table(view: View) -> None:
     """Print a view for people."""
-    from cephtui.cli.printing import ascii_only, print_report
-    from cephtui.reports.render.rich import draw
+    from cephtui.cli.printing import print_blocks
 
-    print_report(draw(view.document(), ascii_only=ascii_only()))
+    print_blocks(view.document())
 
 
 def emit_lines(view: View) -> None:

@@ -12,6 +12,7 @@ from rich.segment import Segment
 
 from cephtui.frozen import dataclass
 from cephtui.models import Model, Sample
+from cephtui.reports.blocks import Block, Document
 from cephtui.sessions.jsonlines import line
 from cephtui.terminal import make_console
 from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
@@ -30,6 +31,13 @@ def ascii_only() -> bool:
     with suppress(UnknownLevel):
         return detect(as_started(os.environ), safe=safe).ascii_only
     return False
+
+
+def print_blocks(blocks: Document | Iterable[Block]) -> None:
+    """Print blocks for people, with what this terminal can show."""
+    from cephtui.reports.render.rich import draw
+
+    print_report(draw(blocks, ascii_only=ascii_only()))
 
 
 def print_report(value: RenderableType, console: Console | None = None) -> None:

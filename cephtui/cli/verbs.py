@@ -20,7 +20,6 @@ from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
     data_pool_option,
-    json_option,
     judging_options,
     measuring_options,
     refuse_other_options,
@@ -288,7 +287,7 @@ def cleanup(**given: Any) -> int:
     "  cephtui presets --json",
 )
 @click.argument("name", required=False, shell_complete=complete_listed)
-@json_option
+@output_options
 def presets(**given: Any) -> None:
     """List the presets and suites, or show one with its options or steps."""
     from cephtui.cli.commands.presets import list_presets

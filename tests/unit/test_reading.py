@@ -54,7 +54,8 @@ from cephtui.models import (
 from cephtui.models.base import Model
 from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
-from cephtui.reports.drawn.listings import draw_left_behind
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.listings import leftovers_blocks
 from cephtui.sessions import archive, playback, store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.listing import list_sessions
@@ -222,7 +223,7 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
         lambda: _compared(directory): "001/run.json marks.jsonl",
         lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
         lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
-        lambda: drawn(draw_left_behind(left_behind(directory.parent), {})): "undo.jsonl",
+        lambda: drawn(draw(leftovers_blocks(left_behind(directory.parent), {}))): "undo.jsonl",
     }
     for piece, files in pieces.items():
         if not name or name in files.split():

@@ -16,7 +16,7 @@ from cephtui.cli.choice import known_nodes, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.measuring import say_notices
 from cephtui.cli.options import Where, refuse_other_options
-from cephtui.cli.printing import print_report
+from cephtui.cli.printing import print_blocks, print_report
 from cephtui.cli.prompts import ask_secrets, connect
 from cephtui.cli.saved import find_session
 from cephtui.cli.stopping import AGAIN, stopping
@@ -24,7 +24,7 @@ from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState
 from cephtui.printable import one_line, printable
-from cephtui.reports.drawn.listings import draw_left_behind
+from cephtui.reports.views.listings import leftovers_blocks
 from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit
@@ -65,7 +65,7 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
         print_report("nothing else was left behind" if unreadable else "nothing was left behind")
         return code
     own = known_nodes(where)
-    print_report(draw_left_behind(left, own))
+    print_blocks(leftovers_blocks(left, own))
     if dry_run:
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):

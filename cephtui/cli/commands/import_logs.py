@@ -13,12 +13,12 @@ from rich.text import Text
 
 from cephtui import paths, units
 from cephtui.cli.emit import emit_table
-from cephtui.cli.printing import print_lines, print_report
+from cephtui.cli.printing import print_blocks, print_lines, print_report
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.rows import ImportedFile, ImportedPart
-from cephtui.reports.drawn.imported import draw_parts
+from cephtui.reports.views.listings import parts_blocks
 from cephtui.reports.views.runs import session_view
 from cephtui.reports.words.text import saved_line
 from cephtui.sessions.imported_parts import imported_parts
@@ -101,7 +101,7 @@ class _Done:
         """All of it, for people."""
         if not self._as_json:
             left_out = [f"{why} ({number:,})" for why, number in self._left_out.items()]
-            print_report(draw_parts(self._parts, left_out))
+            print_blocks(parts_blocks(self._parts, left_out))
             _print(self._runs, session)
         if not self._runs:
             say("nothing was imported")

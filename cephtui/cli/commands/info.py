@@ -7,17 +7,17 @@ import subprocess
 from collections.abc import Sequence
 
 from cephtui import __version__, paths
-from cephtui.cli.printing import print_lines, print_report
+from cephtui.cli.emit import Output, emit
 from cephtui.models.rows import Info
-from cephtui.reports.drawn.listings import draw_info
+from cephtui.reports.views.listings import info_view
 from cephtui.terminal import deferred_signals
 from cephtui.tools import TOOLS
 
 
-def print_info(as_json: bool) -> None:
+def print_info(output: Output) -> None:
     """Print the versions of cephtui and its tools on this machine, and where things are kept."""
     tools = {name: _version(tool.version_argv) for name, tool in TOOLS.items()}
-    value = Info(
+    info = Info(
         cephtui_version=__version__,
         python_version=platform.python_version(),
         tools={name: version for name, version in tools.items() if version},
@@ -27,10 +27,7 @@ def print_info(as_json: bool) -> None:
         cache=str(paths.cache_dir()),
         log=str(paths.log_file()),
     )
-    if as_json:
-        print_lines([value])
-    else:
-        print_report(draw_info(value))
+    emit(info_view(info), output)
 
 
 def _version(argv: Sequence[str]) -> str | None:

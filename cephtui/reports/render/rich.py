@@ -41,7 +41,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def draw(
-    content: Document | Sequence[Block],
+    content: Document | Iterable[Block],
     *,
     ascii_only: bool = False,
     color_of: Callable[[str], str] = color_of_flow,

@@ -24,6 +24,7 @@ from cephtui.tools.tool import Tool
 if TYPE_CHECKING:
     from cephtui.analysis.runs.batches import Batch, Estimate, PointSummary
     from cephtui.analysis.views.live import BatchProgress, LiveRun
+    from cephtui.models.rows import SuiteRow
     from cephtui.nodes.state import NodeState
 
 IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
@@ -257,6 +258,13 @@ def sweep(batch: Batch) -> str:
 
     values = [f"{name}={','.join(map(choice_text, batch.values(name)))}" for name in swept(batch)]
     return f"{' '.join(values)} ({len(batch.runs)} runs)" if values else ""
+
+
+def size_of(row: SuiteRow) -> str:
+    """``3 steps, 9 runs, about 5 min``."""
+    on_node = " a node" if any(step.each for step in row.steps) else ""
+    steps = f"{len(row.steps)} step{'s' * (len(row.steps) > 1)}"
+    return f"{steps}, {row.runs} run{'s' * (row.runs > 1)}, about {units.duration(row.duration_seconds)}{on_node}"
 
 
 def counted(summary: PointSummary) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cephtui import presets, suites
 from cephtui.models.rows import SuiteRow
 from cephtui.presets import Catalogue, Preset, PresetError
-from cephtui.reports.drawn.suites import size_of
+from cephtui.reports.words.text import size_of
 from cephtui.suites import Suite, Suites
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Picker

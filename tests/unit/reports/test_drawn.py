@@ -36,9 +36,10 @@ from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports.drawn.listings import draw_info, draw_left_behind, draw_preset, draw_presets
 from cephtui.reports.drawn.live import draw_live
-from cephtui.reports.drawn.plan import draw_plans
+from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.listings import info_view, leftovers_blocks, presets_view
 from cephtui.reports.words import text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
@@ -488,10 +489,10 @@ def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:
 
 def test_a_users_text_is_no_markup() -> None:
     row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
-    for value in (draw_presets([row]), draw_preset(row)):
+    for value in (draw(presets_view([row], ()).document()), draw(presets_view([row], (), in_full=True).document())):
         drawn = text_of(value)
         assert all(part in drawn for part in ("b[x]", "closes [/b] nothing"))
-    assert "Cold [fast] reads" in text_of(draw_preset(row))
+    assert "Cold [fast] reads" in text_of(draw(presets_view([row], (), in_full=True).document()))
     assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
@@ -522,11 +523,11 @@ def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
         (Path("/s/mine"), Undo(node="a", target="file:/x/1", at=own)),
         (Path("/s/other"), Undo(node="a", target="file:/x/2", at=listed)),
     ]
-    drawn = text_of(draw_left_behind(left, {"a": own}))
+    drawn = text_of(draw(leftovers_blocks(left, {"a": own})))
     assert line_of(drawn, "file:/x/1").split() == ["a", "file:/x/1", "mine"]
     assert "needs consent" not in line_of(drawn, "10.0.0.1")
     assert "needs consent" in line_of(drawn, "10.0.0.9")
-    many = text_of(draw_left_behind(left[:1] * 203, {"a": own}))
+    many = text_of(draw(leftovers_blocks(left[:1] * 203, {"a": own})))
     assert "and 3 more\n" in many
 
 
@@ -545,15 +546,15 @@ def test_presets_are_packaged_or_the_users() -> None:
         PresetRow(preset="b", title="B", description="writes"),
         PresetRow(preset="c", error="c.toml: no title"),
     ]
-    drawn = text_of(draw_presets(rows))
+    drawn = text_of(draw(presets_view(rows, ()).document()))
     assert line_of(drawn, "reads").split() == ["3", "a", "4k", "1,4", "yours", "reads"]
     assert line_of(drawn, "writes").split() == ["b", "writes"]
     assert "c.toml: no title" in drawn
-    full = text_of(draw_preset(rows[0]))
+    full = text_of(draw(presets_view([rows[0]], (), in_full=True).document()))
     assert line_of(full, "iodepth").split(maxsplit=1)[1].strip() == "1, then 4"
     assert line_of(full, "direct").split() == ["direct", "true"], "as the tool spells it"
     assert line_of(full, "/p") == "yours: /p"
-    assert "packaged: " in text_of(draw_preset(rows[1]))
+    assert "packaged: " in text_of(draw(presets_view([rows[1]], (), in_full=True).document()))
 
 
 def test_sessions_are_listed_with_what_the_user_noted() -> None:
@@ -608,7 +609,7 @@ def test_the_listing_of_sessions_leaves_out_what_has_no_room() -> None:
 def test_info_names_what_is_not_installed() -> None:
     folders = {name: f"/{name}" for name in ("sessions", "config", "cache", "log")}
     value = Info(cephtui_version="1.2", python_version="3.11", tools={"fio": "fio-3.33"}, presets=("/p",), **folders)
-    drawn = text_of(draw_info(value))
+    drawn = text_of(draw(info_view(value).document()))
     assert line_of(drawn, "fio-3.33").split() == ["fio", "fio-3.33"]
     assert "not installed: apt-get install ioping" in line_of(drawn, "ioping")
     assert all(line_of(drawn, path) for path in (*folders.values(), "/p"))
@@ -666,4 +667,4 @@ def test_presets_of_no_block_have_a_dash() -> None:
     (found,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["network"])
     row = PresetRow(preset="network", tool="iperf3", options=found.file.options)
 
-    assert text_of(draw_presets([row])).splitlines()[-1].split()[:3] == ["network", "-", "1"]
+    assert text_of(draw(presets_view([row], ()).document())).splitlines()[-1].split()[:3] == ["network", "-", "1"]

@@ -23,11 +23,13 @@ from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, judge_sides
 from cephtui.analysis.verdicts.versus import conclude_versus, versus
+from cephtui.cli.commands.explain import row_of_kind
 from cephtui.cli.emit import FORMS
 from cephtui.models import Finding, Mark, MeasuredVolume, Promise
 from cephtui.models.expectation import Expected
+from cephtui.models.findings import KINDS
 from cephtui.models.inventory import Disk, Nic
-from cephtui.models.rows import NodeRow, SessionRow
+from cephtui.models.rows import NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import (
@@ -58,6 +60,7 @@ from cephtui.reports.views.curve import curves_of, curves_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.links import links_view
+from cephtui.reports.views.listings import kinds_view, presets_view
 from cephtui.reports.views.matrix import matrix_view
 from cephtui.reports.views.nodes import nodes_view
 from cephtui.reports.views.report.content import report_view
@@ -171,7 +174,28 @@ def of_sessions() -> View:
     return sessions_view(lambda: rows, lambda: rows)
 
 
+def of_listing() -> View:
+    """Of the user's and of others, one that can't be read, and a suite."""
+    presets = [
+        PresetRow(preset="a", title="A", description="reads", tool="fio", key=3, user=True, options={"rw": "randread"}),
+        PresetRow(preset="b", group="fio", error="b.toml: no title"),
+    ]
+    step = SuiteStepRow(
+        title="reads", preset="a", options={}, targets=("file", "rbd"), repeats=3, each=None, optional=True, expect=()
+    )
+    suite = SuiteRow(suite="quick", title="Quick", steps=(step,), runs=3, duration_seconds=270.0, path="p")
+    return presets_view(presets, [suite])
+
+
+def of_kinds(*codes: str) -> View:
+    rows = [row_of_kind(KINDS[code]) for code in codes]
+    return kinds_view(rows, in_full=len(rows) == 1)
+
+
 VIEWS: Mapping[str, Callable[[], View]] = {
+    "presets": of_listing,
+    "findings": lambda: of_kinds("thin", "scrub"),
+    "finding": lambda: of_kinds("thin"),
     "session": of_session,
     "run": of_run,
     "comparison": of_comparison,

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from cephtui.cli.verbs import cli
 from cephtui.models.rows import ImportedPart
-from cephtui.reports.drawn.imported import draw_parts
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.listings import parts_blocks
 from cephtui.sessions import log_files
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.logs import read_log
@@ -252,7 +253,7 @@ def test_the_table_is_whole_at_80_columns(home: Path, capsys: pytest.CaptureFixt
     _, rows = imported(home, str(document(home)), "--session", "post", capsys=capsys)
     parts = [ImportedPart.model_validate(row) for row in rows if row["event"] == "part"]
     parts = [part.model_copy(update={"path": "a/directory/of/many/letters/and/then/post.md"}) for part in parts]
-    text = drawn(draw_parts(parts, ["hidden (3)"]))
+    text = drawn(draw(parts_blocks(parts, ["hidden (3)"])))
     golden.same(text.splitlines())
     assert max(map(len, text.splitlines())) <= 80
     shown = " ".join(text.split())

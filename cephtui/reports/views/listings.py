@@ -1,0 +1,260 @@
+"""What cephtui has: presets, suites, kinds of findings, paths; and what it has found in logs, or left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TypeVar
+
+from cephtui import units
+from cephtui.models import Node
+from cephtui.models.findings import TOPICS
+from cephtui.models.rows import FindingKindRow, ImportedPart, Info, PresetRow, SuiteRow, SuiteStepRow
+from cephtui.presets import choice_text, combinations
+from cephtui.printable import one_line
+from cephtui.reports.blocks import Block, Cell, Column, Facts, Table, Text, View, columns, document, joined_words, words
+from cephtui.reports.sheets import sheet_of
+from cephtui.reports.words.facts import ranges
+from cephtui.reports.words.quality import LEVELS, limited_figures
+from cephtui.reports.words.text import size_of
+from cephtui.sessions.undo import Undo
+from cephtui.targets.leftovers import connection_settings, describe
+from cephtui.tools import TOOLS
+
+_SWEPT_MOST = 3
+"""Values of a sweep that are listed."""
+_LEFT_MOST = 200
+"""Leftovers that are listed; a line counts the others."""
+_FILE_MOST, _PATH_MOST = 30, 1000
+"""Characters of a file's name where there is little room: its end says most."""
+_ORDERS = {"abab": "The steps take turns: A B A B.", "abba": "The steps take turns: A B B A."}
+T = TypeVar("T")
+_YOURS = {True: "yours", False: "packaged"}
+
+# ---------------------------------------------------------------------------------------------- presets and suites
+
+
+def presets_view(presets: Sequence[PresetRow], suites: Sequence[SuiteRow], *, in_full: bool = False) -> View:
+    """Presets and suites, packaged or the user's; one of them ``in_full``."""
+
+    def blocks() -> Iterator[Block]:
+        if in_full:
+            yield from _preset(presets[0]) if presets else _suite(suites[0])
+            return
+        yield _presets(presets)
+        if suites:
+            yield Text("")
+            yield _suites(suites)
+
+    return View(
+        document=lambda: document("", *blocks()),
+        lines=lambda: [*presets, *suites],
+        sheet=lambda: sheet_of(PresetRow, presets, "presets"),
+        sheets=lambda: [sheet_of(PresetRow, presets, "presets"), sheet_of(SuiteRow, suites, "suites")],
+    )
+
+
+def _presets(presets: Sequence[PresetRow]) -> Table:
+    has_yours = any(row.user for row in presets)
+    rows: list[tuple[Cell, ...]] = []
+    groups = {""}
+    for row in presets:
+        if row.group not in groups and row.key is None:
+            rows.append(("", words((row.group, "dim")), "", "", "", ""))
+        groups.add(row.group)
+        blocks, depths = ("", "") if row.error else _blocks_and_depths(row)
+        key = "" if row.key is None or row.error else str(row.key)
+        about = words((row.error, "bad")) if row.error else row.description
+        rows.append((key, row.preset, blocks, depths, "yours" if row.user and not row.error else "", about))
+    heads = (*columns(("key", "preset", "block", "depth", "yours"), "lllll", is_whole=True), Column("what it measures"))
+    return Table(heads, tuple(rows)) if has_yours else Table(_without_yours(heads), tuple(map(_without_yours, rows)))
+
+
+def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
+    """Of a sweep all values, or the first and the last: ``4k,64k`` and ``1..128``."""
+    tool = TOOLS.get(row.tool)
+    loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
+    blocks = [units.short_size(load.block_bytes) if load.block_bytes else units.DASH for load in loads]
+    return _swept(blocks), _swept([str(load.depth or units.DASH) for load in loads])
+
+
+def _swept(texts: Sequence[str]) -> str:
+    values = list(dict.fromkeys(texts))
+    return ",".join(values) if len(values) <= _SWEPT_MOST else f"{values[0]}..{values[-1]}"
+
+
+def _preset(row: PresetRow) -> Iterator[Block]:
+    yield Text(f"{row.preset}: {row.title}", "strong")
+    yield Text(row.description)
+    yield Text("")
+    yield Facts(
+        tuple(
+            (option, ", then ".join(map(choice_text, value)) if isinstance(value, list) else choice_text(value))
+            for option, value in row.options.items()
+        )
+    )
+    yield Text("")
+    yield Text(f"{_YOURS[row.user]}: {row.path}", "dim")
+
+
+def _suites(suites: Sequence[SuiteRow]) -> Table:
+    """Below what a suite measures stands how large it is."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in suites:
+        about = words((row.error, "bad")) if row.error else row.description or row.title
+        rows.append((row.suite, "yours" if row.user else "", about))
+        if not row.error:
+            rows.append(("", "", words((size_of(row), "dim"))))
+    heads = (*columns(("suite", "yours"), "ll", is_whole=True), Column("what it measures"))
+    has_yours = any(row.user for row in suites)
+    return Table(heads, tuple(rows)) if has_yours else Table(_without_yours(heads), tuple(map(_without_yours, rows)))
+
+
+def _without_yours(row: tuple[T, ...]) -> tuple[T, ...]:
+    """All cells of a row but that before the last."""
+    return (*row[:-2], row[-1])
+
+
+def _suite(row: SuiteRow) -> Iterator[Block]:
+    yield Text(f"{row.suite}: {row.title}", "strong")
+    yield Text(row.description)
+    yield Text(f"{size_of(row)}, without prefill. {_ORDERS.get(row.order or '', 'Each step to its end.')}")
+    yield Text("")
+    for number, step in enumerate(row.steps, 1):
+        yield from _step(number, step)
+    yield Text("")
+    yield Text(f"{_YOURS[row.user]}: {row.path}", "dim")
+
+
+def _step(number: int, step: SuiteStepRow) -> Iterator[Block]:
+    """What is measured, and below it how often and where."""
+    options = [f"{name} {choice_text(value)}" for name, value in step.options.items()]
+    *firsts, last = step.targets
+    targets = f"{', '.join(firsts)} or {last}" if firsts else last
+    where = [
+        f"{step.repeats} runs" if step.repeats > 1 else "1 run",
+        "on each node in turn" if step.each else "on all nodes at once",
+        f"{targets}{' (left out without one)' if step.optional else ''}",
+        *(f"expected: {text}" for text in step.expect),
+    ]
+    preset = [step.preset] if step.preset != step.title else []
+    yield Text(words((f"{number}. {step.title} ", "strong"), ", ".join([*preset, *options])))
+    yield Text(", ".join(where), "dim", indent=3)
+
+
+# ---------------------------------------------------------------------------------------------- findings and paths
+
+
+def kinds_view(rows: Sequence[FindingKindRow], *, in_full: bool = False) -> View:
+    """Kinds of findings by topic: the code, what it does to the figures, and what helps; or one of them ``in_full``."""
+    return View(
+        document=lambda: document("", *(_kind(rows[0]) if in_full else _kinds(rows))),
+        lines=lambda: rows,
+        sheet=lambda: sheet_of(FindingKindRow, rows, "findings"),
+    )
+
+
+def _kinds(rows: Sequence[FindingKindRow]) -> Iterator[Block]:
+    cells: list[tuple[Cell, ...]] = []
+    for topic, kinds in groupby(rows, key=lambda row: row.topic):
+        cells.append((words((TOPICS.get(topic, topic), "dim")), "", "", ""))
+        cells += [(row.code, LEVELS[row.level], limited_figures(row.level, row.figures), row.cure) for row in kinds]
+    heads = (*columns(("finding", "the run is"), "ll", is_whole=True), *columns(("figures", "what helps"), "ll"))
+    yield Table(heads, tuple(cells))
+    yield Text("")
+    yield Text("cephtui explain CODE has one of them in full", "dim")
+
+
+def _kind(row: FindingKindRow) -> Iterator[Block]:
+    """What was observed, what it means, why it matters, what helps, and where that is written."""
+    figures = limited_figures(row.level, row.figures)
+    yield Text(f"{row.code}: {row.title}", "strong")
+    yield Facts(
+        (
+            *(("" if number else "observed", text) for number, text in enumerate(row.observed)),
+            ("the run is", f"{LEVELS[row.level]}{f' ({figures})' if figures else ''}"),
+            ("why it matters", row.why),
+            ("what helps", row.cure),
+            *([("see", row.source)] if row.source else []),
+        )
+    )
+
+
+def info_view(info: Info) -> View:
+    """Versions and paths."""
+    facts = (
+        ("cephtui", info.cephtui_version),
+        ("python", info.python_version),
+        *((name, info.tools.get(name, f"not installed: {tool.how_to_install}")) for name, tool in TOOLS.items()),
+        *(("presets", path) for path in info.presets),
+        *((name, str(getattr(info, name))) for name in ("sessions", "config", "cache", "log")),
+    )
+    return View(
+        document=lambda: document("", Facts(facts)),
+        lines=lambda: [info],
+        sheet=lambda: sheet_of(Info, [info], "cephtui"),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- leftovers
+
+
+def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], own: Mapping[str, Node]) -> Iterator[Block]:
+    """Leftovers, the sessions that left them, and how their nodes would be reached."""
+    rows = [(one_line(undo.node), one_line(undo.target), path.name) for path, undo in leftovers[:_LEFT_MOST]]
+    yield Table(columns(("node", "left behind", "by session"), "lll"), tuple(rows))
+    if len(leftovers) > _LEFT_MOST:
+        yield Text(f"and {len(leftovers) - _LEFT_MOST} more")
+    yield Text("")
+    reached: list[tuple[Cell, ...]] = []
+    for way in list(dict.fromkeys(connection_settings(undo, own) for _, undo in leftovers))[:_LEFT_MOST]:
+        if way.is_own and way.own:
+            reached.append((one_line(way.listed.name), describe(way.own), ""))
+        else:
+            how = way.unusable or describe(way.listed)
+            reached.append((one_line(way.listed.name), how, "only in its undo list: needs consent"))
+    yield Table(columns(("node", "reached", ""), "lll"), tuple(reached))
+
+
+# ---------------------------------------------------------------------------------------------- what was imported
+
+
+def parts_blocks(parts: Sequence[ImportedPart], left_out: Sequence[str]) -> Iterator[Block]:
+    """A row for each part; what it stands under, or why there are no runs, is behind it or below it.
+
+    ``left_out`` is what was not looked at, as texts.
+    """
+    if parts:
+        yield _parts(parts, _PATH_MOST, (_parts(parts, _FILE_MOST),))
+    if left_out:
+        yield Text(f"without a row: {', '.join(left_out)}", "dim")
+    yield Text("")
+
+
+def _parts(parts: Sequence[ImportedPart], file_most: int, narrower: tuple[Block, ...] = ()) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    notes: list[Cell] = []
+    before = ""
+    for part in parts:
+        name = "" if part.path == before else _end_of(part.path, file_most)
+        before = part.path
+        runs = f"#{ranges(part.runs)}" if part.runs else words(("none", "limited"))
+        rows.append((name, _lines(part), part.what or units.DASH, runs))
+        notes.append(joined_words((words((part.heading or "", "dim")), words((part.problem or "", "limited"))), "  "))
+    heads = (
+        Column("file", is_whole=True),
+        Column("lines", "r"),
+        *(Column(t, is_whole=True) for t in ("content", "runs")),
+    )
+    return Table(heads, tuple(rows), notes=tuple(notes), note_indent=2, narrower=narrower)
+
+
+def _end_of(path: str, most: int) -> str:
+    return path if len(path) <= most else f"..{path[2 - most :]}"
+
+
+def _lines(part: ImportedPart) -> str:
+    if part.line is None:
+        return units.DASH
+    return f"{part.line}" if part.last_line in (None, part.line) else f"{part.line}-{part.last_line}"
