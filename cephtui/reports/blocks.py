@@ -52,7 +52,7 @@ Cell: TypeAlias = str | Words
 
 def words(*parts: str | Part | Words, style: Style = "") -> Words:
     """A text of several parts; a string has the style of all of it."""
-    return Words(tuple(each for part in parts for each in _parts(part)), style)
+    return Words(tuple(styled_part for part in parts for styled_part in _parts(part)), style)
 
 
 def _parts(part: str | Part | Words) -> tuple[Part, ...]:
@@ -63,7 +63,9 @@ def _parts(part: str | Part | Words) -> tuple[Part, ...]:
 
 def naming_runs(text: str, style: Style = "") -> Words:
     """A text of cephtui's own, in which ``#3`` is a run; no text of any other origin."""
-    return Words(tuple((each, "runs" if _RUNS.fullmatch(each) else "") for each in _RUNS.split(text) if each), style)
+    return Words(
+        tuple((piece, "runs" if _RUNS.fullmatch(piece) else "") for piece in _RUNS.split(text) if piece), style
+    )
 
 
 def joined_words(cells: Iterable[Cell], between: str) -> Words:
@@ -334,13 +336,13 @@ class View:
     """Of a workbook, where it has others."""
 
 
-def together(first: View, *others: View) -> View:
+def together(first: View, *rest: View) -> View:
     """Several as one; in a workbook each has its sheet, and the first is that of CSV."""
     return View(
-        document=lambda: _joined(first.document(), [each.document() for each in others]),
-        lines=lambda: (line for each in (first, *others) for line in each.lines()),
+        document=lambda: _joined(first.document(), [view.document() for view in rest]),
+        lines=lambda: (line for view in (first, *rest) for line in view.lines()),
         sheet=first.sheet,
-        sheets=lambda: (sheet for each in (first, *others) for sheet in sheets_of(each)),
+        sheets=lambda: (sheet for view in (first, *rest) for sheet in sheets_of(view)),
     )
 
 
@@ -349,6 +351,6 @@ def sheets_of(view: View) -> Iterator[Sheet]:
     yield from view.sheets() if view.sheets else [view.sheet()]
 
 
-def _joined(first: Document, others: Sequence[Document]) -> Document:
-    more = (block for each in others for block in each.lead)
+def _joined(first: Document, rest: Sequence[Document]) -> Document:
+    more = (block for document in rest for block in document.lead)
     return Document(first.title, first.heading, (*first.lead, *more), first.sections, first.made)

@@ -65,7 +65,7 @@ def columns_of(row: Model) -> dict[str, object]:
 def _in_one_cell(value: object) -> object:
     """``3 4``, ``iodepth=16 bs=4k``: lists and options with blanks between them, sentences with semicolons."""
     if isinstance(value, Mapping):
-        return " ".join(f"{key}={choice_text(each)}" for key, each in value.items())
+        return " ".join(f"{key}={choice_text(item)}" for key, item in value.items())
     if isinstance(value, tuple):
         texts = [*map(str, value)]
         return ("; " if any(" " in text for text in texts) else " ").join(texts)

@@ -37,8 +37,8 @@ def multiples(step: float, low: float, high: float) -> list[float]:
 def on_logarithms(low: float, high: float) -> list[float]:
     """The decimal logarithms of 1, 2 and 5 times powers of ten between two of them, and at them."""
     powers = range(math.floor(low), math.ceil(high) + 1)
-    found = (power + math.log10(step) for power in powers for step in WHOLE_STEPS[:-1])
-    return [at for at in found if low - _NEARLY <= at <= high + _NEARLY]
+    logarithms = (power + math.log10(step) for power in powers for step in WHOLE_STEPS[:-1])
+    return [at for at in logarithms if low - _NEARLY <= at <= high + _NEARLY]
 
 
 def trimmed(label: str) -> str:

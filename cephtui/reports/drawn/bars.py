@@ -25,21 +25,21 @@ def bars(
     """
     marked = slower(figures)
     shown = _slowest(figures, rows or _ROWS_MOST)
-    most = max((each.bandwidth_bytes for each in figures), default=0.0)
-    columns = _Columns(shown, width, several=len({each.direction for each in figures}) > 1)
+    most = max((job.bandwidth_bytes for job in figures), default=0.0)
+    columns = _Columns(shown, width, several=len({job.direction for job in figures}) > 1)
     lines = []
-    for each in shown:
-        filled = round(columns.bar * each.bandwidth_bytes / most) if most else 0
+    for job in shown:
+        filled = round(columns.bar * job.bandwidth_bytes / most) if most else 0
         sign, rest = ("v" if ascii_only else "▼", "." if ascii_only else "─")
-        slow, color = each in marked, "yellow" if each in marked else style
+        slow, color = job in marked, "yellow" if job in marked else style
         line = Text.assemble(
-            columns.head(each),
+            columns.head(job),
             (("=" if ascii_only else "━") * filled, f"bold {color}"),
             (rest * (columns.bar - filled), "dim"),
-            f" {units.bandwidth(each.bandwidth_bytes):>{_RATE_COLUMNS}}",
+            f" {units.bandwidth(job.bandwidth_bytes):>{_RATE_COLUMNS}}",
             (f" {sign}" if slow else "", "bold yellow"),
         )
-        lines.append(line.append(f" {under(each, marked[each])}" if slow and not width else "", "yellow"))
+        lines.append(line.append(f" {under(job, marked[job])}" if slow and not width else "", "yellow"))
     if len(shown) < len(figures):
         lines.append(Text(f"+{len(figures) - len(shown)} faster", "dim"))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
@@ -51,7 +51,7 @@ class _Columns:
     def __init__(self, shown: Sequence[JobFigure], width: int, *, several: bool) -> None:
         """``several`` directions have to be told apart."""
         self._several = several
-        texts = [self._texts(each) for each in shown]
+        texts = [self._texts(job) for job in shown]
         self._widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
         self.bar = BAR_COLUMNS
         if width:
@@ -64,12 +64,12 @@ class _Columns:
             room = width - sum(w + 1 for w in self._widths if w) - _RATE_COLUMNS - 3 - 2 * _BAR_LEAST
             self._widths[number] = max(0, min(self._widths[number], self._widths[number] + room))
 
-    def _texts(self, one: JobFigure) -> tuple[str, ...]:
-        return (one.job, *[one.direction] * self._several, one.group, one.place)
+    def _texts(self, job: JobFigure) -> tuple[str, ...]:
+        return (job.job, *[job.direction] * self._several, job.group, job.place)
 
-    def head(self, one: JobFigure) -> str:
+    def head(self, job: JobFigure) -> str:
         """What stands before the bar."""
-        cells = zip(self._texts(one), self._widths, strict=True)
+        cells = zip(self._texts(job), self._widths, strict=True)
         return "".join(f"{set_cell_size(text, width)} " for text, width in cells if width)
 
 
@@ -77,5 +77,5 @@ def _slowest(figures: Sequence[JobFigure], rows: int) -> list[JobFigure]:
     """All, or the slowest that fit above a line that counts the others; in their order."""
     if len(figures) <= rows:
         return list(figures)
-    least = sorted(figures, key=lambda each: each.bandwidth_bytes)[: max(0, rows - 1)]
-    return [each for each in figures if each in least]
+    least = sorted(figures, key=lambda job: job.bandwidth_bytes)[: max(0, rows - 1)]
+    return [job for job in figures if job in least]

@@ -35,9 +35,9 @@ def draw_host(rows: Sequence[HostRow]) -> RenderableType:
     by_node: dict[str, list[HostRow]] = {}
     for row in rows:
         by_node.setdefault(row.node, []).extend([row] if row.group != "targets" or can_measure(rows) else [])
-    for node, own in by_node.items():
+    for node, rows_of_node in by_node.items():
         parts += [plain(node, "bold underline")] if len(by_node) > 1 else []
-        parts.append(_table(own))
+        parts.append(_table(rows_of_node))
     return Group(*parts)
 
 
@@ -71,11 +71,11 @@ def _lines(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:
     for text in _together(works):
         yield Text(*_SIGNS["works"]), plain(text)
     for status in ("missing", "unknown", "optional"):
-        found: dict[tuple[str, str], list[HostRow]] = {}
+        rows_by_problem: dict[tuple[str, str], list[HostRow]] = {}
         for row in rows:
             if row.status == status:
-                found.setdefault((row.problem, row.cure if status != "optional" else ""), []).append(row)
-        for same in found.values():
+                rows_by_problem.setdefault((row.problem, row.cure if status != "optional" else ""), []).append(row)
+        for same in rows_by_problem.values():
             yield Text(*_SIGNS[status]), plain(_problem(*same), "dim" if status == "optional" else "")
 
 
@@ -172,9 +172,9 @@ def _access(facts: Facts) -> str:
 
 
 def _proxmox(facts: Facts) -> str:
-    others = facts.get("others")
+    other_nodes = facts.get("others")
     version = f"VE {facts['version']}" if "version" in facts else "VE"
-    return _listed(version, f"node {facts.get('node')}", f"with {_some(others)}" if others else "")
+    return _listed(version, f"node {facts.get('node')}", f"with {_some(other_nodes)}" if other_nodes else "")
 
 
 def _storages(facts: Facts) -> str:

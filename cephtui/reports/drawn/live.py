@@ -41,10 +41,10 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
     rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state), *_jobs_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
-    rows += [Text(f"! {ended_text(each)}", style="bold red") for each in state.left_early]
+    rows += [Text(f"! {ended_text(left)}", style="bold red") for left in state.left_early]
     rows += [
         Text(f"{effect_of(finding)}: {finding.text}", style="dim" if finding.level == "note" else "yellow")
-        for finding in [each for each in state.findings() if each.code != NODE_ENDED.code][-_LIVE_FINDINGS:]
+        for finding in [finding for finding in state.findings() if finding.code != NODE_ENDED.code][-_LIVE_FINDINGS:]
     ]
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))

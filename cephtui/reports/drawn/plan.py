@@ -52,19 +52,19 @@ def _before(values: Sequence[Plan]) -> list[Text]:
 
 def _idle(values: Sequence[Plan]) -> list[Text]:
     """That one node does for all of the chosen what the steps on some target take."""
-    found = dict.fromkeys(
+    idle_nodes = dict.fromkeys(
         (step.target, step.names, value.idle) for value in values for step in value.steps if value.idle
     )
     return [
         Text(f"{target}: {joined(names, 'nodes')} alone asks for it, {joined(idle, 'nodes')} would add nothing")
-        for target, names, idle in found
+        for target, names, idle in idle_nodes
     ]
 
 
 def _draw_step(step: Step, number: int, title: str, repeated: str) -> RenderableType:
     what = f"{conditions(step)}, {step.target}{repeated}"
     rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
-    rows += [Text(f"   {each.node}$ {each.command}", style="cyan") for each in step.companions]
+    rows += [Text(f"   {companion.node}$ {companion.command}", style="cyan") for companion in step.companions]
     for node in step.nodes:
         rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
@@ -101,16 +101,16 @@ def order_line(steps: Sequence[Step], titles: Mapping[str, str]) -> str:
 def _apart(step: Step, steps: Sequence[Step], titles: Mapping[str, str]) -> str:
     """``write-iops iodepth=4 on rbd:bench (pve1)``: of these only what is not the same for all steps."""
     title = titles[step.batch]
-    same = [each for each in steps if titles[each.batch] == title]
+    same = [other for other in steps if titles[other.batch] == title]
     parts = [f"{name}={choice_text(value)}" for name, value in step.options.items()
-             if any(each.options.get(name) != value for each in same)]  # fmt: skip
+             if any(other.options.get(name) != value for other in same)]  # fmt: skip
     if len(same) < len(steps):
         parts.insert(0, title)
-    if any(each.target != step.target for each in steps):
+    if any(other.target != step.target for other in steps):
         parts.append(f"on {step.target}" if parts else step.target)
     words = " ".join(parts) or title
     nodes = [node.node for node in step.nodes]
-    if all([node.node for node in each.nodes] == nodes for each in steps):
+    if all([node.node for node in other.nodes] == nodes for other in steps):
         return words
     return f"{words} ({joined(nodes, 'nodes')})"
 

@@ -46,14 +46,17 @@ def spark_rows(
     ``dots`` draws braille, two values in a character, and ``fitted`` scales from the lowest bar instead of from zero.
     """
     dots, height = dots and not ascii_only, max(1, height)
-    each = _DOTS_HIGH if dots else len(_BLOCKS)
+    per_character = _DOTS_HIGH if dots else len(_BLOCKS)
     buckets = _buckets(values, 2 * width if dots else width)
     if fills and buckets:
         wide = (2 if dots else 1) * max(0, width)
         buckets = [buckets[at * len(buckets) // wide] for at in range(wide)]
-    full = height * each - gapped
+    full = height * per_character - gapped
     levels = _levels(buckets, full, fitted=fitted)
-    rows = [_row(levels, low, ascii_only=ascii_only, dots=dots) for low in range((height - 1) * each, -1, -each)]
+    rows = [
+        _row(levels, low, ascii_only=ascii_only, dots=dots)
+        for low in range((height - 1) * per_character, -1, -per_character)
+    ]
     clipped = [level > full for level in levels]
     rows[0] = _marked(rows[0], clipped, _CLIPPED_ASCII if ascii_only else _CLIPPED, 2 if dots else 1)
     return rows
@@ -61,10 +64,10 @@ def spark_rows(
 
 def extent(values: Values, as_text: Callable[[float | None], str]) -> str:
     """The least and the greatest value with one unit, as ``44-102 ms``; empty without values."""
-    known = [value for value in values if value is not None and -_HUGE < value < _HUGE]
-    if not known:
+    numbers = [value for value in values if value is not None and -_HUGE < value < _HUGE]
+    if not numbers:
         return ""
-    (low, _, unit), (high, _, high_unit) = (as_text(edge(known)).partition(" ") for edge in (min, max))
+    (low, _, unit), (high, _, high_unit) = (as_text(edge(numbers)).partition(" ") for edge in (min, max))
     return f"{low}{f' {unit}' if unit != high_unit else ''}-{high} {high_unit}".rstrip()
 
 
@@ -93,18 +96,18 @@ def _buckets(values: Values, width: int) -> list[float | None]:
 
 def bucket(values: Iterable[float | None]) -> float | None:
     """The mean, or the lowest value if that is a stall; None if there is no value at all."""
-    known = [value for value in values if value is not None]
-    if not known:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return None
-    mean, lowest = fmean(known), min(known)
+    mean, lowest = fmean(numbers), min(numbers)
     return lowest if lowest < _STALL * mean else mean
 
 
 def _levels(values: Values, full: int, *, fitted: bool) -> list[int]:
     """Heights from 1 (the lowest) to `full` (the highest), one more where a value is clipped; 0 without a value."""
-    known = sorted(value for value in values if value is not None)
-    top = _top(known)
-    low = min(known[0], top) if fitted and known else 0.0
+    numbers = sorted(value for value in values if value is not None)
+    top = _top(numbers)
+    low = min(numbers[0], top) if fitted and numbers else 0.0
     span, flat = top - low, full if top > 0.0 else 1
     return [
         0 if v is None else full + 1 if v > top else 1 + round((v - low) / span * (full - 1)) if span > 0.0 else flat

@@ -64,12 +64,12 @@ def stand_in(kind: NameKind, number: int, name: str, room: int | None = None) ->
 
 def _pattern(name: str) -> str:
     """Where a name is replaced: anywhere if no word is like it, else as a word by itself, or in an image of a node."""
-    found = re.escape(name)
+    escaped = re.escape(name)
     if len(name) < 3 or name.lower() in WORDS:
-        return rf"(?<![\w-]){found}(?![\w-])|(?<={OWN_PREFIX}[0-9a-f]{{8}}-){found}(?=-\d)"
+        return rf"(?<![\w-]){escaped}(?![\w-])|(?<={OWN_PREFIX}[0-9a-f]{{8}}-){escaped}(?=-\d)"
     if len(name) > 3 and not name.isalpha():
-        return rf"(?i:{found})"
-    return rf"(?<![^\W_])(?i:{found})(?![^\W_])"
+        return rf"(?i:{escaped})"
+    return rf"(?<![^\W_])(?i:{escaped})(?![^\W_])"
 
 
 class Mask:
@@ -114,16 +114,16 @@ class Mask:
         text = self._found.sub(lambda match: self._replaced(match[0], cell_len(match[0])), text)
         return self._without_ends(self._without_begins(text))
 
-    def _replaced(self, found: str, room: int | None) -> str:
-        known = self._known.get(found) or (None if found in _KEPT else self._folded.get(found.casefold()))
-        return stand_in(*known, found, room) if known else found
+    def _replaced(self, text: str, room: int | None) -> str:
+        kind_and_number = self._known.get(text) or (None if text in _KEPT else self._folded.get(text.casefold()))
+        return stand_in(*kind_and_number, text, room) if kind_and_number else text
 
     def _look_at(self, text: str) -> None:
         self._learn_more(dict(_seen(text)))
         self._learn_images([text])
 
     def _learn_images(self, texts: Iterable[str]) -> None:
-        behind = (name for text in texts for found in self._images.findall(text) for name in found)
+        behind = (name for text in texts for match in self._images.findall(text) for name in match)
         self._learn_more({name: "image" for name in behind if name not in WORDS})
 
     def _learn_more(self, names: Names) -> None:
@@ -133,7 +133,7 @@ class Mask:
             self._compile()
 
     def _compile(self) -> None:
-        patterns = {**{name: _pattern(name) for name in self._known}, **{kept: re.escape(kept) for kept in _KEPT}}
+        patterns = {**{name: _pattern(name) for name in self._known}, **{word: re.escape(word) for word in _KEPT}}
         self._found = re.compile("|".join(patterns[text] for text in sorted(patterns, key=len, reverse=True)))
         pools = "|".join(re.escape(name) for name, (what, _) in self._known.items() if what == _A_POOL) or "(?!)"
         self._images = re.compile(rf"(?<![\w./-])(?i:{pools})/(?!{_NO_IMAGE})({_IMAGE})(?:/({_IMAGE}))?")
@@ -188,42 +188,45 @@ def names_in(models: Iterable[Model]) -> dict[str, NameKind]:
 def _names_in_model(model: Model) -> Names:
     """Those that fields say first. Kept, since a screen asks for those of the same runs again with each frame."""
     texts = list(_texts(model))
-    said = {name: of for text, kind in texts if kind for name, of in _said(text, kind)}
-    return {**said, **{name: of for text, kind in texts if not kind for name, of in _seen(text) if name not in said}}
+    by_field = {name: of for text, kind in texts if kind for name, of in _said(text, kind)}
+    return {
+        **by_field,
+        **{name: of for text, kind in texts if not kind for name, of in _seen(text) if name not in by_field},
+    }
 
 
 def _texts(model: Model) -> Iterator[tuple[str, Said | None]]:
     """All texts of a model, each with what its field says of it."""
     for field, about in type(model).model_fields.items():
-        said = next((each.kind for each in about.metadata if isinstance(each, NamesOf)), None)
-        yield from _texts_in(getattr(model, field), said, field)
+        kind = next((mark.kind for mark in about.metadata if isinstance(mark, NamesOf)), None)
+        yield from _texts_in(getattr(model, field), kind, field)
 
 
-def _texts_in(value: object, said: Said | None, field: str) -> Iterator[tuple[str, Said | None]]:
+def _texts_in(value: object, kind: Said | None, field: str) -> Iterator[tuple[str, Said | None]]:
     if isinstance(value, str):
-        yield value, said
+        yield value, kind
     elif isinstance(value, Model):
         yield from _texts(value)
     elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _texts_in(each, said, field)
+        for item in value:
+            yield from _texts_in(item, kind, field)
     elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _texts_in(key, said, field)
-            if isinstance(each, str):
-                yield setting(field, key, each), "target"
+        for key, item in value.items():
+            yield from _texts_in(key, kind, field)
+            if isinstance(item, str):
+                yield setting(field, key, item), "target"
             else:
-                yield from _texts_in(each, None, field)
+                yield from _texts_in(item, None, field)
 
 
-def _said(text: str, said: Said) -> Iterator[tuple[str, NameKind]]:
+def _said(text: str, kind: Said) -> Iterator[tuple[str, NameKind]]:
     """The names in a text that has them by what is said of it; behind a host there may be its device."""
-    if said == "target":
+    if kind == "target":
         yield from shaped(text)
-    elif said == "node":
+    elif kind == "node":
         yield from names_of_hosts([text.partition(" ")[0]]).items()
     elif text not in USUAL and not OWN_IMAGE.fullmatch(text):
-        yield re.sub(r":\d+$", "", text) if said == "path" else text, said
+        yield re.sub(r":\d+$", "", text) if kind == "path" else text, kind
 
 
 def _seen(text: str) -> Iterator[tuple[str, NameKind]]:
@@ -274,12 +277,12 @@ def _masked(value: Any, mask: Mask, field: str) -> Any:
     if isinstance(value, Model):
         return value.model_copy(update=_masked_fields(value, type(value).model_fields, mask))
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **_masked_fields(value, (each.name for each in fields(value)), mask))
+        return replace(value, **_masked_fields(value, (item.name for item in fields(value)), mask))
     if isinstance(value, tuple | list):
-        return type(value)(_masked(each, mask, field) for each in value)
+        return type(value)(_masked(item, mask, field) for item in value)
     if isinstance(value, Mapping):
         keys = {key: key if _is_own_key(key, field) else _masked(key, mask, field) for key in value}
-        return {keys[key]: _masked(each, mask, field) for key, each in value.items()}
+        return {keys[key]: _masked(item, mask, field) for key, item in value.items()}
     return value
 
 

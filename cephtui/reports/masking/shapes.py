@@ -121,8 +121,8 @@ def _shaped(text: str) -> Iterator[tuple[str, NameKind]]:
     for match in _PATH.finditer(text):
         yield match[1].rstrip("."), "device" if match[1].startswith("/dev/") else "path"
     for pattern, kind in _SHAPES:
-        found = (match[match.lastindex or 0].rstrip(".") for match in pattern.finditer(text))
-        yield from ((name, kind) for name in found if name not in USUAL)
+        names = (match[match.lastindex or 0].rstrip(".") for match in pattern.finditer(text))
+        yield from ((name, kind) for name in names if name not in USUAL)
     yield from ((name, "node") for name in _hosts(text))
 
 
@@ -187,9 +187,9 @@ def _spec() -> re.Pattern[str]:
 
 def _in_specs(text: str) -> Iterator[tuple[str, NameKind]]:
     """What targets say of themselves, where no placeholder stands for it."""
-    found: list[tuple[str, NameKind]] = []
+    names: list[tuple[str, NameKind]] = []
     for match in _in_pool().finditer(text):
-        found += [(match[1].rstrip("."), "pool"), ((match[2] or "").rstrip("."), "image")]
+        names += [(match[1].rstrip("."), "pool"), ((match[2] or "").rstrip("."), "image")]
     for match in _spec().finditer(text):
-        found += KINDS[match[1]]().names_in(match[2].rstrip(".,;:")).items()
-    yield from ((name, kind) for name, kind in found if name and not (name in _PLACEHOLDERS or name.startswith("<")))
+        names += KINDS[match[1]]().names_in(match[2].rstrip(".,;:")).items()
+    yield from ((name, kind) for name, kind in names if name and not (name in _PLACEHOLDERS or name.startswith("<")))

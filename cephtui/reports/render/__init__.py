@@ -63,4 +63,4 @@ FORMATS: Mapping[str, Format] = {
 
 def format_of(path: Path) -> str | None:
     """The name of the format that a file's name stands for."""
-    return next((name for name, each in FORMATS.items() if path.suffix.lower() in each.suffixes), None)
+    return next((name for name, file_format in FORMATS.items() if path.suffix.lower() in file_format.suffixes), None)

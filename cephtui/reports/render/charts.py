@@ -37,7 +37,7 @@ def draw_histograms(
     histograms: Sequence[Histogram], *, color_of: Callable[[str], str] = color_of_flow, ascii_only: bool = False
 ) -> RenderableType:
     """One for each flow, in its colour."""
-    return _Beside([LatencyChart(each, color_of(each.flow), ascii_only) for each in histograms])
+    return _Beside([LatencyChart(histogram, color_of(histogram.flow), ascii_only) for histogram in histograms])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class LatencyChart:
 
     def _histogram(self, axis: LogAxis, columns: int) -> Iterator[Text]:
         """The share of I/Os in each column; one with any at all has the lowest mark."""
-        found = shares(self.histogram.buckets, axis.edges(columns))
-        most = max(found)
-        heights = [max(share / most * _ROWS, 1 / 8 if share > 1e-12 else 0.0) for share in found]
+        column_shares = shares(self.histogram.buckets, axis.edges(columns))
+        most = max(column_shares)
+        heights = [max(share / most * _ROWS, 1 / 8 if share > 1e-12 else 0.0) for share in column_shares]
         bar = "|" if self.ascii_only else "│"
         for row in reversed(range(_ROWS)):
             label = units.percent(100 * most) if row == _ROWS - 1 else ""

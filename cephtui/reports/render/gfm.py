@@ -98,13 +98,15 @@ def _facts(block: Facts) -> Iterator[str]:
 def table_lines(noted: Table) -> Iterator[str]:
     """Without what is only drawn."""
     table = noted.with_notes_in_cells()
-    kept = [at for at in range(len(table.columns)) if not any(isinstance(row[at], Bar) for row in table.rows)]
-    columns = [table.columns[at] for at in kept]
+    written_columns = [
+        at for at in range(len(table.columns)) if not any(isinstance(row[at], Bar) for row in table.rows)
+    ]
+    columns = [table.columns[at] for at in written_columns]
     yield _row([inline(column.title) for column in columns])
     yield _row(["---:" if column.side == "r" else "---" for column in columns])
     for number, row in enumerate(table.rows):
         mark = "**" if number in table.strong else ""
-        cells = [inline(cell) for at in kept if not isinstance(cell := row[at], Bar)]
+        cells = [inline(cell) for at in written_columns if not isinstance(cell := row[at], Bar)]
         yield _row([f"{mark}{cell}{mark}" if cell.strip() else "" for cell in cells])
 
 
@@ -141,7 +143,7 @@ def paragraph(cell: Cell, style: Style = "") -> str:
     style = cell.style or style
     if style in _BOLD:
         return _styled(_begun(inline(cell)), style)
-    return _begun("".join(_styled(text, own) for text, own in _parts(cell)))
+    return _begun("".join(_styled(text, part_style) for text, part_style in _parts(cell)))
 
 
 def _begun(text: str) -> str:

@@ -61,8 +61,8 @@ def styled(cell: Cell, style: Style = "", *, ascii_only: bool = False) -> RichTe
     if isinstance(cell, str):
         return plain(_shown(cell, ascii_only), STYLES[style])
     text = RichText(style=STYLES[cell.style or style])
-    for part, own in cell.parts:
-        text.append(printable(shorter(_shown(part, ascii_only))), STYLES[own] or None)
+    for part, part_style in cell.parts:
+        text.append(printable(shorter(_shown(part, ascii_only))), STYLES[part_style] or None)
     return text
 
 
@@ -124,7 +124,7 @@ class _Drawing:
         """All columns, else without those of the greatest ranks, else what is narrower."""
         ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
         tables = [table, *(_without(table, rank) for rank in ranks)]
-        drawn = [self._rows(each) for each in tables]
+        drawn = [self._rows(variant) for variant in tables]
         return _FirstThatFits(drawn, self.all_of(table.narrower) if table.narrower else drawn[-1][1])
 
     def _rows(self, table: Table) -> tuple[int, RenderableType]:
@@ -169,14 +169,14 @@ class _FirstThatFits:
     otherwise: RenderableType
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield next((each for needed, each in self.drawn if needed <= options.max_width), self.otherwise)
+        yield next((renderable for needed, renderable in self.drawn if needed <= options.max_width), self.otherwise)
 
 
 def _without(table: Table, rank: int) -> Table:
     """The table without the columns from this rank on."""
-    kept = [number for number, column in enumerate(table.columns) if column.rank < rank]
+    numbers = [number for number, column in enumerate(table.columns) if column.rank < rank]
     return replace(
         table,
-        columns=tuple(table.columns[number] for number in kept),
-        rows=tuple(tuple(row[number] for number in kept) for row in table.rows),
+        columns=tuple(table.columns[number] for number in numbers),
+        rows=tuple(tuple(row[number] for number in numbers) for row in table.rows),
     )

@@ -134,5 +134,5 @@ def _plain(root: Any, chart: Chart) -> Any:
 
 
 def _paths(root: Any, number: int) -> list[Any]:
-    groups = [each for each in root.iter() if f"serie-{number}" in str(each.get("class")).split()]
-    return [each for group in groups for each in group.iter() if str(each.tag).endswith("path")]
+    groups = [element for element in root.iter() if f"serie-{number}" in str(element.get("class")).split()]
+    return [element for group in groups for element in group.iter() if str(element.tag).endswith("path")]

@@ -86,12 +86,12 @@ class _Writing:
                 return
             for at, name in enumerate(sheet.columns):
                 self._put(page, row, at, values.get(name), is_percent=name.endswith("[%]"))
-            for each in alike:
-                each.see(row, values)
+            for chart_rows in alike:
+                chart_rows.see(row, values)
         if sheet.is_filtered:
             page.autofilter(top, 0, row, len(sheet.columns) - 1)
-        for each in alike:
-            self._draw(page, sheet, each, row + 2)
+        for chart_rows in alike:
+            self._draw(page, sheet, chart_rows, row + 2)
 
     def add_text(self, content: Document) -> None:
         """What the document says besides its figures, section by section."""
@@ -125,11 +125,11 @@ class _Writing:
 
     def _draw(self, page: Any, sheet: Sheet, alike: _Alike, below: int) -> None:
         """A native chart of the rows that are alike; none without such."""
-        asked = alike.chart
-        named = list(alike.together())[: asked.series_most]
+        sheet_chart = alike.chart
+        named = list(alike.together())[: sheet_chart.series_most]
         if not named:
             return
-        chart = self._book.add_chart(_KINDS[asked.kind])
+        chart = self._book.add_chart(_KINDS[sheet_chart.kind])
 
         def column(name: str, rows: tuple[int, int], last: str = "") -> list[object]:
             at = sheet.columns.index
@@ -137,25 +137,25 @@ class _Writing:
 
         for name, rows in named:
             series: dict[str, object] = {
-                "name": printable(shorter(name or asked.title)),
-                "categories": column(asked.x[0], rows, asked.x[-1]),
-                "values": column(asked.y, rows),
+                "name": printable(shorter(name or sheet_chart.title)),
+                "categories": column(sheet_chart.x[0], rows, sheet_chart.x[-1]),
+                "values": column(sheet_chart.y, rows),
             }
-            if asked.kind == "dots":
+            if sheet_chart.kind == "dots":
                 series["marker"] = {"type": "circle", "size": 7}
-            if asked.ends:
-                ends = dict(zip(("plus_values", "minus_values"), asked.ends, strict=True))
+            if sheet_chart.ends:
+                ends = dict(zip(("plus_values", "minus_values"), sheet_chart.ends, strict=True))
                 reached = {side: _reference(column(name, rows)) for side, name in ends.items()}
                 series["y_error_bars"] = {"type": "custom", **reached}
             chart.add_series(series)
-        chart.set_title({"name": asked.title})
-        if asked.kind == "bar":
+        chart.set_title({"name": sheet_chart.title})
+        if sheet_chart.kind == "bar":
             chart.set_x_axis({"num_format": "0%"})
             chart.set_y_axis({"reverse": True, "label_position": "low"})
             chart.set_legend({"none": True})
         else:
-            chart.set_x_axis({"name": asked.x[0]})
-        beside = asked.kind == "lines"
+            chart.set_x_axis({"name": sheet_chart.x[0]})
+        beside = sheet_chart.kind == "lines"
         page.insert_chart(1 if beside else below, len(sheet.columns) + 1 if beside else 0, chart, {"x_scale": 1.6})
 
 
@@ -167,7 +167,7 @@ class _Alike:
         self.rows: dict[str, list[int]] = {}
 
     def see(self, row: int, values: Mapping[str, object]) -> None:
-        name = " ".join(str(values[each]) for each in self.chart.by if values.get(each))
+        name = " ".join(str(values[column]) for column in self.chart.by if values.get(column))
         self.rows.setdefault(name, []).append(row)
 
     def together(self) -> Iterator[tuple[str, tuple[int, int]]]:

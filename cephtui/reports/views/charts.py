@@ -90,10 +90,10 @@ def _title(verdict: Verdict, label: str, rows: Sequence[tuple[Verdict, str]]) ->
 
 def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
     """Round per cent on a scale of logarithms of ratios; nothing is always among them."""
-    found = [percent for percent in _PERCENTS if low <= math.log(1 + percent / 100) <= high]
+    percents = [percent for percent in _PERCENTS if low <= math.log(1 + percent / 100) <= high]
     least = 0.055 * (high - low)  # as near as labels may stand
     ticks: list[Tick] = [(0.0, "0")]
-    for percent in sorted(found, key=abs):
+    for percent in sorted(percents, key=abs):
         at = math.log(1 + percent / 100)
         if all(abs(at - other) > least for other, _ in ticks):
             ticks.append((at, f"{percent:+d}"))
@@ -150,8 +150,8 @@ def _number(name: str) -> str:
 
 def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
     """So few that their labels have room."""
-    each = -(-len(ticks) // most)
-    return tuple(ticks[::each])
+    step = -(-len(ticks) // most)
+    return tuple(ticks[::step])
 
 
 def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) -> Chart | None:
@@ -159,7 +159,7 @@ def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) 
     if not lines:
         return None
     metric = lines[0][2].metric
-    chosen = [each for each in lines if each[2].metric == metric]
+    chosen = [named_line for named_line in lines if named_line[2].metric == metric]
     right = max(line.points[-1][0] for _, _, line in chosen)
     top = 1.08 * max(value for _, _, line in chosen for _, value in line.points) or 1.0
     names: set[str] = set()

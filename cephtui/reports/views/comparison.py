@@ -109,9 +109,9 @@ def _notes(left: Side, right: Side, judged: Judgement | None) -> tuple[Cell, ...
 
 def _marks(left: Side, right: Side) -> tuple[Cell, ...]:
     """The marks in the runs and between them, with their session where there are two."""
-    both = left.run.session != right.run.session
+    in_two_sessions = left.run.session != right.run.session
     marks = (
-        words("mark: ", *([f"{session}: "] if both else []), mark_words(mark))
+        words("mark: ", *([f"{session}: "] if in_two_sessions else []), mark_words(mark))
         for session, mark in marks_between(left, right)
     )
     return cut_items(marks, "marks")
@@ -126,20 +126,23 @@ def _facts(left: Side, right: Side) -> tuple[tuple[str, Cell], ...]:
     """When, where, with what and on what both were measured: what is alike once."""
     before, after = facts(left.runs), facts(right.runs)
     sides = (("A", before, after), ("B", after, before))
-    apart = [
-        (f"{name} {fact}", text) for name, own, other in sides for fact, text in own.items() if other.get(fact) != text
+    differing = [
+        (f"{name} {fact}", text)
+        for name, of_side, other in sides
+        for fact, text in of_side.items()
+        if other.get(fact) != text
     ]
-    return (*apart, *((fact, text) for fact, text in before.items() if after.get(fact) == text))
+    return (*differing, *((fact, text) for fact, text in before.items() if after.get(fact) == text))
 
 
 def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:
     return ("A", left), ("B", right)
 
 
-def _sides(left: Side, right: Side, told: Iterable[Difference]) -> Iterator[Cell]:
+def _sides(left: Side, right: Side, differing: Iterable[Difference]) -> Iterator[Cell]:
     """Which runs these are, and why one has no results; many options that differ stand among the differences alone."""
-    differing = {each.name for each in told if each.topic == "option"}
-    options = differing if len(differing) > _OPTIONS_MOST else ()
+    names = {difference.name for difference in differing if difference.topic == "option"}
+    options = names if len(names) > _OPTIONS_MOST else ()
     for name, side in _named(left, right):
         text = f" {side.name} {side.run.preset}: {conditions(side.run, options)}"
         text += f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
@@ -166,7 +169,9 @@ def differences_block(
     """A row for each difference between these runs; where there is none, it is said."""
     if not differing:
         return Text(none_differed(runs), "strong")
-    rows = ((each.topic, each.name, *short_sides(each.left, each.right)) for each in differing)
+    rows = (
+        (difference.topic, difference.name, *short_sides(difference.left, difference.right)) for difference in differing
+    )
     return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences", 4))
 
 
@@ -261,6 +266,8 @@ def _signed(fraction: float) -> str:
 def about(left: Side, right: Side) -> list[str]:
     """Why the figures can't be compared, a line each; none where they can."""
     missing = [name for name, side in _named(left, right) if side.problem]
-    other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
+    other = ", ".join(
+        f"{difference.name} {difference.left} and {difference.right}" for difference in unlike(left, right)
+    )
     none = [f"no results of {' and '.join(missing)}"] if missing else []
     return [*none, *[f"not comparable: {other}"] * bool(other)]

@@ -83,13 +83,13 @@ def lines_of(curve: Curve, metric: Metric | None = None) -> list[CurveLine]:
 
 def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
     """The curve of each family of these runs, over its first axis; those of single points are left out."""
-    found, seen = list[Curve](), set[int]()
+    curves, numbers = list[Curve](), set[int]()
     for run in runs:
-        if run.run not in seen:
+        if run.run not in numbers:
             same = family(run, runs)
-            seen |= {each.run for each in same}
-            found += [curve_of(same, axis, marks) for axis in varying_axes(same, marks)[:1]]
-    return found
+            numbers |= {member.run for member in same}
+            curves += [curve_of(same, axis, marks) for axis in axes(same, marks)[:1]]
+    return curves
 
 
 def curve_of_run(run: Run, runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Curve | None:
@@ -118,15 +118,15 @@ def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]
     """What a load curve shows, by the name of each series; nothing of others."""
     if not curve.axis.load:
         return []
-    found = [(series, knee_of(load_points(series))) for series in curve.series]
-    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in found if knee]
+    knees = [(series, knee_of(load_points(series))) for series in curve.series]
+    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in knees if knee]
 
 
 def _again(series: CurveSeries) -> list[str]:
     """Where the same loads gave other figures the second time."""
     runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
-    found = [depth_run_of(run, in_flight_of(run) or 0) for run in runs]
-    return list(filter(None, [again_line([each for each in found if each])]))
+    measured = [measured_of(run, in_flight_of(run) or 0) for run in runs]
+    return list(filter(None, [again_line([figures for figures in measured if figures])]))
 
 
 # ------------------------------------------------------------------ as a view
@@ -162,13 +162,13 @@ def curve_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
     """What it is, its points, and the knees of a load."""
     yield Text(naming_runs(title_of_curve(curve), "strong"))
     yield from points_blocks(curve, metric)
-    said = [
+    sentences = [
         words(f"{name}: {text}" if name else text, style="" if number else "strong")
         for name, lines in knee_words(curve, metric)
         for number, text in enumerate(lines)
     ]
-    if said:
-        yield Items(tuple(said))
+    if sentences:
+        yield Items(tuple(sentences))
 
 
 def points_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
@@ -201,13 +201,13 @@ def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine]) -> Ite
     flow, load = line.flow, line.curve.axis.load
     yield line.curve.axis.title, lambda point: short_place(line.curve.axis, point.place)
     yield "runs", lambda point: ranges(run.run for run in point.summary.point.repeats)
-    for each in (metric, *(other for other in LIVE if other != metric)):
-        yield title_of(each, tools_of(runs_of(line.curve)), [flow]), partial(_figure, flow, each)
-        if each == metric and any(len(point.summary.counted) > 1 for point in line.series.points):
+    for figure in (metric, *(other for other in LIVE if other != metric)):
+        yield title_of(figure, tools_of(runs_of(line.curve)), [flow]), partial(_figure, flow, figure)
+        if figure == metric and any(len(point.summary.counted) > 1 for point in line.series.points):
             yield "95 %", lambda point: margin_of(point.estimate(flow, metric))
-        if each == metric or (each == _MEAN and load):
-            width = _BAR if each == metric else _LATENCY_BAR
-            yield "", partial(_bar, flow, each, _most(lines, each), width)
+        if figure == metric or (figure == _MEAN and load):
+            width = _BAR if figure == metric else _LATENCY_BAR
+            yield "", partial(_bar, flow, figure, _most(lines, figure), width)
 
 
 def short_place(axis: Axis, place: AxisPlace) -> str:
@@ -223,8 +223,8 @@ def _figure(flow: str, metric: Metric, point: CurvePoint) -> str:
 
 
 def _most(lines: Iterable[CurveLine], metric: Metric) -> float:
-    found = [point.estimate(line.flow, metric) for line in lines for point in line.series.points]
-    return max((each.value for each in found if each), default=0.0)
+    estimates = [point.estimate(line.flow, metric) for line in lines for point in line.series.points]
+    return max((estimate.value for estimate in estimates if estimate), default=0.0)
 
 
 def _bar(flow: str, metric: Metric, most: float, width: int, point: CurvePoint) -> Bar:
@@ -390,8 +390,8 @@ def curves_sheet(curves: Iterable[Curve]) -> Sheet:
 
 
 def _cells(row: CurvePointRow) -> dict[str, object]:
-    ends = {name: (each.value, each.low, each.high) for name, each in row.figures.items()}
-    figures = {f"{name}{end}": value for name, found in ends.items() for end, value in zip(_ENDS, found, strict=True)}
+    ends = {name: (estimated.value, estimated.low, estimated.high) for name, estimated in row.figures.items()}
+    figures = {f"{name}{end}": value for name, values in ends.items() for end, value in zip(_ENDS, values, strict=True)}
     texts = {"runs": " ".join(map(str, row.runs)), "findings": " ".join(row.findings)}
     return {**row.model_dump(include=set(_COLUMNS)), **texts, **figures}
 

@@ -37,8 +37,8 @@ def expected_blocks(expected: Sequence[Expected], runs: Sequence[Run], ordered: 
     rows = volume_rows(expected, named, ordered) if has_volumes else []
     if rows:
         yield from volume_blocks(rows, named)
-    shown = {id(each) for row in rows for each in row.parts.values()}
-    if lines := expected_lines([each for each in expected if id(each) not in shown]):
+    in_table = {id(figure) for row in rows for figure in row.parts.values()}
+    if lines := expected_lines([figure for figure in expected if id(figure) not in in_table]):
         yield Items(tuple(words(text, style=style) for text, style in lines))
 
 
@@ -95,10 +95,10 @@ def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Pa
             yield (cell.volume.name, cell.target, *cell.nodes, options.get("bs"), depth), cell.volume, depth, None
 
 
-def _depth(options: Mapping[str, object], wanted: Mapping[str, object] = MappingProxyType({})) -> str:
+def _depth(options: Mapping[str, object], requested: Mapping[str, object] = MappingProxyType({})) -> str:
     """As it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
     depth, jobs = options.get("iodepth", 1), str(options.get("numjobs", 1))
-    return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in wanted else str(depth)
+    return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in requested else str(depth)
 
 
 def volume_blocks(rows: Sequence[Row], runs: Mapping[str, Run]) -> Iterator[Block]:
@@ -115,10 +115,10 @@ def volume_blocks(rows: Sequence[Row], runs: Mapping[str, Run]) -> Iterator[Bloc
         *map(Column, (*PARTS, SECONDS)),
     )
     yield Table(heads, tuple(_cells(row, runs, has_class=has_class) for row in rows))
-    *lines, kept = _lines(rows)
+    *lines, reached = _lines(rows)
     if lines:
         yield Items(tuple(words(line, style="limited") for line in lines))
-    yield Text(kept, "strong")
+    yield Text(reached, "strong")
 
 
 def _cells(row: Row, runs: Mapping[str, Run], *, has_class: bool) -> tuple[Cell, ...]:
@@ -139,7 +139,9 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     ]
     lines += [f"{name}: {expected.word}{given_text(expected)}" for name, expected in named if expected.given]
     volumes = {row.volume for row in rows}
-    missed = {row.volume for row in rows if row.missing or {each.answer for each in row.parts.values()} != {"met"}}
+    missed = {
+        row.volume for row in rows if row.missing or {expected.answer for expected in row.parts.values()} != {"met"}
+    }
     return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"]
 
 
@@ -166,15 +168,17 @@ def _figure(expected: Expected, value: float | None) -> str:
 
 def _promised(row: Row) -> str:
     """Once, where it is the same of all parts."""
-    return " / ".join(dict.fromkeys(_figure(found, found.promised) for found in row.parts.values())) or units.DASH
+    return (
+        " / ".join(dict.fromkeys(_figure(expected, expected.promised) for expected in row.parts.values())) or units.DASH
+    )
 
 
 def _seconds(row: Row) -> str:
     """Of the part with the fewest."""
     shares = [
-        found.seconds_reached / found.seconds
-        for found in row.parts.values()
-        if found.seconds and found.seconds_reached is not None
+        expected.seconds_reached / expected.seconds
+        for expected in row.parts.values()
+        if expected.seconds and expected.seconds_reached is not None
     ]
     if not shares:
         return units.DASH

@@ -44,14 +44,14 @@ class JobRow:
 
 def job_rows(run: Run) -> list[JobRow]:
     """Reads and writes apart, by node and job; none where jobs were not measured apart."""
-    found = [
+    totals = [
         (node.node, job.job, job.image or "", direction, total)
         for node in run.nodes
         for job in node.jobs
         for direction, total in job.summary.flows.items()
     ]
-    directions = dict.fromkeys(direction for *_, direction, _ in found)
-    return [row for direction in directions for row in _rows([each for each in found if each[3] == direction])]
+    directions = dict.fromkeys(direction for *_, direction, _ in totals)
+    return [row for direction in directions for row in _rows([total for total in totals if total[3] == direction])]
 
 
 def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
@@ -60,8 +60,8 @@ def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
     ios = sum(total.ios or 0 for *_, total in jobs)
     words = {rates.index(max(rates)): "most", rates.index(min(rates)): "least"} if min(rates) < max(rates) else {}
     return [
-        JobRow(*each, share=(each[-1].ios or 0) / ios if ios else None, word=words.get(number, ""))
-        for number, each in enumerate(jobs)
+        JobRow(*job, share=(job[-1].ios or 0) / ios if ios else None, word=words.get(number, ""))
+        for number, job in enumerate(jobs)
     ]
 
 
@@ -135,19 +135,19 @@ def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
 
     Each run's jobs are compared among themselves; an empty name is that of the only one.
     """
-    several = len({each.direction for figures in runs.values() for each in figures}) > 1
+    several = len({job.direction for figures in runs.values() for job in figures}) > 1
     named = any(runs)
     rows: list[tuple[Cell | Bar, ...]] = []
     strong = set()
     for name, figures in runs.items():
         marked = slower(figures)
-        most = max((each.bandwidth_bytes for each in figures), default=0.0) or 1.0
-        for each in figures:
-            slow = words(f"▼ {under(each, marked[each])}", style="limited") if each in marked else ""
+        most = max((job.bandwidth_bytes for job in figures), default=0.0) or 1.0
+        for job in figures:
+            slow = words(f"▼ {under(job, marked[job])}", style="limited") if job in marked else ""
             strong |= {len(rows)} if slow else set()
-            where = (*[name] * named, each.job, *[each.direction] * several, each.group, each.place)
-            bar = Bar(each.bandwidth_bytes / most, _BAR_COLUMNS)
-            rows.append((*where, bar, units.bandwidth(each.bandwidth_bytes), units.iops(each.iops), slow))
+            where = (*[name] * named, job.job, *[job.direction] * several, job.group, job.place)
+            bar = Bar(job.bandwidth_bytes / most, _BAR_COLUMNS)
+            rows.append((*where, bar, units.bandwidth(job.bandwidth_bytes), units.iops(job.iops), slow))
     titles = (*["run"] * named, "job", *["direction"] * several, "group", "where", "", "bandwidth", "IOPS", " ")
     heads = columns(titles, "l" * (len(titles) - 3) + "rrl")
     return Table(heads, cut_rows(rows, "jobs", len(titles)), frozenset(strong))

@@ -131,7 +131,7 @@ def name_of_verdict(verdict: Verdict, names: Mapping[str, str]) -> str:
 def _row(verdict: Verdict, name: str) -> Mapping[str, object]:
     low, high = verdict.interval or (None, None)
     return {
-        **{each: getattr(verdict, each, None) for each in _COLUMNS},
+        **{column: getattr(verdict, column, None) for column in _COLUMNS},
         "preset": name,
         "ratio_low": low,
         "ratio_high": high,

@@ -24,21 +24,21 @@ def latency_parts(run: Run, flow: str) -> dict[str, Latency]:
     """What was measured of a flow, by what it is called there."""
     total = run.summary.flows[flow]
     mean = total.latency_mean_seconds
-    own = None if mean is None else Latency(
+    of_tool = None if mean is None else Latency(
         mean_seconds=mean,
         stddev_seconds=total.latency_stddev_seconds,
         min_seconds=total.latency_min_seconds,
         max_seconds=total.latency_max_seconds,
     )  # fmt: skip
-    found = {"slat": total.slat, latency_word([run.tool], [flow]): own, "lat": total.lat}
-    return {name: latency for name, latency in found.items() if latency}
+    parts = {"slat": total.slat, latency_word([run.tool], [flow]): of_tool, "lat": total.lat}
+    return {name: latency for name, latency in parts.items() if latency}
 
 
 def part_words(run: Run, flow: str, name: str) -> str:
     """What a part is; of a commit, which part of the write comes before the flush."""
     if name in _ABOUT:
         return _ABOUT[name]
-    write, flush, commit = (run.summary.flows.get(each) for each in ("write", FLUSH, COMMIT))
+    write, flush, commit = (run.summary.flows.get(name_of_flow) for name_of_flow in ("write", FLUSH, COMMIT))
     if flow == COMMIT and write and flush and commit and write.slat:
         lead = (commit.latency_mean_seconds or 0.0) - (flush.latency_mean_seconds or 0.0)
         whole = write.lat.mean_seconds if write.lat else write.latency_mean_seconds or 0.0
@@ -78,12 +78,12 @@ def _ladder(charts: tuple[Histogram, ...]) -> Table:
     """The percentiles of each flow; a dash where too few I/Os took longer."""
     rows = [
         (
-            f"{each.flow} {each.word}",
-            f"{sum(each.buckets.values()):,}",
-            *(units.latency(rung.seconds) for rung in ladder(each.buckets)),
-            units.latency(each.greatest_seconds),
+            f"{chart.flow} {chart.word}",
+            f"{sum(chart.buckets.values()):,}",
+            *(units.latency(rung.seconds) for rung in ladder(chart.buckets)),
+            units.latency(chart.greatest_seconds),
         )
-        for each in charts
+        for chart in charts
     ]
     titles = ("", "I/Os", *(f"p{percent:g}" for percent in PERCENTS), "max")
     return Table(columns(titles, "l" + "r" * (len(titles) - 1)), tuple(rows))
@@ -93,11 +93,11 @@ def _parts(run: Run) -> Iterator[tuple[Cell, ...]]:
     """What was measured of each I/O: of fio submission, completion and both."""
     for flow in run.summary.flows:
         for number, (name, latency) in enumerate(latency_parts(run, flow).items()):
-            times = (units.latency(getattr(latency, f"{each}_seconds")) for each in _TIMES)
+            times = (units.latency(getattr(latency, f"{time}_seconds")) for time in _TIMES)
             yield "" if number else flow, name, *times, words(part_words(run, flow, name), style="dim")
 
 
 def greatest_of(total: Total | None, buckets: Buckets) -> float:
     """The latency of the slowest I/O in seconds; that of its bucket where the run has not kept it."""
-    known = total.latency_max_seconds if total else None
-    return known if known is not None else percentile_seconds(buckets, 100.0) or 0.0
+    greatest = total.latency_max_seconds if total else None
+    return greatest if greatest is not None else percentile_seconds(buckets, 100.0) or 0.0

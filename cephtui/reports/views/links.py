@@ -20,14 +20,14 @@ Grid = list[list[str]]
 
 def _by_kind(links: Iterable[Link]) -> list[tuple[str, list[Link]]]:
     """Those that can be compared, with what they are."""
-    found = sorted(links, key=lambda link: (link.is_bidirectional, link.network != "public", link.network))
-    return [(_title(*kind), list(alike)) for kind, alike in groupby(found, key=lambda link: link.kind)]
+    ordered = sorted(links, key=lambda link: (link.both, link.network != "public", link.network))
+    return [(_title(*kind), list(alike)) for kind, alike in groupby(ordered, key=lambda link: link.kind)]
 
 
-def _title(network: str, both: bool) -> str:
+def _title(network: str, both_directions: bool) -> str:
     """``public network, both directions at once``."""
     where = f"{network} network" if network else "network at the addresses that were typed"
-    return f"{where}, {'both directions at once' if both else 'one direction at a time'}"
+    return f"{where}, {'both directions at once' if both_directions else 'one direction at a time'}"
 
 
 def grid_of(links: Sequence[Link]) -> Grid:
@@ -46,12 +46,12 @@ def _cell(link: Link | None) -> str:
 
 def slowest_text(links: Sequence[Link]) -> str:
     """``slowest: a -> c, 188 Mbit/s, 80 % below the median of 6 links (retransmits 12, rtt -, #3)``; empty for one."""
-    found = next((link for link in links if link.is_slowest), None)
-    if found is None:
+    slowest = next((link for link in links if link.is_slowest), None)
+    if slowest is None:
         return ""
-    below = f"{units.percent(100 * found.below_median)} below the median of {len(links)} links"
-    more = f"{_figures(found)}, #{ranges(found.runs)}"
-    return f"slowest: {' → '.join(found.ends)}, {BIT_RATE.as_text(found.bandwidth_bytes)}, {below} ({more})"
+    below = f"{units.percent(100 * slowest.below_median)} below the median of {len(links)} links"
+    more = f"{_figures(slowest)}, #{ranges(slowest.runs)}"
+    return f"slowest: {' → '.join(slowest.ends)}, {BIT_RATE.as_text(slowest.bandwidth_bytes)}, {below} ({more})"
 
 
 def _figures(link: Link) -> str:

@@ -200,7 +200,7 @@ def info_view(info: Info) -> View:
 # ---------------------------------------------------------------------------------------------- leftovers
 
 
-def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], own: Mapping[str, Node]) -> Iterator[Block]:
+def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], nodes: Mapping[str, Node]) -> Iterator[Block]:
     """Leftovers, the sessions that left them, and how their nodes would be reached."""
     rows = [(one_line(undo.node), one_line(undo.target), path.name) for path, undo in leftovers[:_LEFT_MOST]]
     yield Table(columns(("node", "left behind", "by session"), "lll"), tuple(rows))
@@ -208,7 +208,7 @@ def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], own: Mapping[str, N
         yield Text(f"and {len(leftovers) - _LEFT_MOST} more")
     yield Text("")
     reached: list[tuple[Cell, ...]] = []
-    for way in list(dict.fromkeys(connection_settings(undo, own) for _, undo in leftovers))[:_LEFT_MOST]:
+    for way in list(dict.fromkeys(connection_settings(undo, nodes) for _, undo in leftovers))[:_LEFT_MOST]:
         if way.is_own and way.own:
             reached.append((one_line(way.listed.name), describe(way.own), ""))
         else:

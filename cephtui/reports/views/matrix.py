@@ -122,21 +122,21 @@ def cell_words(row: MatrixRow, cell: CellSummary | None, room: Room = "wide") ->
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
     """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
-    done, wanted, of = cell.done, cell.runs_ordered, " of " if room == "wide" else "/"
+    done, ordered, of = cell.done, cell.wanted, " of " if room == "wide" else "/"
     if cell.state == "running":
-        return f"running {min(done + 1, wanted)}{of}{wanted}" if wanted else "running"
+        return f"running {min(done + 1, ordered)}{of}{ordered}" if ordered else "running"
     if cell.state == "waiting":
-        return f"{done}{of}{wanted}" if done else "waiting"
+        return f"{done}{of}{ordered}" if done else "waiting"
     if cell.state != "ok":
-        return f"{cell.state} {done}{of}{wanted}" if done and wanted else cell.state
+        return f"{cell.state} {done}{of}{ordered}" if done and ordered else cell.state
     if room != "wide":
         return ""
-    return f"{done}{of}{wanted}" if wanted > 1 else f"n={done}" if done > 1 else ""
+    return f"{done}{of}{ordered}" if ordered > 1 else f"n={done}" if done > 1 else ""
 
 
 def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
     """Of nodes only: an OSD is the slowest whatever loads it, and is named below."""
-    names = ["slowest"] * bool(cell.slower) + [each.name for each in cell.within if each.kind == "node"]
+    names = ["slowest"] * bool(cell.slower) + [slowest.name for slowest in cell.within if slowest.kind == "node"]
     texts = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
     return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
 
@@ -165,8 +165,8 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
     elif missing > 0 and matrix.left_seconds:
         parts.append(f"about {units.duration(matrix.left_seconds)} left")
     if matrix.slowest:
-        row, found = matrix.slowest
-        parts.append(f"slowest: {slowest_text(found)} ({row.step})")
+        row, slowest = matrix.slowest
+        parts.append(f"slowest: {slowest_text(slowest)} ({row.step})")
     return ", ".join(parts)
 
 
@@ -185,9 +185,9 @@ def slowest_remarks(matrix: Matrix) -> list[Cell]:
     """What is slowest by how much: nodes, then OSDs."""
     slowest: dict[str, list[tuple[Slowest, str]]] = {}
     for name, cell in _named_cells(matrix):
-        for each in filter(None, (cell.slower, *cell.within)):
-            slowest.setdefault(each.name, []).append((each, name))
-    return [words((f"{_SLOWEST} {_standing_out(found)}", "open")) for found in _nodes_first(slowest)]
+        for slow in filter(None, (cell.slower, *cell.within)):
+            slowest.setdefault(slow.name, []).append((slow, name))
+    return [words((f"{_SLOWEST} {_standing_out(slow_ones)}", "open")) for slow_ones in _nodes_first(slowest)]
 
 
 def _nodes_first(slowest: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
@@ -196,7 +196,7 @@ def _nodes_first(slowest: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[S
 
 def _standing_out(same: Sequence[tuple[Slowest, str]]) -> str:
     """Of one node or OSD: where it is slowest, and in how many cells beside that."""
-    worst, where = max(same, key=lambda each: each[0].fraction)
+    worst, where = max(same, key=lambda named: named[0].fraction)
     more = f", and in {len(same) - 1} more" if len(same) > 1 else ""
     return f"slowest {_KIND_WORDS[worst.kind]}: {slowest_text(worst)} ({where}{more})"
 
@@ -221,15 +221,15 @@ def _failed(cell: CellSummary) -> list[Words]:
 
 def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
     """One cell in full: what and where, the figure with its interval and its runs, then what its marks mean."""
-    titles, found = column_titles(matrix), matrix.rows[row]
-    cell = found.cells[column]
+    titles, matrix_row = column_titles(matrix), matrix.rows[row]
+    cell = matrix_row.cells[column]
     if cell is None:
         return [words((f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim"))]
     names = node_names(cell.runs[-1]) if cell.runs else cell.nodes
     where = f"  {cell.target} on {', '.join(names)}"
-    slowest = (words((f"slowest: {slowest_text(each)}", "open")) for each in (cell.slower, *cell.within) if each)
+    slowest = (words((f"slowest: {slowest_text(slow)}", "open")) for slow in (cell.slower, *cell.within) if slow)
     title = words((row_titles(matrix)[row], "strong"), where)
-    return [title, _figure_line(found, cell), *slowest, *_failed(cell), *finding_items(cell.runs)]
+    return [title, _figure_line(matrix_row, cell), *slowest, *_failed(cell), *finding_items(cell.runs)]
 
 
 def _metric(row: MatrixRow, cell: CellSummary) -> Metric | None:
@@ -265,12 +265,12 @@ def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) 
     if not matrix.rows:
         return document(heading, Text(NO_RUNS))
     in_columns = {"nodes"} if any(column.nodes for column in matrix.columns) else set()
-    known = tuple((name, text) for name, text in facts(runs).items() if name not in in_columns)
+    alike = tuple((name, text) for name, text in facts(runs).items() if name not in in_columns)
     parts = [matrix.title, period(runs), by_run(runs, tool_version), by_run(runs, lambda run: run.target)]
     remarked = remarks(matrix)
     return document(
         heading,
-        Facts(known, words(" · ".join(filter(None, parts)), style="strong")),
+        Facts(alike, words(" · ".join(filter(None, parts)), style="strong")),
         Text(progress_text(matrix, live=live)),
         matrix_table(matrix),
         Text(f"cells: {LEGEND}", "dim"),
@@ -340,5 +340,5 @@ def _cell(row: MatrixRow, cell: CellSummary, session: str) -> MatrixCell:
         runs=tuple(run.run for run in cell.runs),
         findings=cell.findings,
         slower_fraction=cell.slower.fraction if cell.slower else None,
-        slowest_within={each.name: each.fraction for each in cell.within},
+        slowest_within={slow.name: slow.fraction for slow in cell.within},
     )

@@ -89,9 +89,9 @@ def _tools(rows: Sequence[NodeRow]) -> Table:
     """Each version of a tool with the nodes that have it; ``-`` where it is missing."""
     having: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        for each in row.tools:
-            version = short_version(each.version) if each.version else units.DASH
-            key = (each.tool, version, listed(each.presets, _PRESETS_NAMED))
+        for tool_row in row.tools:
+            version = short_version(tool_row.version) if tool_row.version else units.DASH
+            key = (tool_row.tool, version, listed(tool_row.presets, _PRESETS_NAMED))
             having.setdefault(key, []).append(row.node)
     several = len(rows) > 1
     heads = (Column("tool", is_whole=True), Column("version"), *([Column("on")] if several else []), Column("presets"))

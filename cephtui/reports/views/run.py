@@ -143,18 +143,18 @@ def _conditions(run: Run, marks: Sequence[Mark]) -> Named:
 def _environment(run: Run) -> Named:
     """The hardware and software of each node."""
     environments, more = cut(run.environment.items(), "nodes")
-    for node, found in environments:
-        known = (
-            found.os,
-            f"kernel {found.kernel}" if found.kernel else "",
-            found.cpu,
-            *_nics(found),
-            found.tools.get(run.tool),
-            found.filesystem,
-            found.device,
-            f"kernel settings: {len(found.settings)} ({_IN_JSON})" if found.settings else "",
+    for node, environment in environments:
+        parts = (
+            environment.os,
+            f"kernel {environment.kernel}" if environment.kernel else "",
+            environment.cpu,
+            *_nics(environment),
+            environment.tools.get(run.tool),
+            environment.filesystem,
+            environment.device,
+            f"kernel settings: {len(environment.settings)} ({_IN_JSON})" if environment.settings else "",
         )
-        yield node, ", ".join(fact for fact in known if fact)
+        yield node, ", ".join(fact for fact in parts if fact)
     if more:
         yield "", more
 
@@ -166,8 +166,8 @@ def _is_timed(total: Total) -> bool:
 
 def _has_more(total: Total) -> bool:
     """Whether it has a latency that is not in the table."""
-    found = (total.latency_min_seconds, total.latency_stddev_seconds, *(metric.of(total) for metric in _IN_FULL))
-    return any(seconds is not None for seconds in found)
+    latencies = (total.latency_min_seconds, total.latency_stddev_seconds, *(metric.of(total) for metric in _IN_FULL))
+    return any(seconds is not None for seconds in latencies)
 
 
 def _latencies(total: Total) -> str:
@@ -175,7 +175,7 @@ def _latencies(total: Total) -> str:
     whole = {**{metric.title: metric.of(total) for metric in _IN_FULL if metric.percent}, **named}
     figures = {
         "min": total.latency_min_seconds,
-        **dict(sorted(whole.items(), key=lambda each: float(each[0][1:]))),
+        **dict(sorted(whole.items(), key=lambda figure: float(figure[0][1:]))),
         "max": total.latency_max_seconds,
         "stddev": total.latency_stddev_seconds,
     }
@@ -240,30 +240,30 @@ def _course(run: Run, history: History | None) -> Named:
     for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():
         assert history
         values = history.total(metric.name).values()
-        if any(each is not None for each in values):
+        if any(value is not None for value in values):
             yield metric.title, words(spark(values, _SPARK_COLUMNS), style="ok")
             return
 
 
-def _cluster(value: Run) -> str:
-    found = value.cluster
-    assert found is not None
-    options = len(found.config or ()) + found.config_more
-    kept = [f"options in ceph config: {options:,}"] * bool(options)
-    kept += [f"pool settings: {len(found.pool_settings)}"] * bool(found.pool_settings)
-    states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
+def _cluster(run: Run) -> str:
+    cluster = run.cluster
+    assert cluster is not None
+    options = len(cluster.config or ()) + cluster.config_more
+    in_json = [f"options in ceph config: {options:,}"] * bool(options)
+    in_json += [f"pool settings: {len(cluster.pool_settings)}"] * bool(cluster.pool_settings)
+    states = joined((f"{number} {state}" for state, number in cluster.pg_states.items()), "states")
     parts = [
-        f"ceph {found.ceph_version}" if found.ceph_version else "",
-        before_the_run([found.health or "", osds(found), f"PGs: {states}" if states else ""]),
-        joined((f"{number} {name}" for name, number in found.osds_by_class.items()), "classes"),
-        f"pool: {pool_facts(found)}" if found.pool else "",
-        space_used(found),
-        f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
-        f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
-        f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
-        f"image limits: {image_limits_text(found)}" if found.image_limits else "",
-        f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
-        *map(_denied, cut(found.no_permission, "commands")[0]),
+        f"ceph {cluster.ceph_version}" if cluster.ceph_version else "",
+        before_the_run([cluster.health or "", osds(cluster), f"PGs: {states}" if states else ""]),
+        joined((f"{number} {name}" for name, number in cluster.osds_by_class.items()), "classes"),
+        f"pool: {pool_facts(cluster)}" if cluster.pool else "",
+        space_used(cluster),
+        f"OSD queue {cluster.osd_op_queue}" if cluster.osd_op_queue else "",
+        f"mclock profile {cluster.osd_mclock_profile}" if "mclock" in (cluster.osd_op_queue or "") else "",
+        f"image features: {joined(cluster.image_features, 'features')}" if cluster.image_features else "",
+        f"image limits: {image_limits(cluster)}" if cluster.image_limits else "",
+        f"{', '.join(in_json)} ({_IN_JSON})" if in_json else "",
+        *map(_denied, cut(cluster.no_permission, "commands")[0]),
     ]
     return "; ".join(part for part in parts if part)
 

@@ -116,8 +116,8 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Blo
     yield _Rows(with_results(runs_with_marks(runs, shown)), varied(runs)).table()
     if more:
         yield Text(more)
-    if len(runs) == 1 and (apart := spread(runs[0])):
-        yield Text(naming_runs(apart, "dim"))
+    if len(runs) == 1 and (start_spread := spread(runs[0])):
+        yield Text(naming_runs(start_spread, "dim"))
     if findings := finding_items(runs):
         yield Items(findings)
 
@@ -188,13 +188,13 @@ class _Rows:
         notes: list[Cell],
     ) -> None:  # fmt: skip
         """Of repeats the mean of each direction, its interval and the spread."""
-        apart, lines = self._differing[row.last.run], list(_result_lines(row, metrics))
+        differing, lines = self._differing[row.last.run], list(_result_lines(row, metrics))
         numbers = ranges(run.run for run in row.point.repeats)
         for number, (label, *texts) in enumerate(lines):
-            head = (numbers if number == 0 else "", label, *[apart if number == 0 else ""] * is_wide, *texts)
+            head = (numbers if number == 0 else "", label, *[differing if number == 0 else ""] * is_wide, *texts)
             cells = [words(cell, style="strong") for cell in head] if label == "mean" else head
             rows.append((*cells, _counted(row) if number == 0 else ""))
-        notes += [*[""] * (len(lines) - 1), "" if is_wide else apart]
+        notes += [*[""] * (len(lines) - 1), "" if is_wide else differing]
 
 
 def mark_words(mark: Mark) -> Words:
@@ -211,12 +211,12 @@ def outcome_cell(run: Run) -> Words:
 def _result_lines(row: PointSummary, metrics: Sequence[Metric]) -> Iterator[list[str]]:
     """Of each direction the mean, its interval and the spread: label, direction, figures."""
     for direction, estimates in row.estimates.items():
-        known = [estimates.get(metric.name) for metric in metrics]
-        shown = zip(written(row.last.tool, metrics), known, strict=True)
-        yield ["mean", direction, *(metric.as_text(each.value if each else None) for metric, each in shown)]
+        shown_estimates = [estimates.get(metric.name) for metric in metrics]
+        shown = zip(written(row.last.tool, metrics), shown_estimates, strict=True)
+        yield ["mean", direction, *(metric.as_text(estimate.value if estimate else None) for metric, estimate in shown)]
         if len(row.counted) > 1:
-            yield ["95 %", "", *map(margin_of, known)]
-            yield ["spread", "", *map(spread_of, known)]
+            yield ["95 %", "", *map(margin_of, shown_estimates)]
+            yield ["spread", "", *map(spread_of, shown_estimates)]
 
 
 def _counted(row: PointSummary) -> Words:
@@ -235,8 +235,8 @@ def finding_items(runs: Iterable[Run]) -> tuple[Cell, ...]:
         rest += [naming_runs(more)] if more else []
     return (
         *(
-            words((f"#{ranges(sorted(own))}", "runs"), f" {text}", style="dim" if is_note else "limited")
-            for (text, is_note), own in sorted(numbers.items(), key=lambda item: item[0][1])
+            words((f"#{ranges(sorted(runs_with_it))}", "runs"), f" {text}", style="dim" if is_note else "limited")
+            for (text, is_note), runs_with_it in sorted(numbers.items(), key=lambda item: item[0][1])
         ),
         *rest,
     )
@@ -266,7 +266,7 @@ def conditions_of(run: Run) -> dict[str, object]:
     """By column what a run was, without its figures."""
     cluster = run.cluster or ClusterEnvironment()
     load = load_of(run)
-    asked = {
+    load_fields = {
         "block_bytes": load.block_bytes,
         "pattern": load.pattern,
         "depth": load.depth or None,
@@ -284,7 +284,7 @@ def conditions_of(run: Run) -> dict[str, object]:
         "tool": run.tool,
         "target": run.target,
         "nodes": " ".join(node_names(run)),
-        **asked,
+        **load_fields,
         "options": " ".join(f"{name}={choice_text(value)}" for name, value in run.options.items()),
         "outcome": run.outcome or "running",
         "text": "; ".join(filter(None, [run.error, *(finding.text for finding in run.findings)])),

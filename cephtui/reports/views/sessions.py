@@ -18,12 +18,12 @@ _PRESETS_ENOUGH = 30
 _TARGET_MOST = 28
 
 
-def sessions_view(shown: Callable[[], Sequence[SessionRow]], own: Callable[[], Sequence[SessionRow]]) -> View:
-    """For people all that are ``shown``, for programs the user's ``own``; the oldest first."""
+def sessions_view(listed: Callable[[], Sequence[SessionRow]], saved: Callable[[], Sequence[SessionRow]]) -> View:
+    """For people all that are ``listed``, for programs the user's ``saved``; the oldest first."""
     return View(
-        document=lambda: Document("sessions", "", tuple(sessions_blocks(shown()))),
-        lines=own,
-        sheet=lambda: sheet_of(SessionRow, own(), "sessions"),
+        document=lambda: Document("sessions", "", tuple(sessions_blocks(listed()))),
+        lines=saved,
+        sheet=lambda: sheet_of(SessionRow, saved(), "sessions"),
     )
 
 

@@ -35,7 +35,11 @@ def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False
     """
     return View(
         document=lambda: _document(compared, judged, has_answer=has_answer),
-        lines=lambda: [*judged.verdicts, judged.conclusion, *(each for each, _ in differing_conditions(compared))],
+        lines=lambda: [
+            *judged.verdicts,
+            judged.conclusion,
+            *(difference for difference, _ in conditions_apart(compared)),
+        ],
         sheet=lambda: verdicts_sheet(judged.verdicts, names_of_pairs(compared)),
     )
 
@@ -105,20 +109,22 @@ def legend(judged: Judgement) -> list[str]:
 
     Where several are judged a word may say less than the interval beside it, which holds by itself.
     """
-    found = [verdict for verdict in judged.deciding if verdict.is_judged]
-    if not found:
+    verdicts = [verdict for verdict in judged.deciding if verdict.is_judged]
+    if not verdicts:
         return []
-    percent = f"{found[0].same_percent:g} %"
-    apart = "; intervals are of each by itself, better, worse, faster and slower hold for all together"
-    return [f"better, worse: by more than {percent}; same: within {percent}{apart * (len(found) > 1)}"]
+    percent = f"{verdicts[0].same_percent:g} %"
+    together = "; intervals are of each by itself, better, worse, faster and slower hold for all together"
+    return [f"better, worse: by more than {percent}; same: within {percent}{together * (len(verdicts) > 1)}"]
 
 
 def differing(compared: Versus) -> list[Difference]:
     """In what the sessions were not alike; what differs in some of the pairs only says in how many."""
     pairs = len(compared.pairs)
     return [
-        each if number == pairs else each.model_copy(update={"name": f"{each.name} ({number} of {pairs} pairs)"})
-        for each, number in differing_conditions(compared)
+        difference
+        if in_pairs == pairs
+        else difference.model_copy(update={"name": f"{difference.name} ({in_pairs} of {pairs} pairs)"})
+        for difference, in_pairs in conditions_apart(compared)
     ]
 
 
@@ -131,8 +137,8 @@ def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:
     """The same of any changes, each with runs on both sides."""
     names: dict[str, str] = {}
     for pair in pairs:
-        others = [each for each in pairs if each.before[0].preset == pair.before[0].preset]
-        names |= dict.fromkeys(map(name_of, pair.runs), _name_of_pair(pair, others))
+        alike = [other for other in pairs if other.before[0].preset == pair.before[0].preset]
+        names |= dict.fromkeys(map(name_of, pair.runs), _name_of_pair(pair, alike))
     return names
 
 
@@ -141,8 +147,8 @@ def _name_of_pair(pair: Change, alike: Sequence[Change]) -> str:
     run = pair.before[0]
     direction = TOOLS[run.tool].direction_option if run.tool in TOOLS else None
     varied = [name for name in run.options if name != direction and _vary(alike, partial(_option, name))]
-    same = [each for each in alike if each.before[0].options == run.options]
-    places = [_both(pair, of) for of in (_target, _nodes) if _vary(same, of)]
+    with_same_options = [change for change in alike if change.before[0].options == run.options]
+    places = [_both(pair, of) for of in (_target, _nodes) if _vary(with_same_options, of)]
     return " ".join(filter(None, (run.preset, what_differs(run, None, varied), *places)))
 
 

@@ -89,18 +89,18 @@ def working_text(knee: Knee, point: Working, metric: Metric = IOPS, *, p99: bool
 
 
 def _notes(knee: Knee, axis: Axis) -> list[str]:
-    found = []
+    notes = []
     if knee.is_known and (first := knee.points[0]).in_flight > 1:
-        found.append(
+        notes.append(
             f"no run had fewer than {first.in_flight} I/Os in flight: where they wait for each other, "
             "the knee is lower than this"
         )
     if knee.is_known and knee.is_doubtful:
-        found.append(
+        notes.append(
             f"the most throughput for its latency is at {axis.title} {knee.power.label}: more than a doubling from "
             "the knee, so the curve bends slowly, or twice"
         )
-    return [*found, *_little(knee, axis)]
+    return [*notes, *_little(knee, axis)]
 
 
 def _little(knee: Knee, axis: Axis) -> list[str]:
@@ -112,11 +112,11 @@ def _little(knee: Knee, axis: Axis) -> list[str]:
         (lambda share: share < 0, "more I/Os were in flight than were asked for, or the rate changed during the run. "
          "Do not rely on these points: measure them again, for longer"),
     ]  # fmt: skip
-    found = []
+    lines = []
     for applies, text in texts:
         if labels := [point.label for point in knee.unexplained if applies(point.unexplained)]:
-            found.append(f"at {axis.title} {', '.join(labels)}, by throughput x latency (Little's law), {text}")
-    return found
+            lines.append(f"at {axis.title} {', '.join(labels)}, by throughput x latency (Little's law), {text}")
+    return lines
 
 
 _SAME = 0.1
@@ -130,13 +130,13 @@ def point_line(measured: Sequence[Measured]) -> str:
     """``depth 8: 6.10k IOPS, 1.30 ms, +38 %``: of the last, against the depth below it, or itself before."""
     *earlier, last = measured
     text = f"{units.iops(last.rate)} IOPS, {units.latency(last.latency)}"
-    again = [each for each in earlier if each.depth == last.depth]
-    below = [each for each in earlier if each.depth < last.depth]
+    again = [point for point in earlier if point.depth == last.depth]
+    below = [point for point in earlier if point.depth < last.depth]
     if again:
         return f"depth {last.depth} again: {text}, {_change(last.rate / again[0].rate)} from the first time"
     if not below:
         return f"depth {last.depth}: {text}"
-    return f"depth {last.depth}: {text}, {_change(last.rate / max(below, key=lambda each: each.depth).rate)}"
+    return f"depth {last.depth}: {text}, {_change(last.rate / max(below, key=lambda point: point.depth).rate)}"
 
 
 def _change(ratio: float) -> str:
@@ -164,6 +164,8 @@ def confirmed_line(run: Run) -> str:
     offered = float(run.options.get("rate_iops", 0)) * (load.jobs if load else 1) * max(1, len(run.nodes))
     rates, means, p99s = (together([run], metric) for metric in (_RATE, _MEAN, _P99))
     figures = [f"{units.iops(rate)} IOPS" for rate in rates]
-    figures += [f"{word} {units.latency(value)}" for word, found in (("mean", means), ("p99", p99s)) for value in found]
+    figures += [
+        f"{word} {units.latency(value)}" for word, values in (("mean", means), ("p99", p99s)) for value in values
+    ]
     missed = "" if rates and rates[0] >= _REACHED * offered else ": less than was offered, so I/Os have waited"
     return f"at {100 * OF_PEAK:.0f} % of peak ({units.iops(offered)} IOPS offered): {', '.join(figures)}{missed}"

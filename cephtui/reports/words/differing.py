@@ -22,13 +22,13 @@ def usual_of(tool: str, options: Mapping[str, Choice], target: str) -> Usual | N
         return None
 
 
-def what_differs(run: Run, usual: Usual | None, apart: Collection[str] = ()) -> str:
+def what_differs(run: Run, usual: Usual | None, in_batch: Collection[str] = ()) -> str:
     """What sets a run apart from those of its preset: ``qd1 j15 size=128M 30s``.
 
-    First the options that set it ``apart`` from its own batch, then those that do not have a ``usual`` value, or that
-    no preset can have; None is for a preset that is not known.
+    First the options that set it apart ``in_batch``, its own one, then those that do not have a ``usual`` value, or
+    that no preset can have; None is for a preset that is not known.
     """
     changed = [] if usual is None else [name for name, value in run.options.items() if value not in usual.get(name, ())]
     every = all_options(run)
-    names = dict.fromkeys([*(name for name in apart if name in every), *changed, *run.other_options])
+    names = dict.fromkeys([*(name for name in in_batch if name in every), *changed, *run.other_options])
     return " ".join(_SHORT.get(name, f"{name}={{}}").format(choice_text(every[name])) for name in names)

@@ -24,13 +24,14 @@ SECONDS = f"seconds >= {100 * SECOND_REACHES:g} %"
 def expected_lines(every: Sequence[Expected]) -> list[tuple[str, Style]]:
     """A line for each, and its style."""
     return [
-        (_line(each, name), STYLES.get(each.word, "open")) for each, name in zip(every, _step_names(every), strict=True)
+        (_line(expected, name), STYLES.get(expected.word, "open"))
+        for expected, name in zip(every, _step_names(every), strict=True)
     ]
 
 
 def expected_sentence(every: Sequence[Expected]) -> str:
     """``3 of 4 expected figures reached, 1 without a verdict``."""
-    answers = [each.answer for each in every]
+    answers = [expected.answer for expected in every]
     words: dict[Answer, str] = {"met": f"of {len(every)} expected figures reached", "not met": "not reached",
                                 "undecided": "without a verdict"}  # fmt: skip
     return ", ".join(
@@ -40,18 +41,18 @@ def expected_sentence(every: Sequence[Expected]) -> str:
 
 def _step_names(every: Sequence[Expected]) -> list[str]:
     """What each is of: with its target where there are several, with its runs where others are called the same."""
-    several = len({each.target for each in every}) > 1
-    names = [f"{each.step} on {each.target}" if several else each.step for each in every]
-    alike = [(name, each.expectation) for name, each in zip(names, every, strict=True)]
+    several = len({expected.target for expected in every}) > 1
+    names = [f"{expected.step} on {expected.target}" if several else expected.step for expected in every]
+    alike = [(name, expected.expectation) for name, expected in zip(names, every, strict=True)]
     return [
-        f"{name} ({run_names(runs_of(each))})" if alike.count((name, each.expectation)) > 1 else name
-        for name, each in zip(names, every, strict=True)
+        f"{name} ({run_names(runs_of(expected))})" if alike.count((name, expected.expectation)) > 1 else name
+        for name, expected in zip(names, every, strict=True)
     ]
 
 
 def runs_of(expected: Expected) -> tuple[str, ...]:
     """The names of those that count, else of those that were left out."""
-    return expected.runs or tuple(each.run for each in expected.left_out)
+    return expected.runs or tuple(left_out.run for left_out in expected.left_out)
 
 
 def given_text(expected: Expected) -> str:
@@ -63,14 +64,14 @@ def _line(expected: Expected, name: str) -> str:
     """``PASS write-iops: write 8,006 IOPS, expected 8,000 IOPS, 100 % of seconds >= 90 %``."""
     where = f"{expected.word} {name}: "
     verb = "promised" if expected.of_volume else "expected"
-    wanted = f"{verb} {figure_text(expected, expected.promised)}"
+    promise = f"{verb} {figure_text(expected, expected.promised)}"
     if expected.measured is None:
         reasons = "; ".join(left_out_lines(expected.left_out))
-        return f"{where}{wanted}; {reasons}{given_text(expected)}"
+        return f"{where}{promise}; {reasons}{given_text(expected)}"
     figure = f"{figure_text(expected, expected.measured)}{BY_BYTES * expected.by_bytes}"
     parts = [
         f"{expected.direction or ''} {figure}{_ends(expected)}".strip(),
-        wanted,
+        promise,
         *[_seconds_text(expected)] * (expected.seconds is not None),
         *[f"{100 * expected.measured / expected.promised:,.0f} % of what is promised: no limit, or a burst"]
         * (expected.word == "NOT CAPPED"),

@@ -19,7 +19,7 @@ _DATE = "date "
 
 def facts(runs: Sequence[Run]) -> dict[str, str]:
     """By name, in the order of reading; one that was not the same in all runs has their numbers."""
-    found = {
+    texts = {
         "date": period(runs).removeprefix(_DATE),
         "nodes": by_run(runs, lambda run: joined(_hosts(run), "nodes")),
         "versions": ", ".join(filter(None, [by_run(runs, _own_version), _versions(runs)])),
@@ -29,7 +29,7 @@ def facts(runs: Sequence[Run]) -> dict[str, str]:
         "caches": by_run(runs, _caches),
         "imported": by_run(runs, lambda run: imported(run).removeprefix("imported ")),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
@@ -47,26 +47,26 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
 
 def by_run(runs: Iterable[Run], of: Callable[[Run], str]) -> str:
     """The text of all runs that have one; different texts with the numbers of their runs."""
-    found: dict[str, list[int]] = {}
+    numbers_by_text: dict[str, list[int]] = {}
     for run in runs:
         if text := of(run):
-            found.setdefault(text, []).append(run.run)
-    if len(found) < 2:
-        return next(iter(found), "")
-    shown, more = cut(found.items(), "others")
+            numbers_by_text.setdefault(text, []).append(run.run)
+    if len(numbers_by_text) < 2:
+        return next(iter(numbers_by_text), "")
+    shown, more = cut(numbers_by_text.items(), "others")
     texts = [f"{text} (run{'s' * (len(numbers) > 1)} {ranges(numbers)})" for text, numbers in shown]
     return "; ".join([*texts, *[more] * bool(more)])
 
 
 def ranges(numbers: Iterable[int]) -> str:
     """``1-9, 12`` of rising numbers."""
-    found: list[list[int]] = []
+    stretches: list[list[int]] = []
     for number in numbers:
-        if found and number == found[-1][-1] + 1:
-            found[-1][1:] = [number]
+        if stretches and number == stretches[-1][-1] + 1:
+            stretches[-1][1:] = [number]
         else:
-            found.append([number])
-    return ", ".join("-".join(map(str, each)) for each in found)
+            stretches.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in stretches)
 
 
 def run_names(names: Iterable[str]) -> str:
@@ -142,16 +142,16 @@ def tool_version(run: Run) -> str:
     """``fio 3.33``: as the tool of a run prints it on its nodes; empty for one of Ceph's, which has Ceph's version."""
     if run.tool in TOOLS and TOOLS[run.tool].ships_with_ceph:
         return ""
-    found = dict.fromkeys(each.tools.get(run.tool, "") for each in run.environment.values())
-    return " / ".join(text.replace(f"{run.tool}-", f"{run.tool} ", 1) for text in found if text)
+    versions = dict.fromkeys(environment.tools.get(run.tool, "") for environment in run.environment.values())
+    return " / ".join(text.replace(f"{run.tool}-", f"{run.tool} ", 1) for text in versions if text)
 
 
 def _ceph_version(run: Run) -> str:
     """The cluster's, or where that is not known the nodes'."""
     if run.cluster is None:
         return ""
-    own = (environment.tools.get("ceph") for environment in run.environment.values())
-    version = run.cluster.ceph_version or next((short_version(text) for text in own if text), None)
+    of_nodes = (environment.tools.get("ceph") for environment in run.environment.values())
+    version = run.cluster.ceph_version or next((short_version(text) for text in of_nodes if text), None)
     return f"Ceph {version}" if version else ""
 
 
@@ -171,10 +171,10 @@ def _target_in_short(run: Run) -> str:
 
 def _caches(run: Run) -> str:
     """``page cache dropped on 2 of 3 nodes, caches of 12 OSDs dropped``; empty where that was not asked for."""
-    asked = _page_caches(run)
-    if not asked:
+    page_caches = _page_caches(run)
+    if not page_caches:
         return ""
-    nodes = "" if all(asked) else f" on {sum(asked)} of {len(asked)} nodes"
+    nodes = "" if all(page_caches) else f" on {sum(page_caches)} of {len(page_caches)} nodes"
     dropped = run.cluster.osd_caches_dropped if run.cluster else None
     of_osds = [] if dropped is None else [f"caches of {dropped} OSDs dropped"]
     return ", ".join([f"page cache dropped{nodes}", *of_osds])
@@ -205,20 +205,20 @@ def osds(cluster: ClusterEnvironment) -> str:
 
 def before_the_run(states: Iterable[str]) -> str:
     """What is kept of a cluster's state is from before the run: what it was in the run, findings say."""
-    known = ", ".join(filter(None, states))
-    return f"before the run: {known}" if known else ""
+    texts = ", ".join(filter(None, states))
+    return f"before the run: {texts}" if texts else ""
 
 
 def _cluster_state(run: Run) -> str:
     """Health with its checks, OSDs, and placement groups that are not as they should be."""
-    if (found := run.cluster) is None:
+    if (cluster := run.cluster) is None:
         return ""
-    unclean = {state: number for state, number in found.pg_states.items() if state != "active+clean"}
-    checks = f" ({joined(found.checks, 'checks')})" if found.checks else ""
+    unclean = {state: number for state, number in cluster.pg_states.items() if state != "active+clean"}
+    checks = f" ({joined(cluster.checks, 'checks')})" if cluster.checks else ""
     parts = [
-        f"{found.health or 'health unknown'}{checks}",
-        osds(found),
+        f"{cluster.health or 'health unknown'}{checks}",
+        osds(cluster),
         joined((f"{number} PGs {state}" for state, number in unclean.items()), "states"),
-        f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
+        f"OSD queue {cluster.osd_op_queue}" if cluster.osd_op_queue else "",
     ]
     return before_the_run(parts)

@@ -62,21 +62,21 @@ def finding_line(finding: Finding, where: str = "") -> str:
 def short_notes(run: Run) -> list[str]:
     """Where there is little room, the error, and what was observed, marked where it limits the figures."""
     texts = [f"! {run.error}"] if run.error else []
-    return [*texts, *(f"{'! ' * (each.level != 'note')}{each.text}" for each in first_of_each(run.findings))]
+    return [*texts, *(f"{'! ' * (finding.level != 'note')}{finding.text}" for finding in first_of_each(run.findings))]
 
 
 def quality_of(runs: Sequence[Run]) -> str:
     """The worst of some runs, with how many have it: ``questionable (1 of 3)``."""
-    found = [run.validity or "INVALID" for run in runs]
+    validities = [run.validity or "INVALID" for run in runs]
     for validity in ("INVALID", "SUSPECT"):
-        if number := found.count(validity):
-            return f"{_SHORT[validity]} ({number} of {len(found)})" if len(found) > 1 else QUALITY[validity]
+        if number := validities.count(validity):
+            return f"{_SHORT[validity]} ({number} of {len(validities)})" if len(validities) > 1 else QUALITY[validity]
     return QUALITY["VALID"]
 
 
 def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
     """Each text once, what limits figures before what is only to be known."""
-    known: dict[str, Finding] = {}
+    by_text: dict[str, Finding] = {}
     for finding in findings:
-        known.setdefault(finding.text, finding)
-    return sorted(known.values(), key=lambda finding: finding.level == "note")
+        by_text.setdefault(finding.text, finding)
+    return sorted(by_text.values(), key=lambda finding: finding.level == "note")

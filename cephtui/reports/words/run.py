@@ -22,7 +22,7 @@ def ceiling_lines(ceilings: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list
     """Of a run, in their order, then what limits it; where none is known, what would show that of a depth."""
     near = nearest(ceilings)
     unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
-    return [*(_line(each) for each in ceilings if not each.is_itself), _conclusion(near) if near else unknown]
+    return [*(_line(ceiling) for ceiling in ceilings if not ceiling.is_itself), _conclusion(near) if near else unknown]
 
 
 def _line(ceiling: Ceiling) -> str:
@@ -59,14 +59,14 @@ _SHOWN_PERCENT = 0.15
 
 def client_facts(run: Run, node: NodeResult) -> dict[str, str]:
     """By name; what the tool did not report is left out."""
-    found = {
+    facts = {
         "samples": "; ".join(_samples(node)),
         "lat": shares_text(node.latency_shares),
         "depth": depth_text(run, node.depths),
         "cpu": cpu_text(run, node),
         "disks": disks_text(node),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in facts.items() if text}
 
 
 def _samples(node: NodeResult) -> Iterator[str]:
@@ -83,14 +83,14 @@ def _samples(node: NodeResult) -> Iterator[str]:
 
 def shares_text(shares: Sequence[LatencyShare]) -> str:
     """``67.8 % of the I/Os within 10 ms, 99.0 % within 20 ms``; a share that is rounded to nothing adds no end."""
-    sums = zip(accumulate(each.percent for each in shares), shares, strict=True)
-    found = [
-        (units.percent(min(done, 100.0)), units.latency(each.up_to_seconds))
-        for done, each in sums
-        if each.up_to_seconds is not None and each.percent >= _LEAST_PERCENT
+    sums = zip(accumulate(share.percent for share in shares), shares, strict=True)
+    ends = [
+        (units.percent(min(done, 100.0)), units.latency(share.up_to_seconds))
+        for done, share in sums
+        if share.up_to_seconds is not None and share.percent >= _LEAST_PERCENT
     ]
-    words = (" of the I/Os" if number == 0 else "" for number in range(len(found)))
-    return ", ".join(f"{percent}{of} within {end}" for (percent, end), of in zip(found, words, strict=True))
+    words = (" of the I/Os" if number == 0 else "" for number in range(len(ends)))
+    return ", ".join(f"{percent}{of} within {end}" for (percent, end), of in zip(ends, words, strict=True))
 
 
 def depth_text(run: Run, depths: Mapping[str, float]) -> str:
@@ -107,10 +107,10 @@ def depth_text(run: Run, depths: Mapping[str, float]) -> str:
     ][::-1]
     if not shares:
         return ""
-    reached = "" if any(asked for *_, asked in shares) else ", not reached"
-    (share, number, _), *others = shares
+    reached = "" if any(is_asked_depth for *_, is_asked_depth in shares) else ", not reached"
+    (share, number, _), *lesser = shares
     first = f"{units.percent(share)} of the I/Os were submitted with {number} in flight"
-    return ", ".join([f"{load.depth} asked{reached}: {first}", *(f"{units.percent(s)} with {n}" for s, n, _ in others)])
+    return ", ".join([f"{load.depth} asked{reached}: {first}", *(f"{units.percent(s)} with {n}" for s, n, _ in lesser)])
 
 
 def _range(first: int, last: int) -> str:
@@ -139,7 +139,7 @@ def _disk(disk: DiskUse) -> str:
         ("writes", disk.write_ios, disk.write_wait_seconds),
     ):
         if ios:
-            each = f" ({units.latency(waited / ios)} each)" if waited is not None else ""
-            parts.append(f"{ios:,} {word}{each}")
+            waiting = f" ({units.latency(waited / ios)} each)" if waited is not None else ""
+            parts.append(f"{ios:,} {word}{waiting}")
     merged = (disk.read_merges or 0) + (disk.write_merges or 0)
     return ", ".join([*parts, *[f"{merged:,} merged"] * bool(merged)])

@@ -47,9 +47,9 @@ T = TypeVar("T")
 
 def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
     """As many as are shown, and a text with the number of the others; empty where these are all."""
-    found = list(items)
-    rest = len(found) - _LISTED_MOST
-    return (found[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (found, "")
+    every = list(items)
+    rest = len(every) - _LISTED_MOST
+    return (every[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (every, "")
 
 
 def phase_words(state: LiveRun, phase: Phase) -> str:
@@ -60,8 +60,8 @@ def phase_words(state: LiveRun, phase: Phase) -> str:
 
 def taking_part(state: LiveRun) -> str:
     """``2 of 3 nodes`` where some have broken off; empty while all take part."""
-    left, all_of_them = len(state.left_early), len(state.step.nodes)
-    return f"{all_of_them - left} of {all_of_them} nodes" if left else ""
+    ended_early, all_of_them = len(state.left_early), len(state.step.nodes)
+    return f"{all_of_them - ended_early} of {all_of_them} nodes" if ended_early else ""
 
 
 def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
@@ -69,8 +69,8 @@ def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
     from cephtui.analysis.detectors.ended import ended_word
 
     late = state.latest.missing if state.latest and state.phase != "prepare" else ()
-    left = {each.node: (ended_word(each), True) for each in state.left_early}
-    return {**dict.fromkeys(late, ("no data", False)), **left}
+    ended_early = {ended.node: (ended_word(ended), True) for ended in state.left_early}
+    return {**dict.fromkeys(late, ("no data", False)), **ended_early}
 
 
 def joined(texts: Iterable[str], what: str) -> str:
@@ -82,8 +82,8 @@ def joined(texts: Iterable[str], what: str) -> str:
 def written(tool: str, metrics: Iterable[Metric], flow: str = "") -> list[Metric]:
     """Figures as those of a tool are written: the bandwidth of a network link in bits, latencies by their own word."""
     measures_network, word = tool in TOOLS and TOOLS[tool].measures_network, latency_word([tool], [flow])
-    found = [BIT_RATE if measures_network and metric.name == BIT_RATE.name else metric for metric in metrics]
-    return [replace(m, word=word) if m.unit == "s" and m.word != word else m for m in found]
+    of_tool = [BIT_RATE if measures_network and metric.name == BIT_RATE.name else metric for metric in metrics]
+    return [replace(m, word=word) if m.unit == "s" and m.word != word else m for m in of_tool]
 
 
 def metric_of(name: str, tool: str, flow: str = "") -> Metric:
@@ -93,8 +93,8 @@ def metric_of(name: str, tool: str, flow: str = "") -> Metric:
 
 def link_figures(flow: Interval | Total | None) -> str:
     """``retransmits 12, rtt 0.41 ms``; empty where it is not of a network link."""
-    found = [f"{metric.title} {metric.text_of(flow)}" for metric in (RETRANSMITS, RTT) if metric.of(flow) is not None]
-    return ", ".join(found)
+    figures = [f"{metric.title} {metric.text_of(flow)}" for metric in (RETRANSMITS, RTT) if metric.of(flow) is not None]
+    return ", ".join(figures)
 
 
 def shorter(text: str) -> str:
@@ -102,34 +102,36 @@ def shorter(text: str) -> str:
     return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
 
 
-def conditions(step: Step | Run, told: Iterable[str] = ()) -> str:
+def conditions(step: Step | Run, said_elsewhere: Iterable[str] = ()) -> str:
     """The options in one line, behind the ends of a link: ``4k randwrite, depth 64, jobs 8, 60 s, fsync=1``.
 
     Those that are not usual are named, then how much data is used, and what was asked for in vain. Options that are
-    ``told`` elsewhere are left out where they are not usual.
+    ``said_elsewhere`` are left out where they are not usual.
     """
     from cephtui.analysis.runs.facts import working_set
 
     try:
-        found = TOOLS[step.tool].bind(step.options).describe()
+        described = TOOLS[step.tool].bind(step.options).describe()
     except (LookupError, ValueError, OverflowError):  # an unknown tool, or a session changed by hand
-        found = joined((f"{name}={value}" for name, value in step.options.items()), "options")
-        return ", ".join(filter(None, [link_ends(step), found]))
+        described = joined((f"{name}={value}" for name, value in step.options.items()), "options")
+        return ", ".join(filter(None, [link_ends(step), described]))
     nbytes = working_set(step)
     used = f"working set {units.size(nbytes)}" if nbytes else ""
-    return ", ".join(filter(None, [link_ends(step), found, unusual_options(step, told), used, _asked(step)]))
+    return ", ".join(
+        filter(None, [link_ends(step), described, unusual_options(step, said_elsewhere), used, _asked(step)])
+    )
 
 
-def unusual_options(step: Step | Run, told: Iterable[str] = ()) -> str:
+def unusual_options(step: Step | Run, said_elsewhere: Iterable[str] = ()) -> str:
     """``size=16M fsync=1``: what its description does not have, and was edited or is not the tool's default.
 
-    Options that are ``told`` elsewhere are left out.
+    Options that are ``said_elsewhere`` are left out.
     """
     if step.tool not in TOOLS:
         return ""
     other = step.other_options if isinstance(step, Run) else {}
-    found = {**TOOLS[step.tool].unusual(step.options, step.edited), **other}
-    return " ".join(f"{name}={choice_text(value)}" for name, value in found.items() if name not in told)
+    options = {**TOOLS[step.tool].unusual(step.options, step.edited), **other}
+    return " ".join(f"{name}={choice_text(value)}" for name, value in options.items() if name not in said_elsewhere)
 
 
 def _asked(step: Step | Run) -> str:

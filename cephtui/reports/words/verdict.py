@@ -29,9 +29,9 @@ ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "
 
 def answer_text(judged: Judgement, *, code: bool) -> str:
     """``required: at most 10 % worse: not met (exit 5)``."""
-    asked = f"required: {required_text(judged.deciding[0])}: " if judged.deciding else ""
+    requirement = f"required: {required_text(judged.deciding[0])}: " if judged.deciding else ""
     exit_code = f" (exit {judged.conclusion.exit_code})" if code else ""
-    return f"{asked}{ANSWERS[judged.conclusion.answer]}{exit_code}"
+    return f"{requirement}{ANSWERS[judged.conclusion.answer]}{exit_code}"
 
 
 def headline(verdict: Verdict) -> str:
@@ -141,8 +141,8 @@ def basis(verdict: Verdict) -> str:
     )
     order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
     text = f"{sides[0]}, {sides[1]}{order}."
-    seen = _least_seen(verdict) if verdict.is_judged else ""
-    return f"{text} With this spread {seen} would be seen (80 %)." if seen else text
+    change = _least_seen(verdict) if verdict.is_judged else ""
+    return f"{text} With this spread {change} would be seen (80 %)." if change else text
 
 
 def _least_seen(verdict: Verdict) -> str:
@@ -158,9 +158,12 @@ def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
     """
     if all(fall > _SEEN_MOST for fall in falls):
         return "no change"
-    known = [fall for fall in falls if fall <= _SEEN_MOST]
-    beyond = ["none"] * (len(known) < len(falls))
-    down, up = (either([*map(_about, found), *beyond]) for found in (known, [fall / (1 - fall) for fall in known]))
+    smaller_falls = [fall for fall in falls if fall <= _SEEN_MOST]
+    beyond = ["none"] * (len(smaller_falls) < len(falls))
+    down, up = (
+        either([*map(_about, fractions), *beyond])
+        for fractions in (smaller_falls, [fall / (1 - fall) for fall in smaller_falls])
+    )
     if set(betters) == {"less"}:
         return f"a rise of about {up}"
     return f"a fall of about {down}" + (f" (of a latency a rise of about {up})" if "less" in betters else "")
@@ -172,21 +175,21 @@ def _about(fraction: float) -> str:
 
 def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     """Figures that are not part of the answer, in one line; none without any."""
-    found = []
+    figures = []
     for verdict in verdicts:
         if not verdict.decides and verdict.ratio is not None:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
             title = metric_of(verdict.figure, verdict.tool, verdict.direction).full_title
-            found.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
-    return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
+            figures.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
+    return [f"also measured, not part of the verdict: {', '.join(figures)}"] if figures else []
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """``tuning/1-3, 5: why``: runs with the same reason on one line."""
     runs: dict[tuple[str, str], list[int]] = {}
-    for each in left_out:
-        session, _, number = each.run.rpartition("/")
-        runs.setdefault((session, each.why), []).append(int(number))
+    for left_out_run in left_out:
+        session, _, number = left_out_run.run.rpartition("/")
+        runs.setdefault((session, left_out_run.why), []).append(int(number))
     return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
 
 
@@ -201,8 +204,8 @@ def _too_few(verdict: Verdict, before: int, after: int) -> str:
             f"({_signed(low)} .. {_signed(high)} %)"
         )
     if (before, after) == (1, 1):
-        seen = _least_seen(verdict)
-        more = f"; 4 a side would show {seen}" if seen else ""
+        change = _least_seen(verdict)
+        more = f"; 4 a side would show {change}" if change else ""
         return f"one run each: no verdict{more}"
     if min(before, after) == 1:
         sides = _of_sides(verdict)

@@ -121,9 +121,9 @@ def _heading(material: Material) -> str:
         presets = dict.fromkeys(run.preset for run in material.runs)
         return f"{sessions}: {', '.join(presets)}"
     marks = _marks(material)
-    said = material.judged.conclusion if material.judged else None
-    unseen = f"{' (noted, not seen)' * (UNSEEN in said.notes)}" if said else ""
-    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(said.changed if said else ())
+    conclusion = material.judged.conclusion if material.judged else None
+    unseen = f"{' (noted, not seen)' * (UNSEEN in conclusion.notes)}" if conclusion else ""
+    changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(conclusion.changed if conclusion else ())
     more = len(changed) - _CHANGES_MOST
     shown = f"{', '.join(changed[:_CHANGES_MOST])}{f' and {more} more' * (more > 0)}"
     return f"{sessions}: {shown or ' and '.join(material.sides)}"
@@ -134,8 +134,8 @@ def _marks(material: Material) -> list[Mark]:
     if not material.changes:
         return marks_among(material.runs, material.marks) if material.runs else []
     sides = [(Side(change.before, material.marks), Side(change.after, material.marks)) for change in material.changes]
-    found = {mark: None for left, right in sides for _, mark in marks_between(left, right)}
-    return sorted(found, key=lambda mark: mark.at)
+    marks = {mark: None for left, right in sides for _, mark in marks_between(left, right)}
+    return sorted(marks, key=lambda mark: mark.at)
 
 
 def _lead(material: Material) -> Iterator[Block]:
@@ -192,8 +192,8 @@ def _by(material: Material) -> str:
 
 def _seen(material: Material) -> list[str]:
     """What was seen to differ between the sides, whatever was noted."""
-    seen, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
-    lines = [f"seen to differ: {text}" for text in seen] + [more] * bool(more)
+    differences, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
+    lines = [f"seen to differ: {text}" for text in differences] + [more] * bool(more)
     return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
 
 
@@ -231,21 +231,21 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
     rows = [
         (
             name,
-            each.limit,
-            f"{100 * each.share:,.0f} %",
-            f"{each.direction} {each.metric.title}",
-            each.metric.as_text(each.measured),
-            f"{'about' if each.is_estimate else 'at most'} {each.metric.as_text(each.at_most)}",
-            each.basis,
+            ceiling.limit,
+            f"{100 * ceiling.share:,.0f} %",
+            f"{ceiling.direction} {ceiling.metric.title}",
+            ceiling.metric.as_text(ceiling.measured),
+            f"{'about' if ceiling.is_estimate else 'at most'} {ceiling.metric.as_text(ceiling.at_most)}",
+            ceiling.basis,
         )
-        for name, found in material.ceilings.items()
-        for each in found
+        for name, ceilings in material.ceilings.items()
+        for ceiling in ceilings
     ]
     if not rows:
         return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
     shown, more = cut(rows, "ceilings")
     titles = ("run", "limit", "reached", "", "measured", "can be", "from")
-    nearest = (f"{name}: {ceiling_lines(found)[-1]}" for name, found in material.ceilings.items())
+    nearest = (f"{name}: {ceiling_lines(ceilings)[-1]}" for name, ceilings in material.ceilings.items())
     return (Table(columns(titles, "llrlrrl"), tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
 
 
@@ -257,13 +257,13 @@ def _runs(material: Material) -> tuple[Block, ...]:
 
 def _over_time(material: Material) -> list[Chart]:
     """One chart for each preset: the sides of a change in two colours, runs of a study in one each."""
-    found = []
+    charts = []
     for number, preset in enumerate(dict.fromkeys(run.preset for run in material.runs), 1):
         runs = [run for run in material.runs if run.preset == preset and name_of(run) in material.lines]
         lines = {name_of(run): material.lines[name_of(run)] for run in runs}
         if chart := time_chart(preset, f"time-{number}", list(_colored(material, runs, lines))):
-            found.append(chart)
-    return found
+            charts.append(chart)
+    return charts
 
 
 def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Iterator[tuple[str, Color, Line]]:
@@ -278,19 +278,19 @@ def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Ite
 
 def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:
     """Each once, with the runs and the nodes that it was for; of those that differ in the node's name the first."""
-    found: dict[str, dict[str, tuple[str, list[str]]]] = {}
+    commands: dict[str, dict[str, tuple[str, list[str]]]] = {}
     for run in runs:
-        for node, command in [(each.node, each.command) for each in run.nodes] or [("", run.command)]:
-            alike = found.setdefault(command.replace(node, "\0") if node else command, {})
+        for node, command in [(node_run.node, node_run.command) for node_run in run.nodes] or [("", run.command)]:
+            alike = commands.setdefault(command.replace(node, "\0") if node else command, {})
             alike.setdefault(node, (command, []))[1].append(name_of(run))
-    shown, more = cut(found.values(), "commands")
+    shown, more = cut(commands.values(), "commands")
     return (*map(_command, shown), *[Text(more)] * bool(more))
 
 
 def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
-    (first, (command, names)), *others = nodes.items()
-    rest = joined((node for node, _ in others), "nodes")
-    same = f"; on {rest} with that name in the place of {first}" if others else ""
+    (first, (command, names)), *alike = nodes.items()
+    rest = joined((node for node, _ in alike), "nodes")
+    same = f"; on {rest} with that name in the place of {first}" if alike else ""
     return Code(f"{run_names(names)}{f' on {first}' if first else ''}{same}", command)
 
 
@@ -315,7 +315,9 @@ def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[s
     first, several = deciding[0], len(deciding) > 1
     looks = f"look {first.looks} of at most {first.looks_most}" if first.looks_most > 1 else "one look"
     tests = " or ".join(dict.fromkeys(_TESTS[verdict.method] for verdict in deciding))
-    runs = dict.fromkeys(f"{len(each.after)} runs {sides[1]} and {len(each.before)} {sides[0]}" for each in deciding)
+    runs = dict.fromkeys(
+        f"{len(verdict.after)} runs {sides[1]} and {len(verdict.before)} {sides[0]}" for verdict in deciding
+    )
     of = next(iter(runs)) if len(runs) == 1 else f"the runs {sides[1]} and those {sides[0]}, as many as the table says"
     return (
         "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
@@ -326,12 +328,12 @@ def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[s
 
 
 def _origin(material: Material) -> tuple[Block, ...]:
-    others = run_names(material.others)
+    left_out = run_names(material.others)
     imported = dict.fromkeys(f"{name_of(run)} from {run.imported_from}" for run in material.runs if run.imported_from)
     items = [
         f"session{'s' * (len(material.sessions) > 1)}: {', '.join(material.sessions)}",
         f"runs in this report: {run_names(map(name_of, material.runs))}",
-        *[f"runs that are not: {others}"] * bool(others),
+        *[f"runs that are not: {left_out}"] * bool(left_out),
         *(f"imported, not measured by cephtui: {text}" for text in imported),
     ]
     digests = "\n".join(f"{digest}  {path}" for path, digest in material.files)

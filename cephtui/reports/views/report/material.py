@@ -91,7 +91,7 @@ class Material:
         """What the side of a run is called; empty in a study."""
         for change in self.changes:
             for word, side in zip(self.sides, (change.before, change.after), strict=True):
-                if any(name_of(each) == name_of(run) for each in side):
+                if any(name_of(other) == name_of(run) for other in side):
                     return word
         return ""
 
@@ -105,11 +105,11 @@ def digests(root: Path, runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:
     for run in runs:
         paths |= dict.fromkeys(f"{run.session}/{run.run:03}/{name}" for name in ("run.json", "samples.jsonl"))
         paths[f"{run.session}/marks.jsonl"] = None
-    found = []
+    sums = []
     for path in sorted(paths):
         with contextlib.suppress(OSError):
-            found.append((path, _sha256(root / path)))
-    return tuple(found)
+            sums.append((path, _sha256(root / path)))
+    return tuple(sums)
 
 
 def _sha256(path: Path) -> str:
@@ -122,81 +122,81 @@ def _sha256(path: Path) -> str:
 
 def lines_of(root: Path, runs: Sequence[Run]) -> dict[str, Line]:
     """How the first of these runs went; those without a curve are left out. Raises StoreError."""
-    found = {}
+    lines = {}
     for run in runs[:_LINES_MOST]:
         line = line_of(store.read_history(root / run.session, run.run))
         if line is not None:
-            found[name_of(run)] = line
-    return found
+            lines[name_of(run)] = line
+    return lines
 
 
 def line_of(history: History) -> Line | None:
     """IOPS or bandwidth of a run over time, in few enough points; None where it has neither."""
     for metric in _RATES:
-        stretches = [each for each in history.total(metric.name).stretches() if each[0] > history.ramp_until]
-        each = -(-len(stretches) // _POINTS_MOST) or 1
+        stretches = [stretch for stretch in history.total(metric.name).stretches() if stretch[0] > history.ramp_until]
+        per_point = -(-len(stretches) // _POINTS_MOST) or 1
         points = []
-        for at in range(0, len(stretches), each):
-            value = bucket([mean for _, _, mean, _ in stretches[at : at + each]])
+        for at in range(0, len(stretches), per_point):
+            value = bucket([mean for _, _, mean, _ in stretches[at : at + per_point]])
             if value is not None:
-                points.append((stretches[min(at + each, len(stretches)) - 1][0] - history.ramp_until, value))
+                points.append((stretches[min(at + per_point, len(stretches)) - 1][0] - history.ramp_until, value))
         if points:
             return Line(metric, tuple(points))
     return None
 
 
-def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
+def of_session(directory: Path, question: Asked, at: datetime) -> Material:
     """The verdict around its last mark, or of its guided check; else a study. Raises StoreError.
 
     A new verdict is kept in the session as that of a check is, where it can be written.
     """
     try:
-        found = change_of_session(directory)
+        change = change_of_session(directory)
     except NoChange as error:
         runs, _ = store.read_runs(directory)
-        return of_study(directory, runs, asked, at, "", str(error))
-    material = of_change(found, as_asked(asked, found), at)
+        return of_study(directory, runs, question, at, "", str(error))
+    material = of_change(change, as_asked(question, change), at)
     if material.judged and not is_kept(material.judged, directory):
         with contextlib.suppress(OSError):
             keep_verdicts(material.judged, directory)
     return material
 
 
-def as_asked(asked: Asked, change: SavedChange) -> Asked:
+def as_asked(question: Asked, change: SavedChange) -> Asked:
     """As a guided check was asked, where it is one; else with the looks of the change."""
     guided = change.guided
     if guided is None:
-        criteria = replace(asked.criteria, looks=change.looks)
-        return replace(asked, criteria=criteria, others=change.others, beside=change.beside)
+        criteria = replace(question.criteria, looks=change.looks)
+        return replace(question, criteria=criteria, others=change.others, beside=change.beside)
     metrics = tuple(metric_named(name) for name in guided.metrics)
     return replace(
-        asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=change.beside
+        question, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=change.beside
     )
 
 
-def of_change(saved: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_change(saved: SavedChange, question: Asked, at: datetime, title: str = "") -> Material:
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = saved.directory.parent
     runs = [run for change in saved.changes for run in change.runs]
-    judged = judge_saved(saved.changes, asked, saved.marks, saved.directory, at)
-    return _material(root, runs, saved.marks, asked, at, title, saved.notes, saved.changes, judged)
+    judged = judge_saved(saved.changes, question, saved.marks, saved.directory, at)
+    return _material(root, runs, saved.marks, question, at, title, saved.notes, saved.changes, judged)
 
 
-def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
+def of_study(directory: Path, runs: Sequence[Run], question: Asked, at: datetime, title: str, why: str) -> Material:
     """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
-    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, notes)
     osds = {run.run: osd_latency(store.read_cluster(directory, run.run), run) for run in runs}
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 
-def of_versus(compared: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
+def of_versus(compared: Versus, directory: Path, question: Asked, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
-    judged = with_earlier(conclude_versus(compared, asked, at), directory)
+    judged = with_earlier(conclude_versus(compared, question, at), directory)
     runs = [run for pair in compared.pairs for run in pair.runs]
-    material = _material(directory.parent, runs, (), asked, at, title, (), compared.pairs, judged)
+    material = _material(directory.parent, runs, (), question, at, title, (), compared.pairs, judged)
     return replace(material, sides=(compared.left.name, compared.right.name), is_versus=True)
 
 
@@ -204,7 +204,7 @@ def _material(
     root: Path,
     runs: Sequence[Run],
     marks: tuple[Mark, ...],
-    asked: Asked,
+    question: Asked,
     at: datetime,
     title: str,
     notes: tuple[str, ...],
@@ -214,47 +214,49 @@ def _material(
     ordered = in_time_order(runs)
     names = {name_of(run) for run in ordered}
     sessions = dict.fromkeys(run.session for run in ordered)
-    every = [run for session in sessions for run in store.read_runs(root / session)[0]]
+    in_sessions = [run for session in sessions for run in store.read_runs(root / session)[0]]
     points = [side for change in changes for side in (change.before, change.after)]
     points = points or [point.repeats for batch in group(ordered) for point in batch.points]
     return Material(
         runs=tuple(ordered),
         changes=changes,
         judged=judged,
-        headline=(lambda run: asked.metrics[0]) if asked.metrics else asked.headline,
+        headline=(lambda run: question.metrics[0]) if question.metrics else question.headline,
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
-        others=tuple(name_of(run) for run in every if name_of(run) not in names),
+        others=tuple(name_of(run) for run in in_sessions if name_of(run) not in names),
         notes=notes,
         made_at=at,
         title=title,
         seconds=lambda name: _seconds(root, name),
-        ceilings=_ceilings(root, points, every),
-        expected=_expected(root, ordered, every, at),
+        ceilings=_ceilings(root, points, in_sessions),
+        expected=_expected(root, ordered, in_sessions, at),
         sides=("before", "after") if all(change.is_in_order for change in changes) else ("A", "B"),
     )
 
 
-def _expected(root: Path, runs: Sequence[Run], every: Sequence[Run], at: datetime) -> tuple[Expected, ...]:
+def _expected(root: Path, runs: Sequence[Run], in_sessions: Sequence[Run], at: datetime) -> tuple[Expected, ...]:
     """What became of what was expected of runs, each with all of its batch; raises StoreError."""
-    found: list[Expected] = []
+    expected: list[Expected] = []
     for session in dict.fromkeys(run.session for run in runs):
         batches = {run.batch for run in runs if run.session == session}
-        whole = [run for run in every if run.session == session and run.batch in batches]
-        found += judge_expected(root / session, whole, at)
-    return tuple(found)
+        whole = [run for run in in_sessions if run.session == session and run.batch in batches]
+        expected += judge_expected(root / session, whole, at)
+    return tuple(expected)
 
 
-def _ceilings(root: Path, points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
+def _ceilings(
+    root: Path, points: Iterable[Sequence[Run]], in_sessions: Sequence[Run]
+) -> dict[str, tuple[Ceiling, ...]]:
     """Of the last run of each point for which any is known."""
-    found = {}
+    nearest = {}
     for run in (runs[-1] for runs in points):
-        own = [other for other in every if other.session == run.session]
-        known = ceilings(run, own, kept_links(root, run))
-        if near := tuple(each for each in known if each.is_known):
-            found[name_of(run)] = near
-    return found
+        runs_of_session = [other for other in in_sessions if other.session == run.session]
+        ceilings_of_run = ceilings(run, runs_of_session, kept_links(root, run))
+        if known := tuple(ceiling for ceiling in ceilings_of_run if ceiling.is_known):
+            nearest[name_of(run)] = known
+    return nearest
 
 
 def _seconds(root: Path, name: str) -> Iterator[Sample]:
@@ -268,9 +270,9 @@ def with_stand_ins(material: Material) -> Material:
     judged = [material.judged.conclusion, *material.judged.verdicts] if material.judged else []
     mask = Mask(names_in([*material.runs, *ordered]))  # what these say a name is counts before what others seem to say
     mask.see([*material.runs, *ordered, *material.marks, *judged, *material.expected])
-    known = -1
-    while known != len(mask):  # until no text has a name that was not known to all others
-        known = len(mask)
+    learned = -1
+    while learned != len(mask):  # until no text has a name that was not known to all others
+        learned = len(mask)
         masked = _masked(material, mask)
     return masked
 

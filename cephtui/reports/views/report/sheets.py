@@ -54,7 +54,7 @@ def sheets_of_report(material: Material, content: Document, *, seconds: bool = F
     """Those of a workbook; with ``seconds`` one of every second of the runs. Raises StoreError."""
     yield _verdict_sheet(material, content)
     if material.expected:
-        rows = [_row_of_expected(each) for each in material.expected]
+        rows = [_row_of_expected(expected) for expected in material.expected]
         yield Sheet("expected", tuple(rows[0]), rows)
     yield _runs_sheet(material)
     if seconds:

@@ -79,18 +79,26 @@ def _quality(material: Material, verdict: Verdict, runs: dict[str, Run]) -> str:
     names = (*verdict.before, *verdict.after)
     if not names:
         return QUALITY["INVALID"]
-    lacking = [side for side, own in zip(material.sides, (verdict.before, verdict.after), strict=True) if not own]
+    lacking = [
+        side
+        for side, runs_of_side in zip(material.sides, (verdict.before, verdict.after), strict=True)
+        if not runs_of_side
+    ]
     codes = {name: [finding.code for finding in runs[name].findings] for name in names}
     limited = [name for name in names if limiting(codes[name], verdict.figure, verdict.direction)]
-    found = f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
-    return ", ".join([found, *(f"none of {side}" for side in lacking)])
+    quality = f"{LEVELS['limits']} ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
+    return ", ".join([quality, *(f"none of {side}" for side in lacking)])
 
 
 def runs_table(material: Material) -> Table:
     """Each run with the figures that matter here."""
-    wanted = _wanted(material)
-    p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
-    shown_figures = [*wanted, *((flow, _P99) for flow in p99)]
+    main_figures = _main_figures(material)
+    p99 = [
+        flow
+        for flow in flow_names(material.runs)
+        if (flow, _P99) not in main_figures and _has(material.runs, flow, _P99)
+    ]
+    shown_figures = [*main_figures, *((flow, _P99) for flow in p99)]
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
     flows, metrics = [flow for flow, _ in shown_figures], [metric for _, metric in shown_figures]
     shown, more = cut(material.runs, "runs")
@@ -124,17 +132,17 @@ def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
     return (compared_jobs(compared),) if compared else ()
 
 
-def _wanted(material: Material) -> list[tuple[str, Metric]]:
+def _main_figures(material: Material) -> list[tuple[str, Metric]]:
     """The figures that decide; in a study those that its presets are about."""
     if material.judged is not None:
-        found = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judged.deciding]
+        figures = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judged.deciding]
     else:
-        found = [
+        figures = [
             (flow, metric_of_flow(material.headline(run), [run], flow))
             for run in material.runs
             for flow in flow_names([run])
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(figures))
 
 
 def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
@@ -172,14 +180,14 @@ def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable
     head = (run_names(map(name_of, point.repeats)), _measured(run), *(of(run) for of in places))
     if not summary.estimates:
         return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
-    found = []
+    rows = []
     for flow, estimates in summary.estimates.items():
-        known = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
-        means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in known]
+        estimated = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
+        means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in estimated]
         main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
-        found.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
+        rows.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
         head = ("",) * len(head)
-    return found
+    return rows
 
 
 def _measured(run: Run) -> str:
@@ -198,13 +206,13 @@ def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
 
 def _grouped(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:
     """The runs by text, effect and cure."""
-    found: dict[tuple[str, str, str], list[Run]] = {}
+    runs_by_finding: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
         if run.outcome != "ok":
-            found.setdefault((why_invalid(run), QUALITY["INVALID"], "measure again"), []).append(run)
+            runs_by_finding.setdefault((why_invalid(run), QUALITY["INVALID"], "measure again"), []).append(run)
         for finding in run.findings:
-            found.setdefault((finding.text, effect_of(finding), finding.cure), []).append(run)
-    return found
+            runs_by_finding.setdefault((finding.text, effect_of(finding), finding.cure), []).append(run)
+    return runs_by_finding
 
 
 def status_of(run: Run) -> str:
@@ -220,8 +228,8 @@ _RESULTS = ("finding",)
 def conditions_of(material: Material) -> tuple[Block, ...]:
     """Alike facts as a list, differences between the sides of a change below."""
     if not material.changes:
-        known = {**facts(material.runs), **hardware(material.runs)}
-        return (Items(tuple(f"{name}: {text}" for name, text in known.items() if name != "date")),)
+        conditions_of_all = {**facts(material.runs), **hardware(material.runs)}
+        return (Items(tuple(f"{name}: {text}" for name, text in conditions_of_all.items() if name != "date")),)
     before = _facts([run for change in material.changes for run in change.before])
     after = _facts([run for change in material.changes for run in change.after])
     alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
@@ -236,10 +244,10 @@ def _facts(runs: Sequence[Run]) -> dict[str, str]:
 def _differences(material: Material) -> Block:
     """Each once, whichever change it is of."""
     differing = dict.fromkeys(
-        each
+        difference
         for change in material.changes
-        for each in differences(Side(change.before), Side(change.after))
-        if each.topic not in _RESULTS
+        for difference in differences(Side(change.before), Side(change.after))
+        if difference.topic not in _RESULTS
     )
     runs = (run for change in material.changes for run in change.runs)
     return differences_block([*differing], runs, material.sides)
@@ -251,8 +259,8 @@ def hardware(runs: Iterable[Run]) -> Mapping[str, str]:
     for run in runs:
         environments |= run.environment
     alike: dict[str, list[str]] = {}
-    for node, found in environments.items():
-        if text := _node(found):
+    for node, environment in environments.items():
+        if text := _node(environment):
             alike.setdefault(text, []).append(node)
     return {", ".join(nodes): text for text, nodes in alike.items()}
 
