@@ -32,9 +32,9 @@ def headline_of(metric: str | None) -> Callable[[Run], Metric]:
 def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> ConclusionTerms:
     """For runs of a session, of which those left out may be given by their numbers alone; raises UsageError."""
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
-        known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
-        raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {known}")
-    return ConclusionTerms(
+        confidences = ", ".join(f"{100 * confidence:.0f}" for confidence in CONFIDENCES)
+        raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {confidences}")
+    return Asked(
         headline_of(None),
         Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
         tuple(metric_named(name) for name in question.metrics),
@@ -48,9 +48,9 @@ def left_out_names(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def keep(judged: Judgement, directory: Path) -> None:
+def keep(judgement: Judgement, directory: Path) -> None:
     """In the session of the runs after the change; where it can't be written, it is said."""
     try:
-        keep_verdicts(judged, directory)
+        keep_verdicts(judgement, directory)
     except OSError as error:
         say(f"the verdict was not kept in session {directory.name}: {error.strerror}")

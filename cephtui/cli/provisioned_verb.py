@@ -51,7 +51,7 @@ Exit codes:
 )
 @study_option("runs", "--repeat")
 @measuring_options
-def provisioned(**given: Any) -> int:
+def provisioned(**arguments: Any) -> int:
     """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.
 
     Each is read, written, and both, with small blocks (for bandwidth with large ones), from one node. PASS: all I/Os
@@ -59,4 +59,4 @@ def provisioned(**given: Any) -> int:
     """
     from cephtui.cli.commands.provisioned import measure_volumes
 
-    return measure_volumes(**given)
+    return measure_volumes(**arguments)

@@ -66,10 +66,10 @@ def find_run(name: str) -> tuple[Path, int]:
 
 def find_two_runs(first: str, second: str) -> tuple[tuple[Path, int], tuple[Path, int]]:
     """Two saved runs that are compared; raises UsageError for one run by two names, too."""
-    found = find_run(first), find_run(second)
-    if found[0] == found[1]:
-        directory, number = found[0]
+    places = find_run(first), find_run(second)
+    if places[0] == places[1]:
+        directory, number = places[0]
         raise click.UsageError(
             f"both are run {directory.name}/{number}: name another one: cephtui show {directory.name} lists them"
         )
-    return found
+    return places

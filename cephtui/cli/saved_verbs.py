@@ -29,14 +29,14 @@ def begin_screen(verb: str, instead: str = "") -> None:
     epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session",
 )
 @output_options
-def sessions(**given: Any) -> None:
+def sessions(**arguments: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
 
     json, csv and xlsx have your own sessions only.
     """
     from cephtui.cli.commands.sessions import print_sessions
 
-    print_sessions(**given)
+    print_sessions(**arguments)
 
 
 @click.command(
@@ -46,14 +46,14 @@ def sessions(**given: Any) -> None:
 )
 @click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
 @json_option
-def studies(**given: Any) -> None:
+def studies(**arguments: Any) -> None:
     """List what was ordered in a session as a whole: presets, suites, sweeps, checks, each with what is missing of it.
 
     Each can be resumed: cephtui run --resume SESSION STUDY, a check with cephtui check --continue SESSION STUDY.
     """
     from cephtui.cli.commands.studies import print_studies
 
-    print_studies(**given)
+    print_studies(**arguments)
 
 
 @click.command(
@@ -71,7 +71,7 @@ def studies(**given: Any) -> None:
 @click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
 @metric_option
 @output_options
-def show(**given: Any) -> None:
+def show(**arguments: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
     Without SESSION it is the one that was measured last, also named "last" or "-"; the beginning of a name is enough.
@@ -79,7 +79,7 @@ def show(**given: Any) -> None:
     """
     from cephtui.cli.commands.show import show_saved
 
-    show_saved(**given)
+    show_saved(**arguments)
 
 
 @click.command(
@@ -93,7 +93,7 @@ def show(**given: Any) -> None:
 @click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
 @metric_option
 @output_options
-def compare(**given: Any) -> None:
+def compare(**arguments: Any) -> None:
     """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.
 
     A run is grouped with its repeats in the same session. Two sessions are compared by all their runs that have the
@@ -102,7 +102,7 @@ def compare(**given: Any) -> None:
     """
     from cephtui.cli.commands.compare import compare_runs
 
-    compare_runs(**given)
+    compare_runs(**arguments)
 
 
 @click.command(
@@ -130,7 +130,7 @@ Examples:
     "--mark", type=int, callback=within(1, math.inf), metavar="N", help="The Nth mark of the session, not the last."
 )
 @judging_options
-def report(**given: Any) -> None:
+def report(**arguments: Any) -> None:
     """Write a report on a change, or on a session: verdict, figures, charts, conditions, findings, commands.
 
     A session is judged around its last mark with alike runs on both sides; one without is a study, and has no verdict.
@@ -138,7 +138,7 @@ def report(**given: Any) -> None:
     """
     from cephtui.cli.commands.report import make_report
 
-    make_report(**given)
+    make_report(**arguments)
 
 
 @click.command(
@@ -148,7 +148,7 @@ def report(**given: Any) -> None:
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
-def replay(**given: Any) -> None:
+def replay(**arguments: Any) -> None:
     """Replay a saved run as it was live: through the same parser, on the same screen.
 
     Without RUN it is the newest of the session, without SESSION that of the one that was measured last.
@@ -156,19 +156,19 @@ def replay(**given: Any) -> None:
     begin_screen("replay")
     from cephtui.cli.commands.replay import replay_run
 
-    replay_run(**given)
+    replay_run(**arguments)
 
 
 @click.command(
     short_help="Follow a session while it is measured.", epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning"
 )
 @click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
-def watch(**given: Any) -> None:
+def watch(**arguments: Any) -> None:
     """Follow a session that another cephtui on this machine is writing, read-only; by default the last one measured."""
     begin_screen("watch")
     from cephtui.cli.commands.watch import watch_session
 
-    watch_session(**given)
+    watch_session(**arguments)
 
 
 @click.command(
@@ -176,7 +176,7 @@ def watch(**given: Any) -> None:
     epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1",
 )
 @click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
-def demo(**given: Any) -> None:
+def demo(**arguments: Any) -> None:
     """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
 
     A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them. All
@@ -185,7 +185,7 @@ def demo(**given: Any) -> None:
     begin_screen("demo")
     from cephtui.cli.commands.demo import play_demo
 
-    play_demo(**given)
+    play_demo(**arguments)
 
 
 @click.command(
@@ -210,7 +210,7 @@ From your desk, over SSH:
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
 @click.option("--public", is_flag=True, help="Allow any address; each browser needs a one-time link.")
 @click.option("--interactive", is_flag=True, help="Serve the console, with its options after --; on this machine only.")
-def serve(**given: Any) -> int:
+def serve(**arguments: Any) -> int:
     """Show the demo, a session or a run in a browser, read-only: keys change the view and nothing else.
 
     Each page that is open is a process, 8 at most, which ends with it; Ctrl+C ends all. Needs textual-serve, which is
@@ -218,7 +218,7 @@ def serve(**given: Any) -> int:
     """
     from cephtui.cli.commands.serve import serve_pages
 
-    return serve_pages(**given)
+    return serve_pages(**arguments)
 
 
 @click.command(
@@ -241,7 +241,7 @@ Exit codes:
 @click.option("--session", metavar="NAME", help="The new session. Default: named after the file and its first run.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported; save nothing.")
 @json_option
-def import_(**given: Any) -> int:
+def import_(**arguments: Any) -> int:
     """Read saved output of fio, rados bench and other tools into a session, to be shown and compared like any other.
 
     FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
@@ -250,7 +250,7 @@ def import_(**given: Any) -> int:
     """
     from cephtui.cli.commands.import_logs import import_logs
 
-    return import_logs(**given)
+    return import_logs(**arguments)
 
 
 SAVED_VERBS = (sessions, studies, show, compare, report, replay, watch, demo, serve, import_)

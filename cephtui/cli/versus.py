@@ -24,14 +24,14 @@ def find_versus(left: str, right: str) -> Versus:
     if directories[0] == directories[1]:
         name = directories[0].name
         raise click.UsageError(f"both are session {name}: name two of its runs: cephtui compare {name}/1 {name}/2")
-    found = versus(*map(_whole, directories))
-    if not found.pairs:
+    two_sessions = versus(*map(_whole, directories))
+    if not two_sessions.pairs:
         names = " and ".join(path.name for path in directories)
         raise click.UsageError(
             f"sessions {names} have no preset with the same options on as many nodes: name a run of each: "
             f"cephtui compare {directories[0].name}/1 {directories[1].name}/1"
         )
-    return found
+    return two_sessions
 
 
 def _whole(directory: Path) -> WholeSession:
@@ -41,6 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(compared: Versus, asked: ConclusionTerms) -> Judgement:
+def judged_versus(versus: Versus, asked: Asked) -> Judgement:
     """Now."""
-    return conclude_versus(compared, asked, datetime.now(UTC))
+    return conclude_versus(versus, asked, datetime.now(UTC))

@@ -313,7 +313,7 @@ class Document:
     """Above the first section."""
     sections: tuple[Section, ...] = ()
     """Without any it is a part of a ticket, not a document of its own."""
-    made: str = f"cephtui {__version__}"
+    footer: str = f"cephtui {__version__}"
     """By which cephtui, and when."""
     made_at: datetime | None = None
 
@@ -353,4 +353,4 @@ def sheets_of(view: View) -> Iterator[Sheet]:
 
 def _joined(first: Document, rest: Sequence[Document]) -> Document:
     more = (block for document in rest for block in document.lead)
-    return Document(first.title, first.heading, (*first.lead, *more), first.sections, first.made)
+    return Document(first.title, first.heading, (*first.lead, *more), first.sections, first.footer)

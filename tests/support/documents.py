@@ -72,7 +72,7 @@ def material(
     return Material(
         runs=(*left, *right),
         changes=(change,),
-        judged=differing(conclude([change], asked, AT), "osd_op_num_shards_hdd 5 -> 8"),
+        judgement=differing(conclude([change], asked, AT), "osd_op_num_shards_hdd 5 -> 8"),
         headline=asked.headline,
         marks=marks,
         lines={
@@ -80,7 +80,7 @@ def material(
             for each, value in zip((*left, *right), (*before, *after), strict=True)
         },
         files=(("tuning/001/run.json", "0" * 64),),
-        others=("tuning/11",),
+        other_runs=("tuning/11",),
         notes=(),
         made_at=AT,
     )
@@ -88,7 +88,9 @@ def material(
 
 def study() -> Material:
     """Runs without a change."""
-    return replace(material(), changes=(), judged=None, marks=(), notes=("no runs before and after a mark are alike",))
+    return replace(
+        material(), changes=(), judgement=None, marks=(), notes=("no runs before and after a mark are alike",)
+    )
 
 
 def recorded(directory: Path) -> Material:
@@ -99,7 +101,7 @@ def recorded(directory: Path) -> Material:
 
 def stable(document: Document) -> Document:
     """The same for every version of cephtui."""
-    return replace(document, made="cephtui, made at a fixed time")
+    return replace(document, footer="cephtui, made at a fixed time")
 
 
 def document(of: Material) -> Document:

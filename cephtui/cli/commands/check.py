@@ -43,14 +43,14 @@ def check_change(
     expect: tuple[str, ...],
     question: Question,
     options: Measuring,
-    **given: Any,
+    **check_options: Any,
 ) -> int:
     """Judge saved runs, or measure first; the exit code."""
     _check_form(names, mark, expect)
-    if given["against"] or given["presets"] or given["resume"]:
+    if check_options["against"] or check_options["presets"] or check_options["resume"]:
         from cephtui.cli.commands.check_measured import Asked, measure_and_judge
 
-        return measure_and_judge(Asked(question=question, study=names[0] if names else None, **given), options)
+        return measure_and_judge(Asked(question=question, study=names[0] if names else None, **check_options), options)
     try:
         if expect:
             return check_saved(names[0] if names else "last", expect, options.output)
@@ -97,9 +97,9 @@ def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...
 def _judge(change: SavedChange, question: Question, output: Output) -> int:
     for note in change.notes:
         say(note)
-    asked = asked_of(question, change.directory.name, change.looks)
-    asked = replace(asked, session_runs=change.session_runs, not_chosen=change.not_chosen)
-    judgement = judge_saved(change.changes, asked, change.marks, change.directory, datetime.now(UTC))
+    named = asked_of(question, change.directory.name, change.looks)
+    of_change = replace(named, others=change.others, beside=change.beside)
+    judgement = judge_saved(change.changes, of_change, change.marks, change.directory, datetime.now(UTC))
     return _finish(judgement_view(judgement), judgement, change.directory, output)
 
 

@@ -28,8 +28,8 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
         raise click.UsageError("expected two runs or two sessions, or none for the last two runs of the last session")
     try:
         if left and right and are_sessions(left, right):
-            compared = find_versus(left, right)
-            view = versus_view(compared, judged_versus(compared, ConclusionTerms(headline_of(metric))))
+            versus = find_versus(left, right)
+            view = versus_view(versus, judged_versus(versus, Asked(headline_of(metric))))
         else:
             view = _view_of_runs(left, right, metric)
         emit(view, output)
@@ -40,9 +40,9 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
 def _view_of_runs(left: str | None, right: str | None, metric: str | None) -> View:
     """Raises StoreError and UsageError."""
     places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
-    sides = without_shared_runs(_side(*places[0]), _side(*places[1]))
-    judged = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
-    return comparison_view(*sides, judged and with_noted(judged, [sides]))
+    sides = apart(_side(*places[0]), _side(*places[1]))
+    judgement = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
+    return comparison_view(*sides, judgement and with_noted(judgement, [sides]))
 
 
 def _side(directory: Path, number: int) -> Side:

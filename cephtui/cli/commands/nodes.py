@@ -45,13 +45,17 @@ def _diagnose(
     """The state of each node, what it has, and what is missing of the ``needed`` tools."""
     states = connect(runner, nodes)
     hardware = [runner.nodes.inventory(state) if state.environment else None for state in states]
-    asked = [runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
+    health_answers = [
+        runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states
+    ]
     rows = [
         _with(_with_cluster, diagnosis(state, needed, presets=presets), health, "querying the cluster ...")
-        for state, health in zip(states, asked, strict=True)
+        for state, health in zip(states, health_answers, strict=True)
     ]
     reading = "reading disks and network interfaces ..."
-    return with_findings([_with(with_hardware, row, found, reading) for row, found in zip(rows, hardware, strict=True)])
+    return with_findings(
+        [_with(with_hardware, row, inventory, reading) for row, inventory in zip(rows, hardware, strict=True)]
+    )
 
 
 def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, answer: Future[T] | None, text: str) -> NodeRow:

@@ -42,30 +42,39 @@ def measure_volumes(
     file: Path | None, volumes: tuple[str, ...], jobs: tuple[int, ...], repeat: int | None, options: Measuring
 ) -> int:
     """Measure each volume, and print what became of its promise; the exit code."""
-
-    def work(runner: Runner, stack: ExitStack) -> Work:
-        (preset,) = choose(find_catalogue(), [PRESET])
-        overrides = preset.tool.canonical(parse_overrides(options.overrides))
-        _check_options(overrides)
-        named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
-        places = [
-            place if place.volume.is_promised else _with_limits(runner, place)
-            for place in _places(named, options, stack)
-        ]
-        steps = _steps(places, preset, (1, *jobs), repeat or 1, overrides)
-        study = study_of_volumes(preset, steps, drop_caches=options.drop_caches)
-        for request in study.requests:
-            plan_of(request)
-        return Work(study)
-
-    return measure(work, options)
+    check_session_name(options.session)
+    with ExitStack() as stack:
+        try:
+            (preset,) = choose(find_catalogue(), [PRESET])
+            overrides = preset.tool.canonical(parse_overrides(options.overrides))
+            _check_options(overrides)
+            named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
+            places = _places(named, options, jobs, stack)
+            runner = stack.enter_context(
+                Runner(paths.sessions_dir(), options.session, stall_seconds=options.stall_timeout)
+            )
+            places = [place if place.volume.is_promised else _with_limits(runner, place) for place in places]
+            study = study_of_volumes(
+                preset, _steps(places, preset, (1, *jobs), repeat or 1, overrides), drop_caches=options.drop_caches
+            )
+            for request in study.requests:
+                plan_of(request)
+            ready = surveyed(runner, study, (), options)
+            if options.dry_run:
+                return show_plans(runner, ready, (), as_json=options.as_json)
+            check_all(runner, ready.requests)
+            return carry_out(runner, ready, output=options.output)
+        except (PresetError, OptionError) as error:
+            raise click.UsageError(str(error)) from None
+        except (StoreError, NotRun) as error:
+            raise Refused(str(error)) from None
 
 
 def _check_options(options: Mapping[str, Choice]) -> None:
     """Raises UsageError for what each step has of its own."""
-    if own := next((name for name in _OF_STEPS if name in options), None):
-        hint = "--jobs says with how many jobs" if own == "numjobs" else "reads, writes and both are measured"
-        raise click.UsageError(f"--set {own}: each step has its own, by what is promised: {hint}")
+    if option := next((name for name in _OF_STEPS if name in options), None):
+        hint = "--jobs says with how many jobs" if option == "numjobs" else "reads, writes and both are measured"
+        raise click.UsageError(f"--set {option}: each step has its own, by what is promised: {hint}")
 
 
 def _places(volumes: Sequence[Volume], options: Measuring, stack: ExitStack) -> list[_Place]:
@@ -74,9 +83,14 @@ def _places(volumes: Sequence[Volume], options: Measuring, stack: ExitStack) -> 
         raise click.UsageError("name a FILE of volumes, or --volume TARGET=IOPS")
     nodes = {node.name: node for node in chosen_nodes(options.where)}
     places = [_place(volume, nodes, options.data_pool, stack) for volume in volumes]
-    targets = [(each.node.name, each.target.spec) for each in places]
+    targets = [(place.node.name, place.target.spec) for place in places]
     if again := next((spec for spec in targets if targets.count(spec) > 1), None):
         raise click.UsageError(f"volume {again[1]} is given twice")
+    several = next((place.target.spec for place in places if place.target.creates_images), None)
+    if jobs and several:
+        raise click.UsageError(
+            f"--jobs: on {several} each job has an image of its own with its own limit: name one as rbd:POOL/IMAGE"
+        )
     return places
 
 
@@ -100,13 +114,13 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
         raise NotRun(state.problem)
     try:
         source = parse_target(spec) if place.volume.limits_of else place.target
-        found = runner.nodes.limits(state.node, source).result()
+        limits = runner.nodes.limits(state.node, source).result()
     except TargetError as error:
         raise click.UsageError(f"volume {place.volume.target}: limits_of: {error}") from None
     except (TransportError, TargetFault) as error:
         raise NotRun(str(error)) from None
-    burst = max(found.burst_seconds, place.volume.promised.burst_seconds)
-    volume = replace(place.volume, promised=replace(found, burst_seconds=burst))
+    burst = max(limits.burst_seconds, place.volume.promised.burst_seconds)
+    volume = replace(place.volume, promised=replace(limits, burst_seconds=burst))
     if not volume.is_promised:
         clients = f"the clients of {spec}" if place.volume.limits_of else "its clients"
         raise click.UsageError(

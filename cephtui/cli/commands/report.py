@@ -84,16 +84,15 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     if len(names) > 2:
         raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER, both as SESSION/RUN or as SESSION")
     if len(names) == 2 and are_sessions(*names):
-        found, directory = find_versus(*names), find_session(names[1])
-        return _kept(of_versus(found, directory, asked_of(question, directory.name), now, title), directory)
+        versus, directory = find_versus(*names), find_session(names[1])
+        return _kept(of_versus(versus, directory, asked_of(question, directory.name), now, title), directory)
     if len(names) == 2:
         return _judged(change_of_runs(*find_two_runs(*names)), question, now, title)
     name = names[0] if names else "last"
     if "/" in name:
         directory, number = find_run(name)
         _check_study(question, "a run alone is not before or after a change")
-        asked = asked_of(question, directory.name)
-        return of_study(directory, run_with_repeats(directory, number), asked, now, title, "")
+        return of_study(directory, repeats_of(directory, number), asked_of(question, directory.name), now, title, "")
     directory = find_session(name)
     try:
         return _judged(change_of_session(directory, mark), question, now, title)
@@ -121,16 +120,15 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
 
 def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
-    asked = asked_of(question, saved.directory.name, saved.looks)
-    asked = replace(asked, session_runs=saved.session_runs, not_chosen=saved.not_chosen)
-    if question == Question():
-        asked = as_asked(asked, saved)
-    return _kept(of_change(saved, asked, now, title), saved.directory)
+    named = asked_of(question, saved.directory.name, saved.looks)
+    of_saved = replace(named, others=saved.others, beside=saved.beside)
+    asked_before = as_asked(named, saved) if question == Question() else of_saved
+    return _kept(of_change(saved, asked_before, now, title), saved.directory)
 
 
 def _kept(material: Material, directory: Path) -> Material:
-    if material.judged and not is_kept(material.judged, directory):
-        keep(material.judged, directory)
+    if material.judgement and not is_kept(material.judgement, directory):
+        keep(material.judgement, directory)
     return material
 
 

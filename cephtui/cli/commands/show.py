@@ -91,8 +91,8 @@ def _curves(name: str, metric: str | None) -> View:
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     chosen = store.read_run(directory, number) if number is not None else None
-    found = [curve_of_run(chosen, runs, marks)] if chosen else curves_of(runs, marks)
-    curves = [curve for curve in found if curve]
+    candidates = [curve_of_run(chosen, runs, marks)] if chosen else curves_of(runs, marks)
+    curves = [curve for curve in candidates if curve]
     if not curves:
         alike = "its runs have the same options, target and nodes"
         is_imported = any(run.imported_from for run in runs)

@@ -42,7 +42,7 @@ def markdown_of(content: Document, assets: str = "") -> str:
     parts = [[f"# {inline(content.heading)}"], *writing.all_of(content.lead)]
     for section in content.sections:
         parts += writing.section(section)
-    return _joined([*parts, [f"_{escaped(content.made)}_"]])
+    return _joined([*parts, [f"_{escaped(content.footer)}_"]])
 
 
 def _joined(parts: Sequence[Sequence[str]]) -> str:

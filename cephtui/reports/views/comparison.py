@@ -45,32 +45,32 @@ _OPTIONS_MOST = 4
 """That differ and stand in the line of each side too."""
 
 
-def comparison_view(left: Side, right: Side, judged: Judgement | None = None) -> View:
+def comparison_view(left: Side, right: Side, judgement: Judgement | None = None) -> View:
     """Two runs beside each other, with the verdict where they can be compared."""
-    conclusion = [*judged.verdicts, judged.conclusion] if judged else []
+    conclusion = [*judgement.verdicts, judgement.conclusion] if judgement else []
     return View(
-        document=lambda: comparison_document(left, right, judged),
+        document=lambda: comparison_document(left, right, judgement),
         lines=lambda: [
             *conclusion,
             *differences(left, right),
             *(mark for _, mark in marks_between(left, right)),
             *compared_figures(left, right),
         ],
-        sheet=lambda: verdicts_sheet(judged.verdicts if judged else ()),
+        sheet=lambda: verdicts_sheet(judgement.verdicts if judgement else ()),
     )
 
 
 def comparison_document(
-    left: Side, right: Side, judged: Judgement | None = None, *, most_differences: int | None = None
+    left: Side, right: Side, judgement: Judgement | None = None, *, most_differences: int | None = None
 ) -> Document:
     """The verdict, differences in their conditions, the figures and their findings.
 
     Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
-    return document(f"{left.name} against {right.name}", *_blocks(left, right, judged, most_differences))
+    return document(f"{left.name} against {right.name}", *_blocks(left, right, judgement, most_differences))
 
 
-def _blocks(left: Side, right: Side, judged: Judgement | None, most: int | None) -> Iterator[Block]:
+def _blocks(left: Side, right: Side, judgement: Judgement | None, most: int | None) -> Iterator[Block]:
     every = differences(left, right)
     runs = (*left.runs, *right.runs)
     marks = _marks(left, right)
@@ -79,8 +79,8 @@ def _blocks(left: Side, right: Side, judged: Judgement | None, most: int | None)
     rest = every[len(shown) :]
     yield Items(tuple(_sides(left, right, every)))
     yield Facts(_facts(left, right), times_of(left, right))
-    yield from verdicts_blocks(judged)
-    if notes := _notes(left, right, judged):
+    yield from verdicts_blocks(judgement)
+    if notes := _notes(left, right, judgement):
         yield Items(notes)
     yield differences_block(shown, runs)
     if rest:
@@ -97,10 +97,10 @@ def _blocks(left: Side, right: Side, judged: Judgement | None, most: int | None)
     yield NextStep("details", f"cephtui compare {left.name} {right.name}", is_aside=True)
 
 
-def _notes(left: Side, right: Side, judged: Judgement | None) -> tuple[Cell, ...]:
+def _notes(left: Side, right: Side, judgement: Judgement | None) -> tuple[Cell, ...]:
     """Which runs were left out, and what is to be known of the figures."""
-    left_out = left_out_lines(judged.conclusion.left_out) if judged else ()
-    notes = judged.conclusion.notes if judged else ()
+    left_out = left_out_lines(judgement.conclusion.left_out) if judgement else ()
+    notes = judgement.conclusion.notes if judgement else ()
     return (
         *(words(f"left out: {line}", style="limited") for line in left_out),
         *(words(line, style="strong") for line in (*notes, *about(left, right))),

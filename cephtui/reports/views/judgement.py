@@ -34,27 +34,27 @@ _COLUMNS = (
 _INDENT = 2
 
 
-def judgement_view(judged: Judgement, *, has_code: bool = True) -> View:
+def judgement_view(judgement: Judgement, *, has_code: bool = True) -> View:
     """All verdicts and the answer, with its exit code where there is one."""
     return View(
-        document=lambda: _document(judged, has_code=has_code),
-        lines=lambda: [*judged.verdicts, judged.conclusion],
-        sheet=lambda: verdicts_sheet(judged.verdicts),
+        document=lambda: _document(judgement, has_code=has_code),
+        lines=lambda: [*judgement.verdicts, judgement.conclusion],
+        sheet=lambda: verdicts_sheet(judgement.verdicts),
     )
 
 
-def _document(judged: Judgement, *, has_code: bool) -> Document:
-    conclusion = judged.conclusion
-    answer = answer_text(judged, code=has_code)
+def _document(judgement: Judgement, *, has_code: bool) -> Document:
+    conclusion = judgement.conclusion
+    answer = answer_text(judgement, code=has_code)
     items: tuple[Cell, ...] = (
-        *(words(line, style="dim") for line in also_measured(judged.verdicts)),
+        *(words(line, style="dim") for line in also_measured(judgement.verdicts)),
         *(words(line, style="strong") for line in conclusion.notes),
         *(f"noted: {line}" for line in _texts(conclusion.noted, "marks")),
         *(f"differs: {line}" for line in _texts(conclusion.changed, "differences")),
         *limits_of(conclusion),
     )
     listed = [Items(items)] if items else []
-    return document(answer, *verdicts_blocks(judged), *listed, Text(answer, "strong"))
+    return document(answer, *verdicts_blocks(judgement), *listed, Text(answer, "strong"))
 
 
 def _texts(lines: Sequence[str], what: str) -> list[Cell]:

@@ -28,88 +28,88 @@ from cephtui.reports.words.verdict import answer_text, short_text
 from cephtui.tools import TOOLS
 
 
-def versus_view(compared: Versus, judged: Judgement, *, has_answer: bool = False) -> View:
+def versus_view(versus: Versus, judgement: Judgement, *, has_answer: bool = False) -> View:
     """Two whole sessions: which they are, the pairs, what they show together, and in what the sessions differ.
 
     ``has_answer`` adds that of a check, with its exit code.
     """
     return View(
-        document=lambda: _document(compared, judged, has_answer=has_answer),
+        document=lambda: _document(versus, judgement, has_answer=has_answer),
         lines=lambda: [
-            *judged.verdicts,
-            judged.conclusion,
-            *(difference for difference, _ in conditions_apart(compared)),
+            *judgement.verdicts,
+            judgement.conclusion,
+            *(difference for difference, _ in conditions_apart(versus)),
         ],
-        sheet=lambda: verdicts_sheet(judged.verdicts, names_of_pairs(compared)),
+        sheet=lambda: verdicts_sheet(judgement.verdicts, names_of_pairs(versus)),
     )
 
 
-def _document(compared: Versus, judged: Judgement, *, has_answer: bool) -> Document:
-    names = compared.left.name, compared.right.name
-    limits = limits_of(judged.conclusion)
-    chart = intervals_chart(judged.deciding, names_of_pairs(compared))
+def _document(versus: Versus, judgement: Judgement, *, has_answer: bool) -> Document:
+    names = versus.left.name, versus.right.name
+    limits = limits_of(judgement.conclusion)
+    chart = intervals_chart(judgement.deciding, names_of_pairs(versus))
     return document(
         " against ".join(names),
-        Items(tuple(words(f"{letter}  {text}", style="strong") for letter, text in heads(compared).items())),
+        Items(tuple(words(f"{letter}  {text}", style="strong") for letter, text in heads(versus).items())),
         Text(""),
-        *([_table(compared, judged)] if judged.deciding else []),
+        *([_table(versus, judgement)] if judgement.deciding else []),
         *([chart] if chart else []),
-        *(Text(line, "dim") for line in legend(judged)),
+        *(Text(line, "dim") for line in legend(judgement)),
         Text(""),
-        *(Text(line, "strong") for line in judged.conclusion.notes),
-        differences_block(differing(compared), runs_of(compared)),
+        *(Text(line, "strong") for line in judgement.conclusion.notes),
+        differences_block(differing(versus), runs_of(versus)),
         *([Items(tuple(limits))] if limits else []),
-        *([Text(answer_text(judged, code=True), "strong")] if has_answer else []),
+        *([Text(answer_text(judgement, code=True), "strong")] if has_answer else []),
         NextStep("details", f"cephtui compare {' '.join(names)}", is_aside=True),
     )
 
 
-def runs_of(compared: Versus) -> list[Run]:
+def runs_of(versus: Versus) -> list[Run]:
     """Of all pairs."""
-    return [run for pair in compared.pairs for run in pair.runs]
+    return [run for pair in versus.pairs for run in pair.runs]
 
 
-def heads(compared: Versus) -> dict[str, str]:
+def heads(versus: Versus) -> dict[str, str]:
     """By the letter of each session its name, and when, where and on what it was measured."""
-    sessions = (("A", compared.left), ("B", compared.right))
+    sessions = (("A", versus.left), ("B", versus.right))
     return {letter: f"{session.name}  {head_line(session.runs)}" for letter, session in sessions}
 
 
-def _table(compared: Versus, judged: Judgement) -> Table:
+def _table(versus: Versus, judgement: Judgement) -> Table:
     """Where there is little room, preset and figure are one column, and the numbers of runs are left out."""
     wide: list[tuple[Cell, ...]] = []
     narrow: list[tuple[Cell, ...]] = []
-    for verdict, (preset, figure, left, right, change, interval, runs, word) in rows(compared, judged):
+    for verdict, (preset, figure, left, right, change, interval, runs, word) in rows(versus, judgement):
         cells = (left, right, change, interval)
         shown = words(word, style=style_of(verdict))
         wide.append((preset, figure, *cells, runs, shown))
         narrow.append((f"{preset} {figure}", *cells, shown))
-    heads_of = columns(titles(judged), "llrrrrrl", is_whole=True)
-    heads_of_narrow = (Column(" ".join(titles(judged)[:2])), *heads_of[2:6], Column("verdict"))
+    heads_of = columns(titles(judgement), "llrrrrrl", is_whole=True)
+    heads_of_narrow = (Column(" ".join(titles(judgement)[:2])), *heads_of[2:6], Column("verdict"))
     return Table(heads_of, tuple(wide), narrower=(Table(heads_of_narrow, tuple(narrow)),))
 
 
-def titles(judged: Judgement) -> tuple[str, ...]:
+def titles(judgement: Judgement) -> tuple[str, ...]:
     """The headings of the cells of a row."""
-    confidence = next((verdict.confidence for verdict in judged.deciding), 0.95)
+    confidence = next((verdict.confidence for verdict in judgement.deciding), 0.95)
     return ("preset", "figure", "A", "B", "B vs A", f"{100 * confidence:g} %", "runs", "verdict")
 
 
-def rows(compared: Versus, judged: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
+def rows(versus: Versus, judgement: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
     """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
-    named = names_of_pairs(compared)
+    named = names_of_pairs(versus)
     return [
         (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), short_text(verdict, brief=True)))
-        for verdict in judged.deciding
+        for verdict in judgement.deciding
     ]
 
 
-def legend(judged: Judgement) -> list[str]:
+def legend(judgement: Judgement) -> list[str]:
     """What the words of the verdicts mean, in a line; none without a verdict.
 
     Where several are judged a word may say less than the interval beside it, which holds by itself.
     """
-    verdicts = [verdict for verdict in judged.deciding if verdict.is_judged]
+    verdicts = [verdict for verdict in judgement.deciding if verdict.is_judged]
     if not verdicts:
         return []
     percent = f"{verdicts[0].same_percent:g} %"
@@ -117,20 +117,20 @@ def legend(judged: Judgement) -> list[str]:
     return [f"better, worse: by more than {percent}; same: within {percent}{together * (len(verdicts) > 1)}"]
 
 
-def differing(compared: Versus) -> list[Difference]:
+def differing(versus: Versus) -> list[Difference]:
     """In what the sessions were not alike; what differs in some of the pairs only says in how many."""
-    pairs = len(compared.pairs)
+    pairs = len(versus.pairs)
     return [
         difference
         if in_pairs == pairs
         else difference.model_copy(update={"name": f"{difference.name} ({in_pairs} of {pairs} pairs)"})
-        for difference, in_pairs in conditions_apart(compared)
+        for difference, in_pairs in conditions_apart(versus)
     ]
 
 
-def names_of_pairs(compared: Versus) -> dict[str, str]:
+def names_of_pairs(versus: Versus) -> dict[str, str]:
     """By the name of each run what its pair is called: the preset, and what sets it apart from its other pairs."""
-    return names_of_changes(compared.pairs)
+    return names_of_changes(versus.pairs)
 
 
 def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:

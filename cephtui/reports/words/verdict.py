@@ -27,11 +27,11 @@ _SEEN_MOST = 0.99
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
 
 
-def answer_text(judged: Judgement, *, code: bool) -> str:
+def answer_text(judgement: Judgement, *, code: bool) -> str:
     """``required: at most 10 % worse: not met (exit 5)``."""
-    requirement = f"required: {required_text(judged.deciding[0])}: " if judged.deciding else ""
-    exit_code = f" (exit {judged.conclusion.exit_code})" if code else ""
-    return f"{requirement}{ANSWERS[judged.conclusion.answer]}{exit_code}"
+    requirement = f"required: {required_text(judgement.deciding[0])}: " if judgement.deciding else ""
+    exit_code = f" (exit {judgement.conclusion.exit_code})" if code else ""
+    return f"{requirement}{ANSWERS[judgement.conclusion.answer]}{exit_code}"
 
 
 def headline(verdict: Verdict) -> str:

@@ -100,15 +100,15 @@ def document_of(material: Material) -> Document:
         heading=heading,
         lead=tuple(_lead(material)),
         sections=tuple(Section(title, blocks, title in _IN_SHEETS) for title, blocks in sections if blocks),
-        made=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
+        footer=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
         made_at=material.made_at,
     )
 
 
 def _answer(material: Material) -> str:
     """Of the change; of a study that of what was expected of it."""
-    if material.judged:
-        return ANSWERS[material.judged.conclusion.answer]
+    if material.judgement:
+        return ANSWERS[material.judgement.conclusion.answer]
     return ANSWERS[answer_to(material.expected)] if material.expected else "no verdict asked for"
 
 
@@ -121,7 +121,7 @@ def _heading(material: Material) -> str:
         presets = dict.fromkeys(run.preset for run in material.runs)
         return f"{sessions}: {', '.join(presets)}"
     marks = _marks(material)
-    conclusion = material.judged.conclusion if material.judged else None
+    conclusion = material.judgement.conclusion if material.judgement else None
     unseen = f"{' (noted, not seen)' * (UNSEEN in conclusion.notes)}" if conclusion else ""
     changed = [f"{mark.text}{unseen}" for mark in marks[:1]] or list(conclusion.changed if conclusion else ())
     more = len(changed) - _CHANGES_MOST
@@ -140,7 +140,7 @@ def _marks(material: Material) -> list[Mark]:
 
 def _lead(material: Material) -> Iterator[Block]:
     """The verdict in a sentence with its exit code, and each figure that it rests on."""
-    if material.judged is None:
+    if material.judgement is None:
         number = len(material.runs)
         runs = f"{number} run{'s' * (number != 1)}"
         if material.expected:
@@ -150,7 +150,7 @@ def _lead(material: Material) -> Iterator[Block]:
             yield Text(f"{runs}, without a verdict", style="open")
         yield from [Items(material.notes)] * bool(material.notes)
         return
-    conclusion, deciding = material.judged.conclusion, material.judged.deciding
+    conclusion, deciding = material.judgement.conclusion, material.judgement.deciding
     required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
     answer = ANSWERS[conclusion.answer]
     yield Text(f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", style=_TONES[conclusion.answer])
@@ -192,7 +192,7 @@ def _by(material: Material) -> str:
 
 def _seen(material: Material) -> list[str]:
     """What was seen to differ between the sides, whatever was noted."""
-    differences, more = cut(material.judged.conclusion.changed if material.judged else (), "differences")
+    differences, more = cut(material.judgement.conclusion.changed if material.judgement else (), "differences")
     lines = [f"seen to differ: {text}" for text in differences] + [more] * bool(more)
     return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
 
@@ -202,17 +202,17 @@ def _expected(material: Material) -> tuple[Block, ...]:
 
 
 def _figures(material: Material) -> tuple[Block, ...]:
-    judged = material.judged
-    if judged is None or not judged.verdicts:
+    judgement = material.judgement
+    if judgement is None or not judgement.verdicts:
         links = links_blocks(links_of(material.runs))
         return (*links, *matrix_tables(material), points_table(material), *_curves(material))
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
-    labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judged.deciding]
+    labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judgement.deciding]
     charts: list[Chart | None] = [interval_chart(labelled)]
     for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
         charts.append(dots_chart(verdict, label, runs, material.sides, number))
-    return (*figures_table(material, judged), *filter(None, charts))
+    return (*figures_table(material, judgement), *filter(None, charts))
 
 
 def _curves(material: Material) -> Iterator[Block]:
@@ -296,9 +296,9 @@ def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
 
 def _method(material: Material) -> tuple[Block, ...]:
     """In two sentences; then the runs that were left out."""
-    judged = material.judged
-    deciding = judged.deciding if judged else []
-    left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
+    judgement = material.judgement
+    deciding = judgement.deciding if judgement else []
+    left_out = "; ".join(left_out_lines(judgement.conclusion.left_out)) if judgement else ""
     texts = _of_verdicts(deciding, material.sides) if deciding else _of_study()
     return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
 
@@ -328,7 +328,7 @@ def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[s
 
 
 def _origin(material: Material) -> tuple[Block, ...]:
-    left_out = run_names(material.others)
+    left_out = run_names(material.other_runs)
     imported = dict.fromkeys(f"{name_of(run)} from {run.imported_from}" for run in material.runs if run.imported_from)
     items = [
         f"session{'s' * (len(material.sessions) > 1)}: {', '.join(material.sessions)}",

@@ -53,15 +53,15 @@ class Material:
     """In the order of time, as far as that is known."""
     changes: tuple[Change, ...]
     """None of a study, which has no verdict."""
-    judged: Judgement | None
+    judgement: Judgement | None
     headline: Callable[[Run], Metric]
     marks: tuple[Mark, ...]
     lines: Mapping[str, Line]
     """By the name of a run: ``tuning/3``."""
     files: tuple[tuple[str, str], ...]
     """What the runs were read from, and its SHA-256 in hexadecimal."""
-    others: tuple[str, ...]
-    """Runs of the same sessions that are not in it."""
+    other_runs: tuple[str, ...]
+    """Names of runs of the same sessions that are not in it."""
     notes: tuple[str, ...]
     """What has to be known before the verdict, or why there is none."""
     made_at: datetime
@@ -156,9 +156,9 @@ def of_session(directory: Path, question: Asked, at: datetime) -> Material:
         runs, _ = store.read_runs(directory)
         return of_study(directory, runs, question, at, "", str(error))
     material = of_change(change, as_asked(question, change), at)
-    if material.judged and not is_kept(material.judged, directory):
+    if material.judgement and not is_kept(material.judgement, directory):
         with contextlib.suppress(OSError):
-            keep_verdicts(material.judged, directory)
+            keep_verdicts(material.judgement, directory)
     return material
 
 
@@ -178,8 +178,8 @@ def of_change(saved: SavedChange, question: Asked, at: datetime, title: str = ""
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = saved.directory.parent
     runs = [run for change in saved.changes for run in change.runs]
-    judged = judge_saved(saved.changes, question, saved.marks, saved.directory, at)
-    return _material(root, runs, saved.marks, question, at, title, saved.notes, saved.changes, judged)
+    judgement = judge_saved(saved.changes, question, saved.marks, saved.directory, at)
+    return _material(root, runs, saved.marks, question, at, title, saved.notes, saved.changes, judgement)
 
 
 def of_study(directory: Path, runs: Sequence[Run], question: Asked, at: datetime, title: str, why: str) -> Material:
@@ -192,12 +192,12 @@ def of_study(directory: Path, runs: Sequence[Run], question: Asked, at: datetime
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 
-def of_versus(compared: Versus, directory: Path, question: Asked, at: datetime, title: str = "") -> Material:
+def of_versus(versus: Versus, directory: Path, question: Asked, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
-    judged = with_earlier(conclude_versus(compared, question, at), directory)
-    runs = [run for pair in compared.pairs for run in pair.runs]
-    material = _material(directory.parent, runs, (), question, at, title, (), compared.pairs, judged)
-    return replace(material, sides=(compared.left.name, compared.right.name), is_versus=True)
+    judgement = with_earlier(conclude_versus(versus, question, at), directory)
+    runs = [run for pair in versus.pairs for run in pair.runs]
+    material = _material(directory.parent, runs, (), question, at, title, (), versus.pairs, judgement)
+    return replace(material, sides=(versus.left.name, versus.right.name), is_versus=True)
 
 
 def _material(
@@ -209,7 +209,7 @@ def _material(
     title: str,
     notes: tuple[str, ...],
     changes: tuple[Change, ...] = (),
-    judged: Judgement | None = None,
+    judgement: Judgement | None = None,
 ) -> Material:
     ordered = in_time_order(runs)
     names = {name_of(run) for run in ordered}
@@ -220,12 +220,12 @@ def _material(
     return Material(
         runs=tuple(ordered),
         changes=changes,
-        judged=judged,
+        judgement=judgement,
         headline=(lambda run: question.metrics[0]) if question.metrics else question.headline,
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
-        others=tuple(name_of(run) for run in in_sessions if name_of(run) not in names),
+        other_runs=tuple(name_of(run) for run in in_sessions if name_of(run) not in names),
         notes=notes,
         made_at=at,
         title=title,
@@ -267,9 +267,9 @@ def _seconds(root: Path, name: str) -> Iterator[Sample]:
 def with_stand_ins(material: Material) -> Material:
     """The same without names of hosts, addresses, clusters, pools, images, files and users."""
     ordered = [material.ordered] if material.ordered else []
-    judged = [material.judged.conclusion, *material.judged.verdicts] if material.judged else []
+    verdicts = [material.judgement.conclusion, *material.judgement.verdicts] if material.judgement else []
     mask = Mask(names_in([*material.runs, *ordered]))  # what these say a name is counts before what others seem to say
-    mask.see([*material.runs, *ordered, *material.marks, *judged, *material.expected])
+    mask.see([*material.runs, *ordered, *material.marks, *verdicts, *material.expected])
     learned = -1
     while learned != len(mask):  # until no text has a name that was not known to all others
         learned = len(mask)

@@ -68,7 +68,7 @@ def _title(metric: Metric) -> str:
 def _verdict_sheet(material: Material, content: Document) -> Sheet:
     """The answer in words, and below it a row for each figure, with a bar for its interval."""
     lead = (plain_text(content.heading), *(plain_text(block.text) for block in content.lead if isinstance(block, Text)))
-    rows = [_row_of(verdict, material.sides) for verdict in (material.judged.verdicts if material.judged else ())]
+    rows = [_row_of(verdict, material.sides) for verdict in (material.judgement.verdicts if material.judgement else ())]
     chart = SheetChart(
         "bar",
         "Change with its interval",

@@ -53,11 +53,11 @@ _WHOLE_MOST = 3
 _P99 = BY_NAME["latency_p99_seconds"]
 
 
-def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
+def figures_table(material: Material, judgement: Judgement) -> tuple[Block, ...]:
     """A row for each figure, those that decide first."""
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
-    shown = judged.verdicts if len(material.changes) <= _WHOLE_MOST else judged.deciding
+    shown = judgement.verdicts if len(material.changes) <= _WHOLE_MOST else judgement.deciding
     labels = [name_of_verdict(verdict, names) for verdict in shown]
     rows: list[tuple[Cell, ...]] = []
     for label, verdict in zip(labels, shown, strict=True):
@@ -65,7 +65,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
         title = f"{label} {figure}" if len({*labels}) > 1 else figure
         rows.append((title, *cells, _quality(material, verdict, runs), _word(verdict)))
     strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
-    confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
+    confidence = f"{100 * judgement.verdicts[0].confidence:g} % interval" if judgement.verdicts else "interval"
     titles = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
     return (Table(columns(titles, "lrrrrrll"), tuple(rows), strong),)
 
@@ -134,8 +134,8 @@ def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
 
 def _main_figures(material: Material) -> list[tuple[str, Metric]]:
     """The figures that decide; in a study those that its presets are about."""
-    if material.judged is not None:
-        figures = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judged.deciding]
+    if material.judgement is not None:
+        figures = [(verdict.direction, BY_NAME[verdict.figure]) for verdict in material.judgement.deciding]
     else:
         figures = [
             (flow, metric_of_flow(material.headline(run), [run], flow))

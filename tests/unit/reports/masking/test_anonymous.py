@@ -244,12 +244,12 @@ def of_change() -> Material:
     return Material(
         runs=found,
         changes=(change,),
-        judged=Judgement(judged.verdicts, conclusion),
+        judgement=Judgement(judged.verdicts, conclusion),
         headline=lambda _: IOPS,
         marks=(Mark(at=found[2].started_at - timedelta(seconds=1), text=canary("y")("Mark.text")),),
         lines={},
         files=((f"tuning/001/raw/{found[0].nodes[0].node}.stdout", "0" * 64),),
-        others=("tuning/11",),
+        other_runs=("tuning/11",),
         notes=(text.replace("zanm001", "zanm002"),),
         made_at=AT,
         title="",
@@ -265,14 +265,15 @@ def of_study() -> Material:
     ordered = Ordered.model_validate(filled(Ordered, canary("x")))
     title = SENTENCE.format(name="zanm004", known=KNOWN)
     return replace(
-        of_change(), runs=tuple(named), changes=(), judged=None, ordered=ordered, title=title, others=(f"{KNOWN}/11",),
-        files=((f"{KNOWN}/001/run.json", "0" * 64),), sides=("before", "after"), ceilings={},
+        of_change(), runs=tuple(named), changes=(), judgement=None, ordered=ordered, title=title,
+        other_runs=(f"{KNOWN}/11",), files=((f"{KNOWN}/001/run.json", "0" * 64),), sides=("before", "after"),
+        ceilings={},
     )  # fmt: skip
 
 
 def outputs(of: Material) -> dict[str, str]:
     """All that ``cephtui report`` writes, as text; and what it makes that of, since another may show more of it."""
-    judged = [of.judged.conclusion, *of.judged.verdicts] if of.judged else []
+    judged = [of.judgement.conclusion, *of.judgement.verdicts] if of.judgement else []
     models = [*of.runs, *of.marks, *judged, *of.expected]
     models += [of.ordered] if of.ordered else []
     found: dict[str, str] = {"models": "\n".join(map(as_json, models)), "title": document_of(of).title}
@@ -309,7 +310,7 @@ def test_no_name_is_left_in_a_report(of: Callable[[], Material]) -> None:
 
 
 def test_what_is_added_to_a_report_is_looked_at_here() -> None:
-    hidden = {"runs", "changes", "judged", "marks", "files", "others", "notes", "title", "sides", "ceilings"}
+    hidden = {"runs", "changes", "judgement", "marks", "files", "other_runs", "notes", "title", "sides", "ceilings"}
     hidden |= {"expected"}
     of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds", "is_versus"}
     assert {field.name for field in fields(Material)} == hidden | of_runs
@@ -320,7 +321,7 @@ def test_what_a_pool_was_made_with_is_a_name(name: str) -> None:
     found = runs()[0]
     assert found.cluster
     cluster = found.cluster.model_copy(update={"pool": {name: "zanzibar9", "type": "replicated"}})
-    of = replace(of_change(), runs=(found.model_copy(update={"cluster": cluster}),), changes=(), judged=None)
+    of = replace(of_change(), runs=(found.model_copy(update={"cluster": cluster}),), changes=(), judgement=None)
     assert [leaks(text) for text in outputs(with_stand_ins(of)).values() if leaks(text)] == []
 
 

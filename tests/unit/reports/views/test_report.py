@@ -178,8 +178,8 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
         for each in change.before
     )
     change = replace(change, before=before)
-    asked = ConclusionTerms(of.headline, metrics=(IOPS,), directions=("commit",))
-    of = replace(of, runs=change.runs, changes=(change,), judged=conclude([change], asked, AT))
+    asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
+    of = replace(of, runs=change.runs, changes=(change,), judgement=conclude([change], asked, AT))
     (figures,) = tables(document(of), "Figures")
     assert (figures.texts[0][0], *figures.texts[0][5:7]) == (
         "commit IOPS",
@@ -190,11 +190,11 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
 
 def test_all_that_was_seen_to_differ_is_in_the_heading() -> None:
     of = material()
-    assert of.judged
+    assert of.judgement
     seen = [f"option {name} 0 -> 1" for name in ("iodepth", "fsync", "fdatasync", "size")]
     for number, more in ((1, ""), (3, ""), (4, " and 1 more")):
-        said = of.judged.conclusion.model_copy(update={"changed": tuple(seen[:number])})
-        found = document(replace(of, marks=(), judged=replace(of.judged, conclusion=said)))
+        said = of.judgement.conclusion.model_copy(update={"changed": tuple(seen[:number])})
+        found = document(replace(of, marks=(), judgement=replace(of.judgement, conclusion=said)))
         assert found.heading == f"tuning: {', '.join(seen[: min(number, 3)])}{more}"
 
 
@@ -350,7 +350,7 @@ def hostile(text: str) -> Document:
     """A report with a text wherever a user or a file may have put it."""
     of = material(mark=text, preset=text, target=f"rbd:{text}", imported_from=text, command=text, user=text,
                   findings=(Finding(code="scrub", text=text),))  # fmt: skip
-    return document(replace(of, title="", notes=(text,), others=()))
+    return document(replace(of, title="", notes=(text,), other_runs=()))
 
 
 class Elements(HTMLParser):
@@ -580,8 +580,8 @@ def test_what_is_looked_up_stays_whatever_is_called_like_it(pool: str) -> None:
     found = with_stand_ins(of)
     assert {run.target for run in found.runs} == {"rbd:pool-1"}
     assert all((run.options, run.tool) == (options, "fio") for run in found.runs)
-    assert [verdict.ratio for verdict in known(found.judged).verdicts] == [
-        verdict.ratio for verdict in known(of.judged).verdicts
+    assert [verdict.ratio for verdict in known(found.judgement).verdicts] == [
+        verdict.ratio for verdict in known(of.judgement).verdicts
     ]
     document_of(found)
 
