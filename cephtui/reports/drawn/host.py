@@ -81,7 +81,7 @@ def _lines(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:
 
 def _together(rows: Sequence[HostRow]) -> Iterator[str]:
     """Programs, and what the system is, stand in a line; folders too while nothing else is to be reported of them."""
-    programs = [_program(row) for row in rows if row.group == "programs"]
+    programs = [f"{row.what} {row.facts.get('version', '')}".strip() for row in rows if row.group == "programs"]
     if programs:
         yield joined(programs, "programs")
     folders = [row for row in rows if row.group == "machine" and row.what in FOLDERS]
@@ -95,10 +95,6 @@ def _together(rows: Sequence[HostRow]) -> Iterator[str]:
         free = [int(row.facts["free_bytes"]) for row in folders if "free_bytes" in row.facts]
         room = f" ({units.size(min(free))} free)" if free else ""
         yield f"folders can be written: {', '.join(row.what for row in folders)}{room}"
-
-
-def _program(row: HostRow) -> str:
-    return f"{row.what} {row.facts.get('version', '')}".strip()
 
 
 def _problem(*rows: HostRow) -> str:
@@ -144,10 +140,6 @@ def _some(names: object) -> str:
     return listed(str(names).split(", "), _NAMED_MOST)
 
 
-def _python(facts: Facts) -> str:
-    return f"Python {facts['version']}"
-
-
 def _node(facts: Facts) -> str:
     kernel = f"kernel {facts['kernel']}" if "kernel" in facts else ""
     return _listed(facts.get("os") or facts.get("name"), kernel)
@@ -177,10 +169,6 @@ def _proxmox(facts: Facts) -> str:
     return _listed(version, f"node {facts.get('node')}", f"with {_some(other_nodes)}" if other_nodes else "")
 
 
-def _storages(facts: Facts) -> str:
-    return f"storages: {_some(facts.get('names', 'none'))}"
-
-
 def _keys(facts: Facts) -> str:
     agent = facts.get("agent_keys")
     hosts = f"{facts['hosts']} hosts in the SSH configuration" if "hosts" in facts else ""
@@ -188,12 +176,12 @@ def _keys(facts: Facts) -> str:
 
 
 _SAID: Mapping[str, Callable[[Facts], str]] = {
-    "Python": _python,
+    "Python": lambda facts: f"Python {facts['version']}",
     "node": _node,
     "terminal": _terminal,
     "cluster": _cluster,
     "Proxmox VE": _proxmox,
-    "storages": _storages,
+    "storages": lambda facts: f"storages: {_some(facts.get('names', 'none'))}",
     "keys": _keys,
 }
 """How the facts of what works are worded."""

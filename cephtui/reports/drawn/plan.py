@@ -66,7 +66,9 @@ def _draw_step(step: Step, number: int, title: str, repeated: str) -> Renderable
     rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
     rows += [Text(f"   {companion.node}$ {companion.command}", style="cyan") for companion in step.companions]
     for node in step.nodes:
-        rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
+        for write in node.writes:
+            size = "" if write.bytes is None else f", {units.size(write.bytes)}"
+            rows.append(Text(f"   {node.node}: writes: {write.what}{size}"))
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
         rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
     return Group(*rows)
@@ -76,17 +78,12 @@ def _totals(values: Sequence[Plan]) -> list[Text]:
     steps = [step for value in values for step in value.steps]
     prefill = sum(step.prepare_seconds for step in steps)
     note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
-    runs = f"{len(steps)} runs take" if len(steps) > 1 else "takes"
+    runs = f"{len(steps)} runs take" if len(values) > 1 else "takes"
+    bound, seconds = bound_of_all(value.bound for value in values), sum(value.duration_seconds for value in values)
     return [
-        Text(f"{runs} {_time(values)}{note}"),
+        Text(f"{runs} {bound} {units.duration(seconds)}{note}"),
         Text(f"the session grows by about {units.size(sum(value.session_bytes for value in values))}"),
     ]
-
-
-def _time(values: Sequence[Plan]) -> str:
-    """``about 47 s``, ``at most 2:08 min``: of all together."""
-    bound, seconds = bound_of_all(value.bound for value in values), sum(value.duration_seconds for value in values)
-    return f"{bound} {units.duration(seconds)}"
 
 
 def order_line(steps: Sequence[Step], titles: Mapping[str, str]) -> str:
@@ -113,7 +110,3 @@ def _apart(step: Step, steps: Sequence[Step], titles: Mapping[str, str]) -> str:
     if all([node.node for node in other.nodes] == nodes for other in steps):
         return words
     return f"{words} ({joined(nodes, 'nodes')})"
-
-
-def _bytes(number: int | None) -> str:
-    return f", {units.size(number)}" if number is not None else ""

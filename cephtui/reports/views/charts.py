@@ -135,17 +135,13 @@ def dots_chart(
         f"runs-{number}",
         f"{label}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
         tuple(series),
-        thinned([(place, _number(name)) for name, place in places.items()]),
+        thinned([(place, name.rpartition("/")[2]) for name, place in places.items()]),
         round_ticks(*y_range, metric),
         (0.4, len(ordered) + 0.6),
         y_range,
         "run",
         190,
     )
-
-
-def _number(name: str) -> str:
-    return name.rpartition("/")[2]
 
 
 def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
@@ -192,15 +188,10 @@ def _padded(low: float, high: float) -> Point:
 
 
 def round_ticks(low: float, high: float, metric: Metric, most: int = 5) -> tuple[Tick, ...]:
-    """At most so many round values between two ends, with their units."""
-    unit = _unit(high, metric)
+    """At most so many round values between two ends, with their units; bytes are round in powers of 1024."""
+    unit = 1024.0 ** math.floor(math.log(high, 1024)) if metric.binary and high >= 1024 else 1.0
     step = round_up((high - low) / unit / most) * unit
     return tuple((value, trimmed(metric.as_text(value)) if value else "0") for value in multiples(step, low, high))
-
-
-def _unit(high: float, metric: Metric) -> float:
-    """Bytes are round in powers of 1024."""
-    return 1024.0 ** math.floor(math.log(high, 1024)) if metric.binary and high >= 1024 else 1.0
 
 
 def _time_ticks(right: float) -> tuple[Tick, ...]:

@@ -169,16 +169,12 @@ def differences_block(
     """A row for each difference between these runs; where there is none, it is said."""
     if not differing:
         return Text(none_differed(runs), "strong")
-    rows = (
-        (difference.topic, difference.name, *short_sides(difference.left, difference.right)) for difference in differing
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for difference in differing:
+        short = short_version(difference.left), short_version(difference.right)
+        texts = short if short[0] != short[1] else (difference.left, difference.right)
+        rows.append((difference.topic, difference.name, *texts))
     return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences", 4))
-
-
-def short_sides(left: str, right: str) -> tuple[str, str]:
-    """Versions without what is the same in both."""
-    short = short_version(left), short_version(right)
-    return short if short[0] != short[1] else (left, right)
 
 
 def _changes(left: Side, right: Side) -> Table | Text:
@@ -211,16 +207,20 @@ def _changes(left: Side, right: Side) -> Table | Text:
 
 def _cells(figure: Figure, is_grey: bool) -> tuple[Cell, ...]:
     """The title of a figure, both values, limited ones marked, the change, and both ranges."""
+    metric = metric_of(figure.name, figure.tool)
     limits = (figure.left_findings, figure.right_findings)
     values = (
-        words(value_text(figure, value) + ("!" if limit else ""), style="dim" if is_grey else "")
+        words(metric.as_text(value) + ("!" if limit else ""), style="dim" if is_grey else "")
         for value, limit in zip((figure.left, figure.right), limits, strict=True)
     )
     return (
         title_of(BY_NAME[figure.name], [figure.tool], [figure.direction]),
         *values,
         words(change_text(figure), style="dim"),
-        *(range_text(figure, spread) for spread in (figure.left_spread, figure.right_spread)),
+        *(
+            value_range(metric, *spread) if spread else units.DASH
+            for spread in (figure.left_spread, figure.right_spread)
+        ),
     )
 
 
@@ -233,16 +233,6 @@ def _findings(left: Side, right: Side) -> Iterator[Cell]:
             yield words(f"{name}: {before}", naming_runs(where), after, style=style)
         if more:
             yield more
-
-
-def value_text(figure: Figure, value: float | None) -> str:
-    """With its unit."""
-    return metric_of(figure.name, figure.tool).as_text(value)
-
-
-def range_text(figure: Figure, spread: tuple[float, float] | None) -> str:
-    """``39.9..41.8 ms``: the unit once, where it is the same."""
-    return units.DASH if spread is None else value_range(metric_of(figure.name, figure.tool), *spread)
 
 
 def change_text(figure: Figure) -> str:

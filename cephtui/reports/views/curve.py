@@ -102,11 +102,9 @@ def title_of_curve(curve: Curve) -> str:
     """``write-iops over the depth: #1-9``."""
     runs = runs_of(curve)
     presets = dict.fromkeys(run.preset for run in runs)
-    return f"{', '.join(presets)} over {_over(curve.axis)}: #{ranges(sorted(run.run for run in runs))}"
-
-
-def _over(axis: Axis) -> str:
-    return axis.name if axis.kind == "option" and not axis.load else f"the {axis.title}"
+    axis = curve.axis
+    over = axis.name if axis.kind == "option" and not axis.load else f"the {axis.title}"
+    return f"{', '.join(presets)} over {over}: #{ranges(sorted(run.run for run in runs))}"
 
 
 def runs_of(curve: Curve) -> list[Run]:

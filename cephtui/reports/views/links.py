@@ -15,13 +15,9 @@ from cephtui.reports.words.facts import ranges
 
 _SLOWEST = "▼"
 _CORNER = "from \\ to"
+_FIELDS = ("network", "both", "source", "destination", "bandwidth_bytes", "retransmits", "rtt_seconds", "runs")
+"""A link and its row have them alike."""
 Grid = list[list[str]]
-
-
-def _by_kind(links: Iterable[Link]) -> list[tuple[str, list[Link]]]:
-    """Those that can be compared, with what they are."""
-    ordered = sorted(links, key=lambda link: (link.both, link.network != "public", link.network))
-    return [(_title(*kind), list(alike)) for kind, alike in groupby(ordered, key=lambda link: link.kind)]
 
 
 def _title(network: str, both_directions: bool) -> str:
@@ -50,12 +46,9 @@ def slowest_text(links: Sequence[Link]) -> str:
     if slowest is None:
         return ""
     below = f"{units.percent(100 * slowest.below_median)} below the median of {len(links)} links"
-    more = f"{_figures(slowest)}, #{ranges(slowest.runs)}"
+    figures = ", ".join(f"{metric.title} {metric.text_of(slowest)}" for metric in (RETRANSMITS, RTT))
+    more = f"{figures}, #{ranges(slowest.runs)}"
     return f"slowest: {' → '.join(slowest.ends)}, {BIT_RATE.as_text(slowest.bandwidth_bytes)}, {below} ({more})"
-
-
-def _figures(link: Link) -> str:
-    return ", ".join(f"{metric.title} {metric.text_of(link)}" for metric in (RETRANSMITS, RTT))
 
 
 def links_view(links: Sequence[Link], session: str) -> View:
@@ -69,10 +62,14 @@ def links_view(links: Sequence[Link], session: str) -> View:
 
 def links_blocks(links: Sequence[Link]) -> Iterator[Block]:
     """The matrix of each kind, and which link is the slowest; nothing for a single link."""
-    for title, alike in _by_kind(links) if len(links) > 1 else ():
+    if len(links) < 2:
+        return
+    ordered = sorted(links, key=lambda link: (link.both, link.network != "public", link.network))
+    for kind, same in groupby(ordered, key=lambda link: link.kind):
+        alike = list(same)
         titles, *rows = grid_of(alike)
         yield Text("")
-        yield Text(title, "strong")
+        yield Text(_title(*kind), "strong")
         yield Table(columns(titles, "l" + "r" * (len(titles) - 1)), tuple(map(tuple, rows)))
         if slowest := slowest_text(alike):
             yield Text(naming_runs(slowest, "limited"))
@@ -81,17 +78,6 @@ def links_blocks(links: Sequence[Link]) -> Iterator[Block]:
 def link_rows(links: Iterable[Link], session: str) -> list[LinkRow]:
     """As JSON Lines."""
     return [
-        LinkRow(
-            session=session,
-            network=link.network,
-            both=link.is_bidirectional,
-            source=link.source,
-            destination=link.destination,
-            bandwidth_bytes=link.bandwidth_bytes,
-            retransmits=link.retransmits,
-            rtt_seconds=link.rtt_seconds,
-            runs=link.runs,
-            slowest=link.is_slowest,
-        )
+        LinkRow(session=session, slowest=link.is_slowest, **{name: getattr(link, name) for name in _FIELDS})
         for link in links
     ]

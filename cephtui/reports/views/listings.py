@@ -237,7 +237,8 @@ def _parts(parts: Sequence[ImportedPart], file_most: int, narrower: tuple[Block,
     notes: list[Cell] = []
     before = ""
     for part in parts:
-        name = "" if part.path == before else _end_of(part.path, file_most)
+        name = part.path if len(part.path) <= file_most else f"..{part.path[2 - file_most :]}"
+        name = "" if part.path == before else name
         before = part.path
         runs = f"#{ranges(part.runs)}" if part.runs else words(("none", "limited"))
         rows.append((name, _lines(part), part.what or units.DASH, runs))
@@ -248,10 +249,6 @@ def _parts(parts: Sequence[ImportedPart], file_most: int, narrower: tuple[Block,
         *(Column(t, is_whole=True) for t in ("content", "runs")),
     )
     return Table(heads, tuple(rows), notes=tuple(notes), note_indent=2, narrower=narrower)
-
-
-def _end_of(path: str, most: int) -> str:
-    return path if len(path) <= most else f"..{path[2 - most :]}"
 
 
 def _lines(part: ImportedPart) -> str:

@@ -55,23 +55,18 @@ NO_RUNS = "no runs in this session"
 
 def column_titles(matrix: Matrix) -> list[str]:
     """Of each column its target, its nodes, or both; ``result`` where it is the only one."""
-    every = {name for column in matrix.columns for name in column.nodes}
-    return [_column_title(column, _nodes_title(column.nodes, every)) or "result" for column in matrix.columns]
+    all_nodes = {name for column in matrix.columns for name in column.nodes}
+    return [_column_title(column, all_nodes) or "result" for column in matrix.columns]
 
 
-def _column_title(column: MatrixColumn, nodes: str) -> str:
+def _column_title(column: MatrixColumn, all_nodes: set[str]) -> str:
+    """The target, or the pool that several are in, and the nodes."""
+    has_all = len(column.nodes) > 1 and all_nodes == {*column.nodes}
+    nodes = f"all {len(column.nodes)} nodes" if has_all else "+".join(column.nodes)
     if len(column.targets) == 1 and (kind := target_kind(column.targets[0])):
         return kind.measured_by(column.targets[0].partition(":")[2], nodes)
-    return f"{_target_title(column)} {nodes}".strip()
-
-
-def _target_title(column: MatrixColumn) -> str:
-    """The target, or the pool that several are in."""
-    return column.targets[0] if len(column.targets) == 1 else "".join({*map(pool_of, column.targets)})
-
-
-def _nodes_title(nodes: Sequence[str], every: set[str]) -> str:
-    return f"all {len(nodes)} nodes" if len(nodes) > 1 and every == {*nodes} else "+".join(nodes)
+    where = column.targets[0] if len(column.targets) == 1 else "".join({*map(pool_of, column.targets)})
+    return f"{where} {nodes}".strip()
 
 
 def row_titles(matrix: Matrix) -> list[str]:
@@ -187,11 +182,8 @@ def slowest_remarks(matrix: Matrix) -> list[Cell]:
     for name, cell in _named_cells(matrix):
         for slow in filter(None, (cell.slower, *cell.within)):
             slowest.setdefault(slow.name, []).append((slow, name))
-    return [words((f"{_SLOWEST} {_standing_out(slow_ones)}", "open")) for slow_ones in _nodes_first(slowest)]
-
-
-def _nodes_first(slowest: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
-    return sorted(slowest.values(), key=lambda same: same[0][0].kind != "node")
+    nodes_first = sorted(slowest.values(), key=lambda same: same[0][0].kind != "node")
+    return [words((f"{_SLOWEST} {_standing_out(same)}", "open")) for same in nodes_first]
 
 
 def _standing_out(same: Sequence[tuple[Slowest, str]]) -> str:

@@ -117,15 +117,11 @@ def _figures(run: Run, details: RunDetails) -> Named:
     if seconds := spread_of_seconds(run):
         yield "seconds", _spread_of(seconds, run.tool)
     ceilings = details.ceilings
-    timed = any(map(_is_timed, run.summary.flows.values()))
-    if run.summary.flows and ceilings is not None and not TOOLS[run.tool].measures_network and (ceilings or timed):
-        yield from _continued("ceilings", map(naming_runs, ceiling_lines(ceilings, [run])))
-
-
-def _continued(name: str, lines: Iterable[Cell]) -> Named:
-    """Several lines under one name."""
-    for number, line in enumerate(lines):
-        yield "" if number else name, line
+    times = [metric for metric in METRICS if metric.unit == "s"]
+    is_timed = any(metric.of(total) is not None for total in run.summary.flows.values() for metric in times)
+    if run.summary.flows and ceilings is not None and not TOOLS[run.tool].measures_network and (ceilings or is_timed):
+        for number, line in enumerate(ceiling_lines(ceilings, [run])):
+            yield "" if number else "ceilings", naming_runs(line)
 
 
 def _conditions(run: Run, marks: Sequence[Mark]) -> Named:
@@ -157,11 +153,6 @@ def _environment(run: Run) -> Named:
         yield node, ", ".join(fact for fact in parts if fact)
     if more:
         yield "", more
-
-
-def _is_timed(total: Total) -> bool:
-    """Whether it has any latency."""
-    return any(metric.of(total) is not None for metric in METRICS if metric.unit == "s")
 
 
 def _has_more(total: Total) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from cephtui.analysis.runs.batches import name_of, node_names
 from cephtui.analysis.runs.change import Change
@@ -146,7 +145,11 @@ def _name_of_pair(pair: Change, alike: Sequence[Change]) -> str:
     """Options first; names of targets and nodes only where pairs have the same options."""
     run = pair.before[0]
     direction = TOOLS[run.tool].direction_option if run.tool in TOOLS else None
-    varied = [name for name in run.options if name != direction and _vary(alike, partial(_option, name))]
+    varied = [
+        name
+        for name in run.options
+        if name != direction and len({other.before[0].options.get(name) for other in alike}) > 1
+    ]
     with_same_options = [change for change in alike if change.before[0].options == run.options]
     places = [_both(pair, of) for of in (_target, _nodes) if _vary(with_same_options, of)]
     return " ".join(filter(None, (run.preset, what_differs(run, None, varied), *places)))

@@ -84,7 +84,7 @@ def document_of(material: Material) -> Document:
     is_change = bool(material.changes) and not material.is_versus
     sections = (
         ("What was changed" if is_change else "What was measured", _changed(material)),
-        ("What was expected", _expected(material)),
+        ("What was expected", tuple(expected_blocks(material.expected, material.runs, material.ordered))),
         ("Figures", _figures(material)),
         ("Ceilings", _ceilings(material)),
         ("Conditions", conditions_of(material)),
@@ -195,10 +195,6 @@ def _seen(material: Material) -> list[str]:
     differences, more = cut(material.judgement.conclusion.changed if material.judgement else (), "differences")
     lines = [f"seen to differ: {text}" for text in differences] + [more] * bool(more)
     return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
-
-
-def _expected(material: Material) -> tuple[Block, ...]:
-    return tuple(expected_blocks(material.expected, material.runs, material.ordered))
 
 
 def _figures(material: Material) -> tuple[Block, ...]:

@@ -63,15 +63,12 @@ def figures_table(material: Material, judgement: Judgement) -> tuple[Block, ...]
     for label, verdict in zip(labels, shown, strict=True):
         figure, *cells = figure_cells(verdict)
         title = f"{label} {figure}" if len({*labels}) > 1 else figure
-        rows.append((title, *cells, _quality(material, verdict, runs), _word(verdict)))
+        word = short_text(verdict) if verdict.decides else "also measured"
+        rows.append((title, *cells, _quality(material, verdict, runs), word))
     strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
     confidence = f"{100 * judgement.verdicts[0].confidence:g} % interval" if judgement.verdicts else "interval"
     titles = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
     return (Table(columns(titles, "lrrrrrll"), tuple(rows), strong),)
-
-
-def _word(verdict: Verdict) -> str:
-    return short_text(verdict) if verdict.decides else "also measured"
 
 
 def _quality(material: Material, verdict: Verdict, runs: dict[str, Run]) -> str:
@@ -96,7 +93,7 @@ def runs_table(material: Material) -> Table:
     p99 = [
         flow
         for flow in flow_names(material.runs)
-        if (flow, _P99) not in main_figures and _has(material.runs, flow, _P99)
+        if (flow, _P99) not in main_figures and measured(material.runs, flow, _P99)
     ]
     shown_figures = [*main_figures, *((flow, _P99) for flow in p99)]
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
@@ -143,10 +140,6 @@ def _main_figures(material: Material) -> list[tuple[str, Metric]]:
             for flow in flow_names([run])
         ]
     return list(dict.fromkeys(figures))
-
-
-def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
-    return bool(measured(runs, flow, metric))
 
 
 def matrix_tables(material: Material) -> tuple[Block, ...]:
