@@ -16,7 +16,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.study import Ordered
 from cephtui.reports.blocks import Block, Cell, Column, Items, Table, Text, View, document, words
-from cephtui.reports.sheets import sheet_of
+from cephtui.reports.sheets import Sheet, columns_of, sheet_of
 from cephtui.reports.words.expectation import BY_BYTES, SECONDS, STYLES, expected_lines, given_text, runs_of
 from cephtui.reports.words.verdict import left_out_lines
 
@@ -26,8 +26,21 @@ def expected_view(expected: Sequence[Expected], runs: Sequence[Run], ordered: Or
     return View(
         document=lambda: document("expected", *expected_blocks(expected, runs, ordered)),
         lines=lambda: expected,
-        sheet=lambda: sheet_of(Expected, expected, "expected", leaving_out=("left_out", "limited")),
+        sheet=lambda: expected_sheet(expected),
     )
+
+
+def expected_sheet(expected: Iterable[Expected]) -> Sheet:
+    """A row for each; why runs were left out, and what limits figures, as texts."""
+    rows = [
+        {
+            **columns_of(figure),
+            "left_out": "; ".join(left_out_lines(figure.left_out)),
+            "limited": "; ".join(left_out_lines(figure.limited)),
+        }
+        for figure in expected
+    ]
+    return replace(sheet_of(Expected, (), "expected"), rows=rows)
 
 
 def expected_blocks(expected: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None) -> Iterator[Block]:

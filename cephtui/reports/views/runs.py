@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import PointSummary, node_names, varied
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.runs.marks import runs_with_marks, with_results
+from cephtui.analysis.runs.marks import in_order, with_results
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Mark, Run, Total
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.presets import choice_text
@@ -113,7 +115,7 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Blo
     their spread. Each run has its conditions: in a column, or on a terminal below it where there is little room.
     """
     shown, more = cut(marks, "marks")
-    yield _Rows(with_results(runs_with_marks(runs, shown)), varied(runs)).table()
+    yield _table(with_results(in_order(runs, shown)), varied(runs))
     if more:
         yield Text(more)
     if len(runs) == 1 and (start_spread := spread(runs[0])):
@@ -122,79 +124,84 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Blo
         yield Items(findings)
 
 
-class _Rows:
-    """Runs, results and marks as the rows of a table."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How much a row of the table says."""
 
-    def __init__(self, rows: Sequence[Run | Mark | PointSummary], differing: Mapping[int, str]) -> None:
-        self._rows, self._differing = rows, differing
-        self._runs = [row for row in rows if isinstance(row, Run)]
-        self._indent = max((len(str(run.run)) for run in self._runs), default=1) + 1
+    metrics: Sequence[Metric] = IN_TABLE
+    is_wide: bool = False
+    """Whether conditions have a column: else they are notes of their runs."""
+    is_tight: bool = False
+    """Whether names of presets are cut, and only the first latency says which one it is."""
 
-    def table(self) -> Table:
-        """With as many figures as there is room for: the conditions give way first, then what names say in full."""
-        least = self._laid_out(_LEAST, is_tight=True)
-        tight = self._laid_out(IN_TABLE, is_tight=True, narrower=least)
-        narrow = self._laid_out(IN_TABLE, narrower=tight)
-        return self._laid_out(IN_TABLE, is_wide=True, narrower=narrow)
 
-    def _laid_out(
-        self, metrics: Sequence[Metric], *, is_wide: bool = False, is_tight: bool = False, narrower: Table | None = None
-    ) -> Table:
-        """Only a wide one has a column for the conditions: else they are notes of their runs.
+_LAYOUTS = (_Layout(is_wide=True), _Layout(), _Layout(is_tight=True), _Layout(_LEAST, is_tight=True))
+"""The widest first: the conditions give way first, then what names say in full, then a figure."""
+_Rows: TypeAlias = Sequence[Run | Mark | PointSummary]
+_Line: TypeAlias = tuple[tuple[Cell, ...], Cell]
+"""The cells of a row, and its note."""
 
-        A tight one cuts the names of presets, and says of which latency the figures are with the first of them.
-        """
-        names = ("preset", *["conditions"] * is_wide, "")
-        figures = titles_of(metrics, self._runs, short=is_tight)
-        heads = (
-            Column("#", "r"),
-            *(Column(name, is_whole=True) for name in names),
-            *(Column(title, "r") for title in figures),
-            Column("outcome", is_whole=True),
-        )
-        rows: list[tuple[Cell, ...]] = []
-        notes: list[Cell] = []
-        for row in self._rows:
-            if isinstance(row, Mark):
-                rows.append((words("*", style="strong"), *[""] * (len(heads) - 1)))
-                notes.append(mark_words(row))
-            elif isinstance(row, PointSummary):
-                self._add_result(row, metrics, is_wide, rows, notes)
-            else:
-                self._add_run(row, metrics, is_wide, is_tight, rows, notes)
-        return Table(heads, tuple(rows), frozenset(), tuple(notes), self._indent, (narrower,) if narrower else ())
 
-    def _add_run(
-        self, run: Run, metrics: Sequence[Metric], is_wide: bool, is_tight: bool, rows: list[tuple[Cell, ...]],
-        notes: list[Cell],
-    ) -> None:  # fmt: skip
-        """A row for each direction; the note has what sets the run apart, and why it did not end well."""
-        preset = run.preset[: _PRESET_MOST[len(metrics)]] if is_tight else run.preset
-        head = (str(run.run), preset, *[short_conditions(run)] * is_wide)
-        totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
-        for number, (direction, total) in enumerate(totals.items()):
-            figures = [metric.text_of(total) for metric in written(run.tool, metrics)]
-            outcome = outcome_cell(run) if number == 0 else ""
-            rows.append((*(head if number == 0 else [""] * len(head)), direction, *figures, outcome))
-        note = joined_words(
-            ("" if is_wide else short_conditions(run), self._differing[run.run], words((run.error or "", "limited"))),
-            "  ",
-        )
-        empty = [""] * (len(totals) - 1)
-        notes += [note, *empty] if is_wide else [*empty, note]
+def _table(rows: _Rows, differing: Mapping[int, str]) -> Table:
+    """Runs, results and marks, with as many figures as there is room for."""
+    *wider, least = _LAYOUTS
+    table = _laid_out(rows, differing, least, ())
+    for layout in reversed(wider):
+        table = _laid_out(rows, differing, layout, (table,))
+    return table
 
-    def _add_result(
-        self, row: PointSummary, metrics: Sequence[Metric], is_wide: bool, rows: list[tuple[Cell, ...]],
-        notes: list[Cell],
-    ) -> None:  # fmt: skip
-        """Of repeats the mean of each direction, its interval and the spread."""
-        differing, lines = self._differing[row.last.run], list(_result_lines(row, metrics))
-        numbers = ranges(run.run for run in row.point.repeats)
-        for number, (label, *texts) in enumerate(lines):
-            head = (numbers if number == 0 else "", label, *[differing if number == 0 else ""] * is_wide, *texts)
-            cells = [words(cell, style="strong") for cell in head] if label == "mean" else head
-            rows.append((*cells, _counted(row) if number == 0 else ""))
-        notes += [*[""] * (len(lines) - 1), "" if is_wide else differing]
+
+def _laid_out(
+    rows: Sequence[Run | Mark | PointSummary],
+    differing: Mapping[int, str],
+    layout: _Layout,
+    narrower: tuple[Block, ...],
+) -> Table:
+    runs = [row for row in rows if isinstance(row, Run)]
+    names = ("preset", "conditions", "") if layout.is_wide else ("preset", "")
+    heads = (
+        Column("#", "r"),
+        *(Column(name, is_whole=True) for name in names),
+        *(Column(title, "r") for title in titles_of(layout.metrics, runs, short=layout.is_tight)),
+        Column("outcome", is_whole=True),
+    )
+    lines: list[_Line] = []
+    for row in rows:
+        if isinstance(row, Mark):
+            lines.append(((words("*", style="strong"), *[""] * (len(heads) - 1)), mark_words(row)))
+        elif isinstance(row, PointSummary):
+            lines += _result_lines(row, layout, differing[row.last.run])
+        else:
+            lines += _run_lines(row, layout, differing[row.run])
+    indent = max((len(str(run.run)) for run in runs), default=1) + 1
+    notes = tuple(note for _, note in lines)
+    return Table(heads, tuple(cells for cells, _ in lines), notes=notes, note_indent=indent, narrower=narrower)
+
+
+def _run_lines(run: Run, layout: _Layout, differing: str) -> Iterator[_Line]:
+    """A row for each direction; the note has what sets the run apart, and why it did not end well."""
+    preset = run.preset[: _PRESET_MOST[len(layout.metrics)]] if layout.is_tight else run.preset
+    head = (str(run.run), preset, *([short_conditions(run)] if layout.is_wide else []))
+    totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
+    error = words((run.error or "", "limited"))
+    note = joined_words(("" if layout.is_wide else short_conditions(run), differing, error), "  ")
+    noted = 0 if layout.is_wide else len(totals) - 1
+    for number, (direction, total) in enumerate(totals.items()):
+        figures = [metric.text_of(total) for metric in written(run.tool, layout.metrics)]
+        named = (*head, direction) if number == 0 else (*[""] * len(head), direction)
+        yield (*named, *figures, outcome_cell(run) if number == 0 else ""), note if number == noted else ""
+
+
+def _result_lines(row: PointSummary, layout: _Layout, differing: str) -> Iterator[_Line]:
+    """The mean of each direction of repeats, its interval and the spread; what sets them apart is the note."""
+    numbers = ranges(run.run for run in row.point.repeats)
+    lines = list(_results(row, layout.metrics))
+    for number, (label, *texts) in enumerate(lines):
+        is_first, is_last = number == 0, number == len(lines) - 1
+        conditions = [differing if is_first else ""] if layout.is_wide else []
+        texts = [numbers if is_first else "", label, *conditions, *texts]
+        cells = [words(text, style="strong") for text in texts] if label == "mean" else texts
+        yield (*cells, _counted(row) if is_first else ""), differing if is_last and not layout.is_wide else ""
 
 
 def mark_words(mark: Mark) -> Words:
@@ -208,7 +215,7 @@ def outcome_cell(run: Run) -> Words:
     return words(outcome_word(run), style="limited" if is_limited else OUTCOMES.get(run.outcome or "", ""))
 
 
-def _result_lines(row: PointSummary, metrics: Sequence[Metric]) -> Iterator[list[str]]:
+def _results(row: PointSummary, metrics: Sequence[Metric]) -> Iterator[list[str]]:
     """Of each direction the mean, its interval and the spread: label, direction, figures."""
     for direction, estimates in row.estimates.items():
         shown_estimates = [estimates.get(metric.name) for metric in metrics]

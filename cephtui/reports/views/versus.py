@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from cephtui.analysis.runs.batches import name_of, node_names
 from cephtui.analysis.runs.change import Change
@@ -150,27 +150,9 @@ def _name_of_pair(pair: Change, alike: Sequence[Change]) -> str:
         for name in run.options
         if name != direction and len({other.before[0].options.get(name) for other in alike}) > 1
     ]
-    with_same_options = [change for change in alike if change.before[0].options == run.options]
-    places = [_both(pair, of) for of in (_target, _nodes) if _vary(with_same_options, of)]
+    same = [other.before[0] for other in alike if other.before[0].options == run.options]
+    places = []
+    for place_of in (lambda run: run.target), (lambda run: ",".join(node_names(run))):
+        if len({place_of(other) for other in same}) > 1:
+            places.append(" / ".join(dict.fromkeys((place_of(run), place_of(pair.after[0])))))
     return " ".join(filter(None, (run.preset, what_differs(run, None, varied), *places)))
-
-
-def _vary(pairs: Sequence[Change], of: Callable[[Run], object]) -> bool:
-    return len({of(pair.before[0]) for pair in pairs}) > 1
-
-
-def _both(pair: Change, of: Callable[[Run], str]) -> str:
-    first, second = of(pair.before[0]), of(pair.after[0])
-    return first if first == second else f"{first} / {second}"
-
-
-def _option(name: str, run: Run) -> object:
-    return run.options.get(name)
-
-
-def _target(run: Run) -> str:
-    return run.target
-
-
-def _nodes(run: Run) -> str:
-    return ",".join(node_names(run))

@@ -7,15 +7,13 @@ from typing import Any
 
 from cephtui.analysis.runs.batches import name_of
 from cephtui.models import Run, Sample, Total
-from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import Document, Text, plain_text
 from cephtui.reports.sheets import Sheet, SheetChart
+from cephtui.reports.views.expected import expected_sheet
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.runs import conditions_of
-from cephtui.reports.words.expectation import SECONDS, runs_of
-from cephtui.reports.words.verdict import left_out_lines
 
 _COLUMNS = (
     *("session", "run", "side", "preset", "direction", "figure", "value", "unit", "quality", "outcome", "at"),
@@ -54,8 +52,7 @@ def sheets_of_report(material: Material, content: Document, *, seconds: bool = F
     """Those of a workbook; with ``seconds`` one of every second of the runs. Raises StoreError."""
     yield _verdict_sheet(material, content)
     if material.expected:
-        rows = [_row_of_expected(expected) for expected in material.expected]
-        yield Sheet("expected", tuple(rows[0]), rows)
+        yield expected_sheet(material.expected)
     yield _runs_sheet(material)
     if seconds:
         yield _seconds_sheet(material)
@@ -103,34 +100,6 @@ def _row_of(verdict: Verdict, sides: tuple[str, str]) -> dict[str, object]:
         "decides": verdict.decides,
         "reaches up [%]": None if ratio is None or high is None else high - ratio,
         "reaches down [%]": None if ratio is None or low is None else ratio - low,
-    }
-
-
-def _row_of_expected(expected: Expected) -> dict[str, object]:
-    """By heading; figures are in the unit of their row."""
-    low, high = expected.interval or (None, None)
-    reached = (
-        expected.seconds_reached / expected.seconds
-        if expected.seconds and expected.seconds_reached is not None
-        else None
-    )
-    return {
-        "step": expected.step,
-        "target": expected.target,
-        "runs": ", ".join(runs_of(expected)),
-        "direction": expected.direction,
-        "figure": expected.figure,
-        "unit": BY_NAME[expected.figure].unit,
-        "expected": expected.promised,
-        "measured": expected.measured,
-        "interval low": low,
-        "interval high": high,
-        f"share of {SECONDS}": reached,
-        "word": expected.word,
-        "answer": expected.answer,
-        "given before": expected.given,
-        "left out": "; ".join(left_out_lines(expected.left_out)),
-        "limited by": "; ".join(left_out_lines(expected.limited)),
     }
 
 
