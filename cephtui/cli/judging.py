@@ -34,7 +34,7 @@ def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         confidences = ", ".join(f"{100 * confidence:.0f}" for confidence in CONFIDENCES)
         raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {confidences}")
-    return Asked(
+    return ConclusionTerms(
         headline_of(None),
         Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
         tuple(metric_named(name) for name in question.metrics),

@@ -41,6 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(versus: Versus, asked: Asked) -> Judgement:
+def judged_versus(versus: Versus, asked: ConclusionTerms) -> Judgement:
     """Now."""
     return conclude_versus(versus, asked, datetime.now(UTC))

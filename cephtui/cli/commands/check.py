@@ -98,7 +98,7 @@ def _judge(change: SavedChange, question: Question, output: Output) -> int:
     for note in change.notes:
         say(note)
     named = asked_of(question, change.directory.name, change.looks)
-    of_change = replace(named, others=change.others, beside=change.beside)
+    of_change = replace(named, session_runs=change.session_runs, not_chosen=change.not_chosen)
     judgement = judge_saved(change.changes, of_change, change.marks, change.directory, datetime.now(UTC))
     return _finish(judgement_view(judgement), judgement, change.directory, output)
 

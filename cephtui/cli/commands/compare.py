@@ -29,7 +29,7 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
     try:
         if left and right and are_sessions(left, right):
             versus = find_versus(left, right)
-            view = versus_view(versus, judged_versus(versus, Asked(headline_of(metric))))
+            view = versus_view(versus, judged_versus(versus, ConclusionTerms(headline_of(metric))))
         else:
             view = _view_of_runs(left, right, metric)
         emit(view, output)
@@ -40,7 +40,7 @@ def compare_runs(left: str | None, right: str | None, metric: str | None, output
 def _view_of_runs(left: str | None, right: str | None, metric: str | None) -> View:
     """Raises StoreError and UsageError."""
     places = find_two_runs(left, right) if left and right else _last_two(find_session("last"))
-    sides = apart(_side(*places[0]), _side(*places[1]))
+    sides = without_shared_runs(_side(*places[0]), _side(*places[1]))
     judgement = judge_sides(*sides, headline_of(metric), datetime.now(UTC))
     return comparison_view(*sides, judgement and with_noted(judgement, [sides]))
 

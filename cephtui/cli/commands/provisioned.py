@@ -42,32 +42,23 @@ def measure_volumes(
     file: Path | None, volumes: tuple[str, ...], jobs: tuple[int, ...], repeat: int | None, options: Measuring
 ) -> int:
     """Measure each volume, and print what became of its promise; the exit code."""
-    check_session_name(options.session)
-    with ExitStack() as stack:
-        try:
-            (preset,) = choose(find_catalogue(), [PRESET])
-            overrides = preset.tool.canonical(parse_overrides(options.overrides))
-            _check_options(overrides)
-            named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
-            places = _places(named, options, jobs, stack)
-            runner = stack.enter_context(
-                Runner(paths.sessions_dir(), options.session, stall_seconds=options.stall_timeout)
-            )
-            places = [place if place.volume.is_promised else _with_limits(runner, place) for place in places]
-            study = study_of_volumes(
-                preset, _steps(places, preset, (1, *jobs), repeat or 1, overrides), drop_caches=options.drop_caches
-            )
-            for request in study.requests:
-                plan_of(request)
-            ready = surveyed(runner, study, (), options)
-            if options.dry_run:
-                return show_plans(runner, ready, (), as_json=options.as_json)
-            check_all(runner, ready.requests)
-            return carry_out(runner, ready, output=options.output)
-        except (PresetError, OptionError) as error:
-            raise click.UsageError(str(error)) from None
-        except (StoreError, NotRun) as error:
-            raise Refused(str(error)) from None
+
+    def work(runner: Runner, stack: ExitStack) -> Work:
+        (preset,) = choose(find_catalogue(), [PRESET])
+        overrides = preset.tool.canonical(parse_overrides(options.overrides))
+        _check_options(overrides)
+        named = [*(load_volumes(file) if file else ()), *map(volume_of, volumes)]
+        places = [
+            place if place.volume.is_promised else _with_limits(runner, place)
+            for place in _places(named, options, stack)
+        ]
+        steps = _steps(places, preset, (1, *jobs), repeat or 1, overrides)
+        study = study_of_volumes(preset, steps, drop_caches=options.drop_caches)
+        for request in study.requests:
+            plan_of(request)
+        return Work(study)
+
+    return measure(work, options)
 
 
 def _check_options(options: Mapping[str, Choice]) -> None:
@@ -86,11 +77,6 @@ def _places(volumes: Sequence[Volume], options: Measuring, stack: ExitStack) -> 
     targets = [(place.node.name, place.target.spec) for place in places]
     if again := next((spec for spec in targets if targets.count(spec) > 1), None):
         raise click.UsageError(f"volume {again[1]} is given twice")
-    several = next((place.target.spec for place in places if place.target.creates_images), None)
-    if jobs and several:
-        raise click.UsageError(
-            f"--jobs: on {several} each job has an image of its own with its own limit: name one as rbd:POOL/IMAGE"
-        )
     return places
 
 

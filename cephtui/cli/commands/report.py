@@ -92,7 +92,9 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     if "/" in name:
         directory, number = find_run(name)
         _check_study(question, "a run alone is not before or after a change")
-        return of_study(directory, repeats_of(directory, number), asked_of(question, directory.name), now, title, "")
+        return of_study(
+            directory, run_with_repeats(directory, number), asked_of(question, directory.name), now, title, ""
+        )
     directory = find_session(name)
     try:
         return _judged(change_of_session(directory, mark), question, now, title)
@@ -121,7 +123,7 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
 def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
     named = asked_of(question, saved.directory.name, saved.looks)
-    of_saved = replace(named, others=saved.others, beside=saved.beside)
+    of_saved = replace(named, session_runs=saved.session_runs, not_chosen=saved.not_chosen)
     asked_before = as_asked(named, saved) if question == Question() else of_saved
     return _kept(of_change(saved, asked_before, now, title), saved.directory)
 

@@ -88,7 +88,7 @@ def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
         if run.run not in numbers:
             same = family(run, runs)
             numbers |= {member.run for member in same}
-            curves += [curve_of(same, axis, marks) for axis in axes(same, marks)[:1]]
+            curves += [curve_of(same, axis, marks) for axis in varying_axes(same, marks)[:1]]
     return curves
 
 
@@ -123,7 +123,7 @@ def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]
 def _again(series: CurveSeries) -> list[str]:
     """Where the same loads gave other figures the second time."""
     runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
-    measured = [measured_of(run, in_flight_of(run) or 0) for run in runs]
+    measured = [depth_run_of(run, in_flight_of(run) or 0) for run in runs]
     return list(filter(None, [again_line([figures for figures in measured if figures])]))
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from cephtui import units
 from cephtui.analysis.runs.batches import name_of, node_names
-from cephtui.analysis.verdicts.expectation import Expectation, measured_of
+from cephtui.analysis.verdicts.expectation import Expectation, figure_of
 from cephtui.frozen import dataclass
 from cephtui.models import MeasuredVolume, Run, VolumePart
 from cephtui.models.expectation import Expected
@@ -165,7 +165,7 @@ def _measured(expected: Expected | None, runs: Mapping[str, Run]) -> Cell:
     text = f"{expected.word} {_figure(expected, expected.measured)}" if expected.measured is not None else expected.word
     metric = BY_NAME[expected.figure]
     parts = [
-        _figure(expected, measured_of(run, Expectation(metric, expected.promised, name)))
+        _figure(expected, figure_of(run, Expectation(metric, expected.promised, name)))
         for run in [runs[name] for name in expected.runs if name in runs][-1:]
         for name in run.summary.flows
     ]

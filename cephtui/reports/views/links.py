@@ -64,7 +64,7 @@ def links_blocks(links: Sequence[Link]) -> Iterator[Block]:
     """The matrix of each kind, and which link is the slowest; nothing for a single link."""
     if len(links) < 2:
         return
-    ordered = sorted(links, key=lambda link: (link.both, link.network != "public", link.network))
+    ordered = sorted(links, key=lambda link: (link.is_bidirectional, link.network != "public", link.network))
     for kind, same in groupby(ordered, key=lambda link: link.kind):
         alike = list(same)
         titles, *rows = grid_of(alike)

@@ -117,7 +117,7 @@ def cell_words(row: MatrixRow, cell: CellSummary | None, room: Room = "wide") ->
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
     """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
-    done, ordered, of = cell.done, cell.wanted, " of " if room == "wide" else "/"
+    done, ordered, of = cell.done, cell.runs_ordered, " of " if room == "wide" else "/"
     if cell.state == "running":
         return f"running {min(done + 1, ordered)}{of}{ordered}" if ordered else "running"
     if cell.state == "waiting":

@@ -252,7 +252,7 @@ def _cluster(run: Run) -> str:
         f"OSD queue {cluster.osd_op_queue}" if cluster.osd_op_queue else "",
         f"mclock profile {cluster.osd_mclock_profile}" if "mclock" in (cluster.osd_op_queue or "") else "",
         f"image features: {joined(cluster.image_features, 'features')}" if cluster.image_features else "",
-        f"image limits: {image_limits(cluster)}" if cluster.image_limits else "",
+        f"image limits: {image_limits_text(cluster)}" if cluster.image_limits else "",
         f"{', '.join(in_json)} ({_IN_JSON})" if in_json else "",
         *map(_denied, cut(cluster.no_permission, "commands")[0]),
     ]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import PointSummary, node_names, varied
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.runs.marks import in_order, with_results
+from cephtui.analysis.runs.marks import runs_with_marks, with_results
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Mark, Run, Total
 from cephtui.models.metrics import METRICS, Metric
@@ -115,7 +115,7 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Blo
     their spread. Each run has its conditions: in a column, or on a terminal below it where there is little room.
     """
     shown, more = cut(marks, "marks")
-    yield _table(with_results(in_order(runs, shown)), varied(runs))
+    yield _table(with_results(runs_with_marks(runs, shown)), varied(runs))
     if more:
         yield Text(more)
     if len(runs) == 1 and (start_spread := spread(runs[0])):

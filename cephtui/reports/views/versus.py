@@ -37,7 +37,7 @@ def versus_view(versus: Versus, judgement: Judgement, *, has_answer: bool = Fals
         lines=lambda: [
             *judgement.verdicts,
             judgement.conclusion,
-            *(difference for difference, _ in conditions_apart(versus)),
+            *(difference for difference, _ in differing_conditions(versus)),
         ],
         sheet=lambda: verdicts_sheet(judgement.verdicts, names_of_pairs(versus)),
     )
@@ -123,7 +123,7 @@ def differing(versus: Versus) -> list[Difference]:
         difference
         if in_pairs == pairs
         else difference.model_copy(update={"name": f"{difference.name} ({in_pairs} of {pairs} pairs)"})
-        for difference, in_pairs in conditions_apart(versus)
+        for difference, in_pairs in differing_conditions(versus)
     ]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from cephtui import units
 from cephtui.analysis.runs.batches import CONFIDENCE
 from cephtui.analysis.runs.facts import load_of
-from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, LoadPoint, Problem, Working, together
-from cephtui.analysis.verdicts.sweep import Measured, change_again
+from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, LoadPoint, Problem, Working, combined_figures
+from cephtui.analysis.verdicts.sweep import DepthRun, change_again
 from cephtui.analysis.views.curve import Axis
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
@@ -126,7 +126,7 @@ _REACHED = 0.98
 _RATE, _MEAN, _P99 = (BY_NAME[name] for name in ("iops", "latency_mean_seconds", "latency_p99_seconds"))
 
 
-def point_line(measured: Sequence[Measured]) -> str:
+def point_line(measured: Sequence[DepthRun]) -> str:
     """``depth 8: 6.10k IOPS, 1.30 ms, +38 %``: of the last, against the depth below it, or itself before."""
     *earlier, last = measured
     text = f"{units.iops(last.rate)} IOPS, {units.latency(last.latency)}"
@@ -144,7 +144,7 @@ def _change(ratio: float) -> str:
     return f"{percent:+d} %" if percent else "0 %"
 
 
-def again_line(measured: Sequence[Measured]) -> str:
+def again_line(measured: Sequence[DepthRun]) -> str:
     """Where the same depths gave other figures the second time; empty where they did not."""
     ratio = change_again(measured)
     if ratio is None:
@@ -162,7 +162,7 @@ def confirmed_line(run: Run) -> str:
     """``at 80 % of peak (9.90k IOPS offered): 9.88k IOPS, mean 0.80 ms, p99 1.90 ms``."""
     load = load_of(run)
     offered = float(run.options.get("rate_iops", 0)) * (load.jobs if load else 1) * max(1, len(run.nodes))
-    rates, means, p99s = (together([run], metric) for metric in (_RATE, _MEAN, _P99))
+    rates, means, p99s = (combined_figures([run], metric) for metric in (_RATE, _MEAN, _P99))
     figures = [f"{units.iops(rate)} IOPS" for rate in rates]
     figures += [
         f"{word} {units.latency(value)}" for word, values in (("mean", means), ("p99", p99s)) for value in values

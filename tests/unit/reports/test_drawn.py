@@ -37,7 +37,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.drawn.live import draw_live
-from cephtui.reports.drawn.plan import draw_plan
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.listings import info_view, leftovers_blocks, presets_view
 from cephtui.reports.words import text

@@ -17,7 +17,7 @@ from cephtui.analysis.detectors.slowest import osd_latency
 from cephtui.analysis.runs.batches import group, in_time_order, name_of
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.history import History
-from cephtui.analysis.verdicts.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.guided_check import criteria_of
 from cephtui.analysis.verdicts.versus import Versus, conclude_versus
 from cephtui.analysis.views.matrix import OsdLatencies
@@ -145,7 +145,7 @@ def line_of(history: History) -> Line | None:
     return None
 
 
-def of_session(directory: Path, question: Asked, at: datetime) -> Material:
+def of_session(directory: Path, question: ConclusionTerms, at: datetime) -> Material:
     """The verdict around its last mark, or of its guided check; else a study. Raises StoreError.
 
     A new verdict is kept in the session as that of a check is, where it can be written.
@@ -162,19 +162,23 @@ def of_session(directory: Path, question: Asked, at: datetime) -> Material:
     return material
 
 
-def as_asked(question: Asked, change: SavedChange) -> Asked:
+def as_asked(question: ConclusionTerms, change: SavedChange) -> ConclusionTerms:
     """As a guided check was asked, where it is one; else with the looks of the change."""
     guided = change.guided
     if guided is None:
         criteria = replace(question.criteria, looks=change.looks)
-        return replace(question, criteria=criteria, others=change.others, beside=change.beside)
+        return replace(question, criteria=criteria, session_runs=change.session_runs, not_chosen=change.not_chosen)
     metrics = tuple(metric_named(name) for name in guided.metrics)
     return replace(
-        question, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions, beside=change.beside
+        question,
+        criteria=criteria_of(guided),
+        metrics=metrics,
+        directions=guided.directions,
+        not_chosen=change.not_chosen,
     )
 
 
-def of_change(saved: SavedChange, question: Asked, at: datetime, title: str = "") -> Material:
+def of_change(saved: SavedChange, question: ConclusionTerms, at: datetime, title: str = "") -> Material:
     """The verdict on a change, with what it rests on; raises StoreError."""
     root = saved.directory.parent
     runs = [run for change in saved.changes for run in change.runs]
@@ -182,7 +186,9 @@ def of_change(saved: SavedChange, question: Asked, at: datetime, title: str = ""
     return _material(root, runs, saved.marks, question, at, title, saved.notes, saved.changes, judgement)
 
 
-def of_study(directory: Path, runs: Sequence[Run], question: Asked, at: datetime, title: str, why: str) -> Material:
+def of_study(
+    directory: Path, runs: Sequence[Run], question: ConclusionTerms, at: datetime, title: str, why: str
+) -> Material:
     """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
@@ -192,7 +198,7 @@ def of_study(directory: Path, runs: Sequence[Run], question: Asked, at: datetime
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 
-def of_versus(versus: Versus, directory: Path, question: Asked, at: datetime, title: str = "") -> Material:
+def of_versus(versus: Versus, directory: Path, question: ConclusionTerms, at: datetime, title: str = "") -> Material:
     """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
     judgement = with_earlier(conclude_versus(versus, question, at), directory)
     runs = [run for pair in versus.pairs for run in pair.runs]
@@ -204,7 +210,7 @@ def _material(
     root: Path,
     runs: Sequence[Run],
     marks: tuple[Mark, ...],
-    question: Asked,
+    question: ConclusionTerms,
     at: datetime,
     title: str,
     notes: tuple[str, ...],

@@ -178,7 +178,7 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
         for each in change.before
     )
     change = replace(change, before=before)
-    asked = Asked(of.headline, metrics=(IOPS,), directions=("commit",))
+    asked = ConclusionTerms(of.headline, metrics=(IOPS,), directions=("commit",))
     of = replace(of, runs=change.runs, changes=(change,), judgement=conclude([change], asked, AT))
     (figures,) = tables(document(of), "Figures")
     assert (figures.texts[0][0], *figures.texts[0][5:7]) == (
