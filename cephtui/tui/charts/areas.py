@@ -25,7 +25,7 @@ class Area:
     lines: tuple[int, ...] = ()
     """Numbers of the lines at its edges: no hole is left between them and the area."""
     grounds: tuple[Look, Look] = ("", "")
-    """The same where a line is in front."""
+    """Like ``looks``, where a line is in front."""
     name: str = ""
     """Written into each part of it that is wide enough."""
 
@@ -35,9 +35,9 @@ def sign(number: int) -> str:
     return chr(_FIRST_SIGN + number)
 
 
-def of(found: re.Match[str], areas: Sequence[Area]) -> Area:
+def of(signs: re.Match[str], areas: Sequence[Area]) -> Area:
     """The area of a run of signs."""
-    return areas[ord(found[1]) - _FIRST_SIGN]
+    return areas[ord(signs[1]) - _FIRST_SIGN]
 
 
 def painted(areas: Sequence[Area], columns: int, rows: int, glyphs: Glyphs, *, whole: bool = False) -> list[str]:
@@ -76,11 +76,11 @@ def closed(
 
 def _filled(cells: str, start: int, base: int, area: Area, glyphs: Glyphs) -> str:
     wide, high = glyphs.wide, glyphs.high
-    bits = [glyphs.cells.index(cell) for cell in cells]
+    indexes = [glyphs.cells.index(cell) for cell in cells]
     for side, lowest in enumerate(glyphs.dots):
         dots = slice(start * wide + side, (start + len(cells)) * wide, wide)
         for number, (bottom, top) in enumerate(zip(area.bottom[dots], area.top[dots], strict=True)):
             if top > base and top > bottom:
                 below = lowest[min(high, bottom - base)] if bottom > base else 0
-                bits[number] |= lowest[min(high, top - base)] & ~below
-    return "".join([glyphs.cells[each] for each in bits])
+                indexes[number] |= lowest[min(high, top - base)] & ~below
+    return "".join([glyphs.cells[index] for index in indexes])

@@ -19,7 +19,7 @@ Stretch = tuple[int, int]
 """The first column, and the one behind the last."""
 _HELD = "\0"
 """A blank of a text, which nothing is written on."""
-_APART = 3
+_TEXT_GAP = 3
 """Cells between two texts of a row, of which a mark may take the one in the middle."""
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
 
@@ -44,19 +44,19 @@ class _Row:
         return True
 
     def put_over(self, column: int, symbol: str, look: Look) -> None:
-        """The same of one character, whatever is drawn there."""
+        """Write one character, whatever is drawn there."""
         self.plain = self.plain[:column] + symbol + self.plain[column + 1 :]
         self.noted.append((column, column + 1, look))
 
     def put_upright(self, column: int, glyph: str, look: Look) -> None:
-        """A part of an upright line, which does not touch a text."""
+        """Draw a part of an upright line, which does not touch a text."""
         if not any(begun - 1 <= column <= over for begun, over in self.texts):
             self.put(column, glyph, look)
 
     def write(self, column: int, text: str, look: Look) -> bool:
-        """The same of a text, which keeps apart from other texts."""
+        """Write `text` as `put` does, if other texts are far enough away."""
         end = column + len(text)
-        if any(column < over + _APART and begun < end + _APART for begun, over in self.texts):
+        if any(column < over + _TEXT_GAP and begun < end + _TEXT_GAP for begun, over in self.texts):
             return False
         written = self.put(column, text.replace(" ", _HELD), look)
         if written:
@@ -76,7 +76,7 @@ class Canvas:
         self._behind = self._under = [" " * columns] * rows
 
     def fill(self, areas: Sequence[Area], glyphs: Glyphs) -> None:
-        """Areas behind the lines, the lowest in front."""
+        """Draw areas behind the lines, the lowest in front."""
         size = self._columns, len(self._rows)
         self._areas, self._behind = areas, painted(areas, *size, glyphs)
         self._under = painted([area for area in areas if not area.name], *size, glyphs, whole=True)
@@ -102,7 +102,7 @@ class Canvas:
                 row.texts.append((column, column + len(label)))
 
     def put_marks(self, marks: Sequence[tuple[int, str]], look: Look) -> None:
-        """The text of each mark beside its column in the first row that has room."""
+        """Write each mark's text beside its column, in the first row that has room."""
         for at, text in marks:
             label = _printable(text)[: self._columns // 2]
             before = at - len(label) - 1
@@ -111,13 +111,13 @@ class Canvas:
             )
 
     def put_upright(self, columns: Sequence[int], glyph: str, look: Look) -> None:
-        """A line over the whole height at each of these columns, after the texts, to which it leaves their place."""
+        """Draw a line over the whole height at each column; written texts keep their place."""
         for row in self._rows:
             for at in columns:
                 row.put_upright(at, glyph, look)
 
     def put_points(self, points: Sequence[tuple[Point, str, str, Look]]) -> None:
-        """A symbol at each of these fractions of the axes, in front of all lines; its text where there is room."""
+        """Draw a symbol at each fraction of the axes, in front of all lines; its text where there is room."""
         rows, columns = len(self._rows), self._columns
         places = [(max(0, rows - 1 - int(y * rows)), min(columns - 1, int(x * columns))) for (x, y), *_ in points]
         for (at, column), (_, symbol, _, look) in zip(places, points, strict=True):
@@ -129,11 +129,11 @@ class Canvas:
             any(self._rows[row].put(begin, label, look) for row, begin in (*around, *beside) if 0 <= row < rows)
 
     def put_ramp(self, end: int, label: str, look: Look) -> None:
-        """The name of the ramp before its end."""
+        """Write the name of the ramp before its end."""
         any(row.write(end - len(label) - 1, label, look) for row in self._rows)
 
     def put_spans(self, spans: Sequence[tuple[Stretch, str, Look]]) -> None:
-        """The text of each stretch in the lowest row that has room; the same text once."""
+        """Write each stretch's text in the lowest row that has room; the same text once."""
         written = set[str]()
         for (first, _), text, look in spans:
             label = f" {_printable(text)[: self._columns // 2]} "
@@ -142,17 +142,17 @@ class Canvas:
                 written.add(text)
 
     def put_area_names(self, look: Look) -> None:
-        """The names of areas in the middle of the height."""
+        """Write the names of areas in the middle of the height."""
         middle = len(self._rows) // 2
         for number, area in enumerate(self._areas):
-            for found in re.finditer(f"{sign(number)}+", self._behind[middle] if area.name else ""):
+            for part in re.finditer(f"{sign(number)}+", self._behind[middle] if area.name else ""):
                 label = f" {area.name} "
-                at = (found.start() + found.end() - len(label)) // 2
-                if len(label) <= found.end() - found.start():
+                at = (part.start() + part.end() - len(label)) // 2
+                if len(label) <= part.end() - part.start():
                     any(row.write(at, label, look) for row in self._rows[middle:])
 
     def framed(self, gutters: Sequence[str], axes: Sequence[str], looks: Looks) -> Text:
-        """The rows, each behind its gutter, on top of those of the x axis."""
+        """The plot as text: each row behind its gutter, then the rows of the x axis."""
         drawn = [_merged(row.plain, behind) for row, behind in zip(self._rows, self._behind, strict=True)]
         symbols = {ord(sign(number)): area.symbol for number, area in enumerate(self._areas)} | {0: " "}
         plain = [gutter + row.translate(symbols) for gutter, row in zip(gutters, drawn, strict=True)]
@@ -177,11 +177,11 @@ class Canvas:
 
     def _area_spans(self, start: int, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
         """The styles of the areas in a row that starts there, also behind its lines and texts."""
-        for found in RUNS.finditer(cells):
-            yield from _parted(start, found.span(), ramp, of(found, self._areas).looks)
+        for run in RUNS.finditer(cells):
+            yield from _parted(start, run.span(), ramp, of(run, self._areas).looks)
         for first, end, _ in (*row.owned, *row.noted):
-            for found in RUNS.finditer(under, first, end):
-                yield from _parted(start, found.span(), ramp, of(found, self._areas).grounds)
+            for run in RUNS.finditer(under, first, end):
+                yield from _parted(start, run.span(), ramp, of(run, self._areas).grounds)
 
 
 def _parted(start: int, stretch: Stretch, ramp: int, looks: tuple[Look, Look]) -> Iterator[Span]:

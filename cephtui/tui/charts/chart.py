@@ -91,7 +91,7 @@ class _Plot:
     series: Sequence[Sequence[Step]]
     raster: Raster
     labels: dict[int, str]
-    """Of the y axis by row, the row of zero last."""
+    """Labels of the y axis by row, the row of zero last."""
     gutter: int
     columns: int
     rows: int
@@ -119,7 +119,7 @@ def draw(picture: Picture, width: int, height: int, ink: Ink) -> Text:
 def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
     right = _right_end(picture)
     series = [steps(line.points, right) for line in picture.lines]
-    peak = max((high for found in series for *_, high in found), default=0.0)
+    peak = max((high for line_steps in series for *_, high in line_steps), default=0.0)
     top, labels = y_axis(peak, height - 2, picture.y_format, picture.binary)
     gutter = max(*map(cell_len, labels.values()), picture.least_gutter - 1) + 1
     is_framed = height >= _MIN_ROWS and width - gutter >= _MIN_COLUMNS
@@ -131,7 +131,7 @@ def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
 def _lines(plot: _Plot) -> Canvas:
     """The lines with their areas and names."""
     lines, glyphs = plot.picture.lines, plot.ink.glyphs
-    traces = [Trace(found, plot.raster) for found in plot.series]
+    traces = [Trace(line_steps, plot.raster) for line_steps in plot.series]
     runs = [trace.runs() for trace in traces]
     markers = [glyphs.edge if line.fill == "band" else glyphs.marker for line in lines]
     canvas = Canvas(runs, markers, plot.columns, plot.rows)
@@ -178,7 +178,7 @@ def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, str,
 
 
 def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, Look]]) -> Text:
-    """With the axes."""
+    """The plot with its axes."""
     ink, gutter = plot.ink, plot.gutter
     gutters = [
         gutter_of(plot.labels.get(row), gutter, ink.glyphs) if plot.is_framed else "" for row in range(plot.rows)

@@ -13,5 +13,5 @@ def node_color(index: int) -> str:
 
 
 def flow_color(flow: str) -> str:
-    """Of reads, of writes, and of what else a tool does, by its name for it."""
+    """The colour of reads, of writes, or of what else a tool does, by its name for it."""
     return FLOW_COLORS.get(flow) or NODE_COLORS[sum(flow.encode()) % len(NODE_COLORS)]

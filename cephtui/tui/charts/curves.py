@@ -31,12 +31,8 @@ def over_axis(curve: Curve, metric: Metric) -> Plot | None:
     lines = []
     for number, line in enumerate(lines_of(curve, metric)):
         color = flow_color(line.flow) if len(curve.series) == 1 else node_color(number)
-        found = [
-            (at[point.place], estimate)
-            for point in line.series.points
-            if (estimate := point.estimate(line.flow, metric))
-        ]
-        dots = tuple(Dot(x, each.value, upright=_ends(each)) for x, each in found if each.value < HUGE)
+        estimates = ((at[point.place], point.estimate(line.flow, metric)) for point in line.series.points)
+        dots = tuple(Dot(x, mean.value, upright=_ends(mean)) for x, mean in estimates if mean and mean.value < HUGE)
         lines += [Joined(line.name, dots, color)] * bool(dots)
     peak = max((value for line in lines for dot in line.dots for value in (dot.y, *(dot.upright or ()))), default=0.0)
     return (
@@ -89,7 +85,7 @@ def _sticks(loads: Sequence[tuple[str, list[LoadPoint]]], metric: Metric) -> Ite
 
 
 def _dot(point: LoadPoint, latencies: Sequence[float], size: float, *, is_named: bool = True) -> Dot:
-    """With whiskers from the least to the greatest run."""
+    """A point with whiskers from the least to the greatest run."""
     rates = [rate * size for rate in point.rates]
     return Dot(
         point.rate * size,

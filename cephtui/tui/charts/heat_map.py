@@ -28,9 +28,9 @@ _SHADES, _ASCII = "░▒▓█", ".:+*#%@"
 _TICK, _ASCII_TICK = "┈", "-   "
 _PERCENTS = (50, 99)
 _LINES, _ASCII_LINES = "─━", "~="
-"""Of the percentiles where there are no colours."""
+"""Symbols of the percentiles where there are no colours."""
 _LINE_COLORS = ("#00c8d7", "#ff3fb0")
-"""Of the same: neither is near any colour of the map."""
+"""Colours of the percentiles: neither is near any colour of the map."""
 _LEAST_SECONDS = 1e-9
 GUTTER = 9
 """Columns left of the map."""
@@ -70,13 +70,13 @@ class _Scale:
 
     def ticks(self) -> list[float]:
         """Round latencies, powers of ten where there are several."""
-        powers, found = range(math.floor(self.low), math.ceil(self.high) + 1), list[float]()
+        powers, latencies = range(math.floor(self.low), math.ceil(self.high) + 1), list[float]()
         for factors in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
             every = (factor * 10.0**power for power in powers for factor in factors)
-            found = [seconds for seconds in every if 0.0 <= round(self.at(seconds), 6) < self.lines]
-            if len(found) > 1:
+            latencies = [seconds for seconds in every if 0.0 <= round(self.at(seconds), 6) < self.lines]
+            if len(latencies) > 1:
                 break
-        return found
+        return latencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +91,20 @@ class _Map:
     ink: Ink
 
     def colors(self, line: int) -> list[str | None]:
-        """Of the cells of a line; None where nothing is."""
+        """The colours of a line's cells; None where nothing completed."""
         palette = _palette(self.ink)
-        found = [palette[int(level * len(palette))] if level else None for level in self.levels[line]]
+        cells = [palette[int(level * len(palette))] if level else None for level in self.levels[line]]
         for color, track in zip(_LINE_COLORS, self.tracks.values(), strict=False):
-            found = [color if at == line else cell for cell, at in zip(found, track, strict=True)]
-        return found
+            cells = [color if at == line else cell for cell, at in zip(cells, track, strict=True)]
+        return cells
 
     def symbols(self, line: int) -> list[str]:
         """The cells of a line without colours."""
         shades = _ASCII if self.ink.ascii_only else _SHADES
-        found = [shades[int(level * len(shades))] if level else " " for level in self.levels[line]]
+        cells = [shades[int(level * len(shades))] if level else " " for level in self.levels[line]]
         for symbol, track in zip(_ASCII_LINES if self.ink.ascii_only else _LINES, self.tracks.values(), strict=False):
-            found = [symbol if at == line else cell for cell, at in zip(found, track, strict=True)]
-        return found
+            cells = [symbol if at == line else cell for cell, at in zip(cells, track, strict=True)]
+        return cells
 
     def behind(self, has_tick: bool) -> list[str]:
         """What is seen where nothing was completed."""
@@ -127,13 +127,13 @@ def draw(
     (seconds, text), are lines where no completion is; their texts stand in the chart. Lines over the map are the
     median and the p99 of each column.
     """
-    known = [row for _, rows in columns for row in rows]
+    filled_rows = [row for _, rows in columns for row in rows]
     wide = width - GUTTER
-    if not known or wide < 1 or height < _LEAST_ROWS or x_end <= 0:
+    if not filled_rows or wide < 1 or height < _LEAST_ROWS or x_end <= 0:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
     has_times, has_legend = height >= _ROWS_WITH_TIMES, height >= _ROWS_WITH_LEGEND
     rows = height - has_times - has_legend
-    scale = _fitted(min(known), max(known), rows * _lines_a_row(ink))
+    scale = _fitted(min(filled_rows), max(filled_rows), rows * _lines_a_row(ink))
     tracks = _tracks(columns, scale, wide, x_end) if has_times else {}
     drawn = _Map(_levels(columns, scale, wide, x_end), tracks, _marked(marks, columns, wide, x_end), ink)
     legend = [_legend(width, ink)] if has_legend else []
@@ -176,30 +176,30 @@ def _levels(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: flo
 
 
 def _tracks(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> dict[str, Track]:
-    found: dict[str, Track] = {f"p{percent}": [None] * width for percent in _PERCENTS}
+    tracks: dict[str, Track] = {f"p{percent}": [None] * width for percent in _PERCENTS}
     for first, last, rows in _stretches(columns, width, x_end):
         for percent in _PERCENTS if rows else ():
             seconds = row_percentile_seconds(rows, percent) or 0.0
-            found[f"p{percent}"][first : last + 1] = [scale.line(seconds)] * (last + 1 - first)
-    return found
+            tracks[f"p{percent}"][first : last + 1] = [scale.line(seconds)] * (last + 1 - first)
+    return tracks
 
 
 def _marked(
     marks: Sequence[tuple[float, str]], columns: Sequence[HeatColumn], width: int, x_end: float
 ) -> frozenset[int]:
     ends = [0.0, *(end for end, _ in columns)]
-    found = [(begun(list(pairwise(ends)), at), text) for at, text in marks]
-    return frozenset(column for column, _ in mark_columns(found, x_end, width))
+    snapped = [(begun(list(pairwise(ends)), at), text) for at, text in marks]
+    return frozenset(column for column, _ in mark_columns(snapped, x_end, width))
 
 
 def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[Cell]]:
     """Each row with its part of the axis, from the top."""
-    each = scale.lines // rows
-    ticks = {scale.line(seconds) // each: trimmed(units.latency(seconds)) for seconds in scale.ticks()}
-    labels = _labels(drawn.tracks, each, rows)
+    lines_per_row = scale.lines // rows
+    ticks = {scale.line(seconds) // lines_per_row: trimmed(units.latency(seconds)) for seconds in scale.ticks()}
+    labels = _labels(drawn.tracks, lines_per_row, rows)
     for row in reversed(range(rows)):
         behind = drawn.behind(row in ticks)
-        if each == 2:
+        if lines_per_row == 2:
             cells = _halves(drawn.colors(2 * row + 1), drawn.colors(2 * row), behind)
         else:
             symbols = zip(drawn.symbols(row), behind, strict=True)
@@ -209,18 +209,18 @@ def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[Cell]]:
         yield [(gutter_of(ticks.get(row), GUTTER, drawn.ink.glyphs), "dim"), *cells]
 
 
-def _labels(tracks: dict[str, Track], each: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
+def _labels(tracks: dict[str, Track], lines_per_row: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
     """By row the column, name and colour of each percentile, behind its end or over it, in a row of its own."""
-    found: dict[int, list[tuple[int, str, str]]] = {}
+    labels: dict[int, list[tuple[int, str, str]]] = {}
     for (name, track), color in zip(tracks.items(), _LINE_COLORS, strict=False):
         at = max((column for column, line in enumerate(track) if line is not None), default=None)
         label = f" {name} "
         if at is None or len(label) > len(track):
             continue
-        row = (track[at] or 0) // each
-        row = next((free for free in (row, row + 1, row - 1) if free not in found and 0 <= free < rows), row)
-        found.setdefault(row, []).append((min(at + 1, len(track) - len(label)), label, f"bold {color}"))
-    return found
+        row = (track[at] or 0) // lines_per_row
+        row = next((free for free in (row, row + 1, row - 1) if free not in labels and 0 <= free < rows), row)
+        labels.setdefault(row, []).append((min(at + 1, len(track) - len(label)), label, f"bold {color}"))
+    return labels
 
 
 def _halves(upper: Sequence[str | None], lower: Sequence[str | None], behind: Sequence[str]) -> list[Cell]:

@@ -33,7 +33,7 @@ class Glyphs:
     area: str
     """What areas are filled with in a shade of their line's colour."""
     areas: str
-    """The same where there are no shades, alternating."""
+    """What areas are filled with where there are no shades, alternating."""
     gap: str
     bar: str
     tick_y: str
@@ -81,12 +81,12 @@ class Ink:
     """The background, towards which colours are mixed."""
     axis: Look = "dim"
     shade: Look = "on grey11"
-    """Of the ramp."""
+    """Style of the ramp."""
     mark: Look = "bold"
     span: Look = "yellow"
-    """Of a period on the x axis and its text, with the background of its whole height."""
+    """Style of a period on the x axis and its text, with the background of its whole height."""
     stall: Look = "red"
-    """The same of a stall."""
+    """Like ``span``, of a stall."""
 
     @property
     def ascii_only(self) -> bool:
@@ -95,7 +95,7 @@ class Ink:
 
     @property
     def is_light(self) -> bool:
-        """Whether the background is."""
+        """Whether the background is light."""
         return luminance(self.ground) > 0.4
 
     @property
@@ -104,18 +104,18 @@ class Ink:
         return _GLYPHS[self.graph]
 
     def area(self, color: str) -> tuple[Style, Style]:
-        """Of the area below a line: within the ramp, and behind it."""
+        """Styles of the area below a line: within the ramp, and behind it."""
         if not self.shades:
             return Style.parse(color), Style.parse(color)
         return mixed(color, self.ground, _RAMP_AREA), mixed(color, self.ground, _AREA)
 
     def area_ground(self, color: str) -> tuple[Look, Look]:
-        """The same where a line is in front of the area."""
+        """Styles of an area where a line is in front of it: within the ramp, and behind it."""
         ramp, rest = self.area(color)
         return (Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) if self.shades else ("", "")
 
     def edge(self, color: str) -> Style:
-        """Of the edge of a band, between those of its area and of a line, which on a light ground is a darker one."""
+        """Style of the edge of a band: between its area and its line; on a light ground, darker than the line."""
         if not self.shades:
             return Style.parse(color)
         return mixed(color, _BLACK, _EDGE_ON_LIGHT) if self.is_light else mixed(color, self.ground, _EDGE)
@@ -134,7 +134,7 @@ def mixed(color: str, ground: RGB, part: float) -> Style:
     """A colour of which only a part is left on a ground, for what is no text."""
     ink = Style.parse(color).color
     red, green, blue = (
-        round(part * own + (1 - part) * other)
-        for own, other in zip(ink.get_truecolor() if ink else ground, ground, strict=True)
+        round(part * channel + (1 - part) * ground_channel)
+        for channel, ground_channel in zip(ink.get_truecolor() if ink else ground, ground, strict=True)
     )
     return Style(color=Color.from_rgb(red, green, blue)) + PICTURE

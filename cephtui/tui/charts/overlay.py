@@ -56,7 +56,7 @@ class Overlay(Widget):
         self._sides: tuple[Points, Points] = ((), ())
 
     def show(self, metric: Metric, left: Points, right: Points, *, flow: str = "") -> None:
-        """Draw this figure of both; ``flow`` is what it is of where that is another than its own."""
+        """Draw this metric of both sides; ``flow`` is given where it is not that of the chart."""
         self._metric, self._sides = metric, (left, right)
         names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
         self.border_title = f" compare {flow or self._direction} {metric.full_title}   {names} "

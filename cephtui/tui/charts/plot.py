@@ -20,8 +20,8 @@ from cephtui.tui.terminal.profile import profile_of
 
 _DOT, _DOT_ASCII = "●", "o"
 _MIN_COLUMNS, _MIN_ROWS = 24, 5
-_COLUMNS_APART = 6
-"""Of the labels of an axis of figures."""
+_LABEL_COLUMNS = 6
+"""Columns for each label of an axis of figures."""
 Span = tuple[float, float]
 
 
@@ -66,7 +66,7 @@ def draw_plot(plot: Plot, width: int, height: int, ink: Ink) -> Text:
     y = plot.y(rows)
     gutter = max(cell_len(label) for _, label in y.ticks) + 1
     columns = width - gutter
-    x = plot.x(columns // _COLUMNS_APART)
+    x = plot.x(columns // _LABEL_COLUMNS)
     runs = [_runs(line, x, y) for line in plot.lines]
     canvas = Canvas(runs, [ink.glyphs.marker] * len(runs), columns, rows)
     looks = [Style.parse(line.color) for line in plot.lines]
@@ -81,8 +81,8 @@ def _runs(line: Joined, x: Scale, y: Scale) -> list[list[Point]]:
     """The line, then each whisker by itself, as fractions of the axes."""
     whiskers = [((dot.across[0], dot.y), (dot.across[1], dot.y)) for dot in line.dots if dot.across]
     whiskers += [((dot.x, dot.upright[0]), (dot.x, dot.upright[1])) for dot in line.dots if dot.upright]
-    found: list[Sequence[Point]] = [[(dot.x, dot.y) for dot in line.dots], *whiskers]
-    return [[(x.fraction(right), y.fraction(up)) for right, up in run] for run in found if run]
+    polylines: list[Sequence[Point]] = [[(dot.x, dot.y) for dot in line.dots], *whiskers]
+    return [[(x.fraction(right), y.fraction(up)) for right, up in run] for run in polylines if run]
 
 
 def _annotate(
@@ -98,8 +98,8 @@ def _annotate(
     symbol = _DOT_ASCII if ink.ascii_only else _DOT
     points = [
         (place, symbol, dot.text, look)
-        for line, found, look in zip(plot.lines, runs, looks, strict=True)
-        for dot, place in zip(line.dots, found[0], strict=True)
+        for line, line_runs, look in zip(plot.lines, runs, looks, strict=True)
+        for dot, place in zip(line.dots, line_runs[0], strict=True)
     ]
     canvas.put_points(points)
     for uprights, glyph in ((plot.dashed, ink.glyphs.mark), (plot.dotted, ink.glyphs.ramp)):
@@ -107,7 +107,7 @@ def _annotate(
         canvas.put_marks(at, ink.mark)
         canvas.put_upright([column for column, _ in at], glyph, ink.mark)
     if not ink.colors and len(plot.lines) > 1:
-        canvas.put_names([line.label for line in plot.lines], [found[:1] for found in runs], looks)
+        canvas.put_names([line.label for line in plot.lines], [line_runs[:1] for line_runs in runs], looks)
 
 
 class PlotChart(Widget):

@@ -14,7 +14,7 @@ from cephtui.tui.charts.axes import TINY, y_axis
 from cephtui.tui.charts.ink import Glyphs
 
 _MARGIN = 0.04
-"""Of the width, left and right of the places."""
+"""Part of the width that is free left and right of the places."""
 _MANY_TIMES = 8.0
 """Numbers that are so far apart are on a logarithmic scale."""
 
@@ -41,13 +41,13 @@ Fitted: TypeAlias = Callable[[int], Scale]
 
 
 def from_zero(peak: float, as_text: Callable[[float], str], binary: bool, rows: int) -> Scale:
-    """Of figures that start at zero, with room for about one label in two rows."""
+    """The scale of figures that start at zero, with room for about one label in two rows."""
     top, labels = y_axis(peak, rows, as_text, binary)
     return Scale(0.0, top, tuple((top * (1 - row / max(1, rows)), text) for row, text in labels.items()))
 
 
 def logarithmic(values: Sequence[float], as_text: Callable[[float], str], rows: int) -> Scale:
-    """From the round value below the least of these, all above 0, to that above the greatest."""
+    """The scale from the round value below the least of ``values``, all above 0, to that above the greatest."""
     most = max(2, rows // 2)
     low, high = math.log10(round_down(min(values))), math.log10(round_up(max(values), WHOLE_STEPS))
     high = max(high, low + math.log10(2))
@@ -59,15 +59,15 @@ def logarithmic(values: Sequence[float], as_text: Callable[[float], str], rows: 
 
 
 def of_places(numbers: Sequence[float | None], labels: Sequence[str]) -> tuple[Scale, list[float]]:
-    """Of the places of a curve, and the value of each: numbers by their size, others in equal distances."""
-    known = [number for number in numbers if number is not None]
-    if len(known) < len(numbers) or len(set(known)) < 2:
-        known = [float(number) for number in range(len(numbers))]
-        return Scale(-0.5, len(known) - 0.5, tuple(zip(known, labels, strict=True))), known
-    is_log = min(known) > 0 and max(known) >= _MANY_TIMES * min(known)
-    ends = (math.log10(min(known)), math.log10(max(known))) if is_log else (min(known), max(known))
+    """The scale of a curve's places, and the value of each: numbers by their size, others in equal distances."""
+    values = [number for number in numbers if number is not None]
+    if len(values) < len(numbers) or len(set(values)) < 2:
+        values = [float(number) for number in range(len(numbers))]
+        return Scale(-0.5, len(values) - 0.5, tuple(zip(values, labels, strict=True))), values
+    is_log = min(values) > 0 and max(values) >= _MANY_TIMES * min(values)
+    ends = (math.log10(min(values)), math.log10(max(values))) if is_log else (min(values), max(values))
     room = _MARGIN * (ends[1] - ends[0])
-    return Scale(ends[0] - room, ends[1] + room, tuple(zip(known, labels, strict=True)), is_log), known
+    return Scale(ends[0] - room, ends[1] + room, tuple(zip(values, labels, strict=True)), is_log), values
 
 
 def labels_below(scale: Scale, columns: int, gutter: int, glyphs: Glyphs, zero: str = "") -> tuple[str, str]:

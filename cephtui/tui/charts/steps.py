@@ -24,35 +24,35 @@ def steps(points: Points, right: float) -> list[Step]:
     Several points of one time are the values of one interval. A value that is no number, or too large to reckon
     with, is none, and a negative one is zero: nothing else may get to plotext, where a NaN aborts the process.
     """
-    found: list[Step] = []
+    intervals: list[Step] = []
     end = -1.0
     for x, y in points:
         if not 0.0 <= x <= right:
             continue
         value = _NONE if y is None or not -HUGE < y < HUGE else y if y > 0.0 else 0.0
         if x != end:
-            found.append((end if 0.0 <= end < x else x, x, value, value))
+            intervals.append((end if 0.0 <= end < x else x, x, value, value))
             end = x
         elif value >= 0.0:
-            begin, _, low, high = found[-1]
-            found[-1] = (begin, x, min(low, value) if low >= 0.0 else value, max(high, value))
-    if found:
-        _, end, low, high = found[0]
-        found[0] = (max(0.0, end - _usual_length(found)), end, low, high)
-    return found
+            begin, _, low, high = intervals[-1]
+            intervals[-1] = (begin, x, min(low, value) if low >= 0.0 else value, max(high, value))
+    if intervals:
+        _, end, low, high = intervals[0]
+        intervals[0] = (max(0.0, end - _usual_length(intervals)), end, low, high)
+    return intervals
 
 
-def _usual_length(found: Sequence[Step]) -> float:
-    """Of the first interval, whose beginning no point tells."""
-    return found[1][1] - found[0][1] if len(found) > 1 else _OWN_SECOND
+def _usual_length(intervals: Sequence[Step]) -> float:
+    """The length of the first interval, whose beginning no point tells."""
+    return intervals[1][1] - intervals[0][1] if len(intervals) > 1 else _OWN_SECOND
 
 
-def begun(found: Sequence[tuple[float, ...]], at: float) -> float:
+def begun(intervals: Sequence[tuple[float, ...]], at: float) -> float:
     """When the second began that holds a moment: what it changed is drawn from there on.
 
     Each interval has its beginning and its end first.
     """
-    return next((begin for begin, end, *_ in found if begin <= at <= end <= begin + _LONG), at)
+    return next((begin for begin, end, *_ in intervals if begin <= at <= end <= begin + _LONG), at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ class Raster:
 class Trace:
     """A line in dots: the lowest and the highest that it covers of each column, -1 where it has no value."""
 
-    def __init__(self, found: Sequence[Step], raster: Raster) -> None:
+    def __init__(self, intervals: Sequence[Step], raster: Raster) -> None:
         self._raster = raster
         self.low, self.high, self._last = ([-1] * raster.columns for _ in range(3))
         self._begun = set[int]()
         """Columns that no line leads to."""
         before = -1
-        for begin, end, low, high in found:
+        for begin, end, low, high in intervals:
             if low < 0.0:
                 before = -1
             else:
@@ -126,33 +126,34 @@ class Trace:
 
     def _corners(self, start: int, end: int) -> list[tuple[int, int]]:
         """Where the line has to pass: in each column over all that it covers there, but for level stretches."""
-        found, before = [(start, self._last[start])], self._last[start]
+        corners, before = [(start, self._last[start])], self._last[start]
         for column in range(start, end):
             low, high, last = self.low[column], self.high[column], self._last[column]
             if low != high:
-                corners = (before, low, high) if last == high else (before, high, low, last)
-                found += [(column, row) for row, _ in groupby(corners)]
+                passed = (before, low, high) if last == high else (before, high, low, last)
+                corners += [(column, row) for row, _ in groupby(passed)]
             before = last
-        return [*found, (end - 1, before)]
+        return [*corners, (end - 1, before)]
 
     def between(self, other: Trace) -> tuple[list[int], list[int]]:
         """The first row between this line and another, and the one behind the last, column by column."""
         pairs = list(zip(self.low, self.high, other.low, other.high, strict=True))
-        both = [min(low, low_of_other) >= 0 for low, _, low_of_other, _ in pairs]
-        bottom = [min(high, other_high) * known for (_, high, _, other_high), known in zip(pairs, both, strict=True)]
-        top = [max(low, other_low) * known for (low, _, other_low, _), known in zip(pairs, both, strict=True)]
+        bottom = [
+            min(high, other_high) if min(low, other_low) >= 0 else 0 for low, high, other_low, other_high in pairs
+        ]
+        top = [max(low, other_low) if min(low, other_low) >= 0 else 0 for low, _, other_low, _ in pairs]
         return bottom, top
 
 
 def gaps(series: Sequence[Sequence[Step]], traces: Sequence[Trace], raster: Raster) -> list[bool]:
     """The columns behind the first value in which a value is missing, and no line has one."""
-    found = [False] * raster.columns
-    for each in series:
-        for begin, end, low, _ in dropwhile(lambda step: step[2] < 0.0, each):
+    missing = [False] * raster.columns
+    for line_steps in series:
+        for begin, end, low, _ in dropwhile(lambda step: step[2] < 0.0, line_steps):
             if low < 0.0:
                 first, over = raster.stretch(begin, end)
-                found[first:over] = [True] * (over - first)
+                missing[first:over] = [True] * (over - first)
     return [
         is_gap and all(low < 0 for low in lows)
-        for is_gap, *lows in zip(found, *(trace.low for trace in traces), strict=True)
+        for is_gap, *lows in zip(missing, *(trace.low for trace in traces), strict=True)
     ]

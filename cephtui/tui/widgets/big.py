@@ -134,10 +134,10 @@ def big_with_unit(value: str, unit: str, width: int, height: int, *, ascii_only:
     """A figure with its unit behind or below it, in whichever way the figure is the bigger."""
     if not unit:
         return big(value, width, height, ascii_only=ascii_only)
-    both, rows = f"{value} {unit}", _unit_rows(value, width, height, ascii_only=ascii_only)
+    with_unit, rows = f"{value} {unit}", _unit_rows(value, width, height, ascii_only=ascii_only)
     above = height - rows - 1
-    if _area(both, width, height, ascii_only=ascii_only) >= _area(value, width, above, ascii_only=ascii_only):
-        return big(both, width, height, ascii_only=ascii_only)
+    if _area(with_unit, width, height, ascii_only=ascii_only) >= _area(value, width, above, ascii_only=ascii_only):
+        return big(with_unit, width, height, ascii_only=ascii_only)
     below = big(unit, width, rows, ascii_only=ascii_only)
     return [*big(value, width, above, ascii_only=ascii_only), " " * width, *below]
 

@@ -12,7 +12,7 @@ from cephtui.tui.terminal.profile import profile_of
 
 _HEALTH_STYLES = {"HEALTH_OK": "bold green", "HEALTH_WARN": "bold yellow", "HEALTH_ERR": "bold red"}
 _BADGE_STYLES = {"HEALTH_OK": "bold", "HEALTH_WARN": "bold black on yellow", "HEALTH_ERR": "bold white on red"}
-"""On any ground."""
+"""Styles that can be read on any ground."""
 _STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
 _BAR_COLUMNS = 20
 
@@ -39,16 +39,16 @@ def cluster_text(cluster: ClusterSample, width: int, rows: int, *, ascii_only: b
 
 def _slowest(cluster: ClusterSample, width: int, rows: int, bar: str) -> list[Text]:
     """A row for each OSD, with a bar by its share of the slowest one's latency."""
-    found = sorted(cluster.osd_latency_seconds.items(), key=lambda each: -each[1])[: max(0, rows)]
-    names = max((len(name) for name, _ in found), default=0) + len("osd.")
+    osds = sorted(cluster.osd_latency_seconds.items(), key=lambda osd: -osd[1])[: max(0, rows)]
+    names = max((len(name) for name, _ in osds), default=0) + len("osd.")
     columns = max(0, min(_BAR_COLUMNS, width - names - 10))
-    slowest = found[0][1] if found else 0.0
+    slowest = osds[0][1] if osds else 0.0
     return [
         Text.assemble(
             f"{f'osd.{name}':{names}} {units.latency(seconds):>8} ",
             (bar * round(columns * seconds / slowest) if slowest > 0 else "", "dim"),
         )
-        for name, seconds in found
+        for name, seconds in osds
     ]
 
 
@@ -63,12 +63,10 @@ class ClusterPanel(Static):
         self.border_title = " cluster, its slowest OSDs "
 
     def show(self, cluster: ClusterSample | None) -> None:
-        """Draw this answer."""
         self._shown = cluster
         self.on_resize()
 
     def on_resize(self) -> None:
-        """How much there is room for."""
         if self._shown:
             plain = profile_of(self).ascii_only
             self.update(cluster_text(self._shown, *self.content_size, ascii_only=plain), layout=False)
@@ -83,7 +81,7 @@ class ClusterNow(Static):
         self._since = 0.0
 
     def clear(self) -> None:
-        """Forget the last run's."""
+        """Forget the cluster of the last run."""
         self._shown = None
         self.display = False
 

@@ -27,7 +27,7 @@ def show_rows(table: DataTable[Text], titles: Sequence[Text], rows: Mapping[str,
 def show_rows_in(
     table: DataTable[Text], widths: Sequence[int], titles: Sequence[Text], rows: Mapping[str, Sequence[Text]]
 ) -> None:
-    """The same with columns of these widths.
+    """Replace all rows of a table, and its columns, which get these widths.
 
     DataTable (Textual 8.2.8) measures columns when it is idle; a row that is drawn before that stays cut off.
     """
@@ -80,5 +80,5 @@ def across(text: Text, widths: Sequence[int]) -> list[Text]:
         while end < len(text) and (size := cell_len(text.plain[end])) <= room:
             room, end = room - size, end + 1
         ends.append(end)
-    found = list(text.divide(ends))
-    return [each if each else _BLANK for each in found[: len(widths)]]
+    pieces = list(text.divide(ends))
+    return [piece if piece else _BLANK for piece in pieces[: len(widths)]]

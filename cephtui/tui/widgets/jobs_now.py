@@ -11,7 +11,7 @@ from cephtui.tui.widgets.shown import Shown
 
 
 class JobsNow(Static):
-    """What each did so far, or in the whole run."""
+    """What each job did so far, or in the whole run."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -26,7 +26,6 @@ class JobsNow(Static):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """How many there is room for."""
         if self._shown and self._shown.jobs:
             width, rows = self.content_size
             color, plain = flow_color(self._shown.jobs[0].direction), profile_of(self).ascii_only

@@ -83,15 +83,15 @@ def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has:
     if rows < _BELOW_ROWS:
         return Layout("heat" if chosen.get("heat") and "heat" in charts else main, (), side, width)
     most = max(1, (columns - width) // _BELOW_COLUMNS)
-    asked = sorted(charts, key=lambda name: not chosen.get(name, False))[:most]
-    return Layout(main, tuple(name for name in charts if name in asked), side, width)
+    preferred = sorted(charts, key=lambda name: not chosen.get(name, False))[:most]
+    return Layout(main, tuple(name for name in charts if name in preferred), side, width)
 
 
 def _stacked(panels: Collection[Panel], rows: int) -> tuple[str, ...]:
     """As many as fit above each other, the first of them always."""
-    found: list[str] = []
+    names: list[str] = []
     for panel in panels:
         rows -= panel.least_rows
-        if rows >= 0 or not found:
-            found.append(panel.name)
-    return tuple(found)
+        if rows >= 0 or not names:
+            names.append(panel.name)
+    return tuple(names)

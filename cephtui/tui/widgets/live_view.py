@@ -70,10 +70,10 @@ class ProgressLine(Static):
             from cephtui.tui.widgets.now import silence
 
             text.append(f"  {silence(silent_seconds)}", "bold yellow")
-        for each in state.left_early:
+        for node_end in state.left_early:
             from cephtui.analysis.detectors.ended import ended_text
 
-            text.append(f"  {ended_text(each)}", "bold red")
+            text.append(f"  {ended_text(node_end)}", "bold red")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
         self._draw(text, layout=False)
@@ -91,8 +91,8 @@ class ProgressLine(Static):
         """Draw the outcome of a run, and what limits its figures."""
         style = "bold red" if run.outcome != "ok" else "bold yellow" if is_marked(run) else "bold green"
         text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (outcome_word(run), style))
-        first, *others = short_notes(run) or [""]
-        text.append(f"  {first}", "yellow").append("\n" if others else "").append("  ".join(others), "yellow")
+        first, *notes = short_notes(run) or [""]
+        text.append(f"  {first}", "yellow").append("\n" if notes else "").append("  ".join(notes), "yellow")
         self._draw(text)
 
     def announce(self, text: str) -> None:
@@ -216,7 +216,7 @@ class LiveView(Container):
             self.post_message(self.Drawn(state, progress, left, silent))
 
     def _show_cluster(self, state: LiveRun) -> None:
-        """In one row, where its panel has no room."""
+        """Show the cluster in one row, where its panel has no room."""
         line = self.query_one(ClusterNow)
         line.show(state.cluster, self._clock())
         if "cluster" in self.query_one(RunView).laid_out.names:
@@ -248,13 +248,13 @@ class LiveView(Container):
             self.query_one(RunView).follow(event.preset, HEADLINE_BY_NAME[begun.step.headline].metric)
 
     def _show_late(self, mark: Mark) -> None:
-        """A mark whose run had ended when its words were typed."""
+        """Draw a mark whose run had ended when its words were typed."""
         view, run = self.query_one(RunView), self._ended
         if view.shown and run and run.run == mark.run and mark.elapsed_seconds is not None:
             view.show(replace(view.shown, marks=(*view.shown.marks, (mark.elapsed_seconds, mark.text))))
 
     def _end(self, run: Run) -> None:
-        """The figures of the whole run instead of those of its last second."""
+        """Draw the figures of the whole run instead of those of its last second."""
         self._ended = run
         values: list[float | None] = []
         if state := self.current:

@@ -62,7 +62,7 @@ class MatrixTable(DataTable[Text]):
         """Columns before the cells."""
 
     def show(self, matrix: Matrix) -> None:
-        """Draw it; the cursor stays on its cell, and goes to the one that is measured at first."""
+        """Draw a matrix; the cursor stays on its cell, and goes to the one that is measured at first."""
         here = self.chosen if self.row_count else None
         before, self._matrix = self.scroll_offset, matrix
         titles, rows = self._laid_out(matrix)
@@ -115,17 +115,15 @@ class MatrixTable(DataTable[Text]):
         ]
 
     def on_resize(self) -> None:
-        """There is room for more, or for less."""
         if self._matrix:
             self.show(self._matrix)
 
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
-        """On no step, only on cells."""
+        """Keep the cursor on cells, off the steps."""
         row, column = super().validate_cursor_coordinate(value)
         return Coordinate(row, max(column, min(self._fixed, len(self.ordered_columns) - 1)))
 
     def on_data_table_cell_highlighted(self, event: DataTable.CellHighlighted) -> None:
-        """The cursor has moved."""
         event.stop()
         self.post_message(self.Reached(*self.chosen))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widgets import Static
@@ -21,17 +23,17 @@ _NODES_MOST = 50
 
 def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
     """Each node's last second, a row each; where there is no room for all, the slowest ones."""
-    found = _slowest(shown, rows if rows > 0 else _NODES_MOST)
+    nodes = _slowest(shown, rows if rows > 0 else _NODES_MOST)
     room = width - _IOPS_COLUMNS - _LATENCY_COLUMNS - _GAPS
-    longest = max((cell_len(node.name) for _, node in found), default=0)
+    longest = max((cell_len(node.name) for _, node in nodes), default=0)
     names = min(longest, room) if room > 0 else longest
     columns, lines = max(0, room - names), []
-    for number, node in found:
+    for number, node in nodes:
         name = (set_cell_size(node.name, names), f"bold {node_color(number)}")
         figures = _ended(node) if node.ended else _figures(shown, number, node, columns, ascii_only=ascii_only)
         lines.append(Text.assemble(name, *figures))
-    if len(found) < len(shown.nodes):
-        lines.append(Text(f"+{len(shown.nodes) - len(found)} faster", "dim"))
+    if len(nodes) < len(shown.nodes):
+        lines.append(Text(f"+{len(shown.nodes) - len(nodes)} faster", "dim"))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
 
@@ -50,7 +52,7 @@ def _figures(
 
 
 def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
-    """What has become of it in place of what it does; of a whole run with what it did."""
+    """How the node's part ended, in place of its figures; of a whole run, behind its IOPS."""
     figures = "" if node.iops is None else f" {units.iops(node.iops):>{_IOPS_COLUMNS}}"
     return [figures, (f" {node.ended}", "bold red" if node.left_early else "dim")]
 
@@ -64,10 +66,12 @@ def _slowest(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
     nodes = list(enumerate(shown.nodes))
     if len(nodes) <= rows:
         return nodes
-    slowest = sorted(
-        nodes, key=lambda each: (not (each[1].late or each[1].left_early), _iops(shown, each[1]).last() or 0.0)
-    )
-    return sorted(slowest[: rows - 1], key=lambda each: each[0])
+
+    def speed(numbered: tuple[int, NodeNow]) -> tuple[bool, float]:
+        node = numbered[1]
+        return not (node.late or node.left_early), _iops(shown, node).last() or 0.0
+
+    return sorted(sorted(nodes, key=speed)[: rows - 1], key=itemgetter(0))
 
 
 class NodesNow(Static):
@@ -84,7 +88,6 @@ class NodesNow(Static):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """How many there is room for."""
         if self._shown and self._shown.nodes:
             width, rows = self.content_size
             self.update(nodes_text(self._shown, width, rows, ascii_only=profile_of(self).ascii_only), layout=False)

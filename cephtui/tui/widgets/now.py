@@ -59,11 +59,11 @@ def _of_prefill(shown: Shown) -> Reading:
 
 def _spread(shown: Shown, headline: Headline) -> str:
     """Mean and range since the ramp; of a whole run, whose mean is the large figure, the range."""
-    found = spread(shown, headline)
-    if found is None:
+    since_ramp = spread(shown, headline)
+    if since_ramp is None:
         return ""
-    extent = value_range(headline.metric, found.least, found.greatest)
-    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(found.mean)}  {extent}"
+    extent = value_range(headline.metric, since_ramp.least, since_ramp.greatest)
+    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(since_ramp.mean)}  {extent}"
 
 
 def _latencies(flows: Mapping[str, Interval | Total], above: Metric, tool: str) -> list[str]:
@@ -106,16 +106,16 @@ class Now(Widget):
         self._silence = ""
 
     def show(self, shown: Shown, headline: Headline) -> None:
-        """The same again costs no redraw."""
-        found = reading(shown, headline)
+        """Show a headline; the same again costs no redraw."""
+        newest = reading(shown, headline)
         self.show_silence(0.0)
-        if found != self._reading:
-            self._reading = found
-            self.border_title = f" {found.title} "
+        if newest != self._reading:
+            self._reading = newest
+            self.border_title = f" {newest.title} "
             self.refresh()
 
     def show_silence(self, seconds: float) -> None:
-        """The value is that of so many seconds ago; 0 for that of now."""
+        """Mark the value as that of so many seconds ago; 0 for that of now."""
         text = silence(seconds) if seconds else ""
         if text != self._silence:
             self._silence = text

@@ -47,19 +47,19 @@ class Row:
         return self.always or all(word in shown for word in words)
 
 
-def matching(rows: Iterable[Row], typed: str) -> list[Row]:
-    """The rows with all the words that were typed, under their headings; a heading without rows goes."""
-    words, found, heading = typed.lower().split(), [], None
+def matching(rows: Iterable[Row], filter_text: str) -> list[Row]:
+    """The rows with all words of a filter, under their headings; a heading without rows goes."""
+    words, matches, heading = filter_text.lower().split(), [], None
     for row in rows:
         if row.heading:
             heading = row
             if row.always:
-                found.append(row)
+                matches.append(row)
                 heading = None
         elif row.fits(words):
-            found += [row] if heading is None else [heading, row]
+            matches += [row] if heading is None else [heading, row]
             heading = None
-    return found
+    return matches
 
 
 def widths(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -67,7 +67,9 @@ def widths(rows: Sequence[Row]) -> tuple[int, ...]:
     columns = max((len(row.cells) for row in rows if not row.heading), default=0)
     cells = [_shown(row).cells for row in rows if not row.heading or len(row.cells) == columns > 1]
     lengths = [[Content(row[column]).cell_length for row in cells if len(row) > column] for column in range(columns)]
-    return tuple(max((length for length in each if length <= _COLUMN_MOST), default=_COLUMN_MOST) for each in lengths)
+    return tuple(
+        max((length for length in column if length <= _COLUMN_MOST), default=_COLUMN_MOST) for column in lengths
+    )
 
 
 def _shown(row: Row) -> Row:
@@ -106,7 +108,7 @@ class RowVisual(Visual):
         return head if self.row.heading else [*head, *(line.pad_left(indent) for line in text)]
 
     def _styles(self) -> tuple[str, str]:
-        """Of the cells, and of the text."""
+        """Styles of the cells, and of the text."""
         if self.row.heading:
             return "bold underline", "bold underline"
         return ("dim", "dim") if self.row.refused else ("bold", "")
@@ -130,16 +132,16 @@ class RowVisual(Visual):
 
 
 class PickList(OptionList):
-    """The rows."""
+    """The list of rows."""
 
     def __init__(self) -> None:
         super().__init__(markup=False)
         self._shown: list[Row] = []
         self._visuals: dict[tuple[Row, tuple[int, ...]], RowVisual] = {}
-        """Of what is shown: most of it stays the same when something arrives."""
+        """The visuals of the rows shown: most rows stay the same when something arrives."""
 
     def grow_to(self, rows: int) -> None:
-        """Be as high as what it shows, up to so many rows."""
+        """Let the list be as high as its rows, up to so many."""
         self.styles.min_height, self.styles.max_height = 1, max(1, rows)
 
     def on_resize(self, event: Resize) -> None:
@@ -153,7 +155,7 @@ class PickList(OptionList):
 
     @property
     def row(self) -> Row | None:
-        """The highlighted one."""
+        """The highlighted row."""
         return None if self.highlighted is None else self._shown[self.highlighted]
 
     def show(self, rows: list[Row], highlight: str | None, *, follow: bool) -> None:

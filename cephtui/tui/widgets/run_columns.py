@@ -46,7 +46,7 @@ _SPARED = {
 }
 """Left out in this order where what differs would have fewer columns."""
 _LEAST = {_IOPS.name: len("16.5k"), _BANDWIDTH.name: len("1023 KiB/s")}
-"""For figures that change."""
+"""The least widths of figures that change."""
 _RUNNING = len("running 54 %")
 _PRESET_MOST = 30
 _PADDING = 2
@@ -59,11 +59,11 @@ class Columns:
     room: int = 0
     """Columns of the terminal for all of them."""
     widths: Mapping[str, int] = field(default_factory=dict)
-    """Of each, with a blank at each side."""
+    """The width of each column, with a blank at each side."""
     tools: frozenset[str] = frozenset()
-    """Of the runs: a latency has their word for it."""
+    """Tools of the runs: a latency has their word for it."""
     flows: frozenset[str] = frozenset()
-    """Of the runs, by their names."""
+    """Names of the runs' flows."""
 
     @property
     def titles(self) -> list[Text]:
@@ -71,11 +71,11 @@ class Columns:
         return [placed(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
 
     def cells(self, row: Row) -> list[Text]:
-        """A row's, from the left."""
+        """The cells of a row, from the left."""
         if row.across is None:
             return [self.cell(row, name) for name in self.widths]
-        _, *others = self.widths.values()
-        return [self.cell(row, "#"), *across(row.across, others)]
+        _, *widths = self.widths.values()
+        return [self.cell(row, "#"), *across(row.across, widths)]
 
     def cell(self, row: Row, name: str) -> Text:
         """What a row has in a column."""
@@ -88,7 +88,7 @@ class Columns:
 
 
 def columns_for(rows: Iterable[Row], room: int) -> Columns:
-    """Those for these rows on so many columns of the terminal."""
+    """The columns for these rows on so many columns of the terminal."""
     rows = list(rows)
     tools = frozenset(row.run.tool for row in rows if row.run)
     flows = frozenset(flow_names(row.run for row in rows if row.run))

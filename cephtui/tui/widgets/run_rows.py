@@ -42,7 +42,7 @@ MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
 SPREADS = {metric: f"{metric.name} spread" for metric in LIVE}
 """The columns beside the metrics, for repeats: the interval of the mean, the coefficient of variation."""
 _PLAIN = dict.fromkeys(("differs", "target", *MARGINS.values(), *SPREADS.values()), "")
-"""Of a result, whose other texts are bold."""
+"""Styles of a result, whose other texts are bold."""
 _MARKS_MOST = 500
 """The newest marks: a table of more is slow."""
 _PHASES: Mapping[Phase, str] = {**PHASES, "prepare": "prefill"}
@@ -71,18 +71,18 @@ class Row:
 
     key: str
     texts: Mapping[str, str] = field(default_factory=dict)
-    """By column."""
+    """Texts by column."""
     styles: Mapping[str, str] = field(default_factory=dict)
     style: str = ""
-    """Of the columns that have none of their own."""
+    """The style of columns that have none of their own."""
     run: Run | None = None
-    """Of repeats together, the one that stands for them."""
+    """The run of the row; of repeats together, the one that stands for them."""
     repeats: tuple[Run, ...] = ()
-    """All of them, where the row is their result."""
+    """All repeats, where the row is their result."""
     point: str = ""
-    """By which repeats are opened and closed: of their result, and of each of them."""
+    """The key by which repeats are opened and closed, in the row of their result and of each of them."""
     across: Text | None = None
-    """Over all columns but the first, in the place of their texts."""
+    """A text over all columns but the first, in the place of their texts."""
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class Content:
     """All that the table shows."""
 
     runs: Mapping[int, Run] = field(default_factory=dict)
-    """By their numbers."""
+    """Runs by their numbers."""
     marks: tuple[Mark, ...] = ()
     presets: Mapping[str, Mapping[str, Choice]] = field(default_factory=dict)
     """The options of the presets that are known, by their names."""
@@ -113,19 +113,19 @@ class Content:
 
         batches = _batches(self.runs)
         marks = self._marks_by_repeat(batches)
-        found = marks.pop(None, [])
+        placed = marks.pop(None, [])
         for batch in batches:
-            apart, last = swept(batch), self._last_moment(batch)
+            axes, last = swept(batch), self._last_moment(batch)
             if batch.is_repeated:
                 points = enumerate(batch.points)
-                rows = [row for number, point in points for row in self._of_point(batch, number, point, apart, marks)]
-                found.append((last, 2, 0, rows))
+                rows = [row for number, point in points for row in self._of_point(batch, number, point, axes, marks)]
+                placed.append((last, 2, 0, rows))
                 continue
             heading = sweep(batch)
             across = Text.assemble((f" {batch.runs[0].preset}  ", "bold"), heading)
-            found += [(last, 2, 0, [Row(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
-            found += self._of_runs(batch.runs, apart, "  " * bool(heading))
-        rows = _in_order(found)
+            placed += [(last, 2, 0, [Row(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
+            placed += self._of_runs(batch.runs, axes, "  " * bool(heading))
+        rows = _in_order(placed)
         return [_narrow(row) for row in rows] if narrow else rows
 
     def _marks_by_repeat(self, batches: Iterable[Batch]) -> dict[int | None, list[_Placed]]:
@@ -133,18 +133,18 @@ class Content:
         last = {run.run: batch.runs for batch in batches if batch.is_repeated for run in batch.runs}
         runs = sorted(self.runs.values(), key=lambda run: self._moments[run.run])
         starts = [self._moments[run.run] for run in runs]
-        found: dict[int | None, list[_Placed]] = {}
+        by_repeat: dict[int | None, list[_Placed]] = {}
         for number, mark in list(enumerate(self.marks))[-_MARKS_MOST:]:
             before = mark.run
             if before is None and (place := bisect_right(starts, mark.at)):
                 run = runs[place - 1]
-                before = run.run if run is not max(last.get(run.run, [run]), key=lambda each: each.run) else None
+                before = run.run if run is not max(last.get(run.run, [run]), key=lambda repeat: repeat.run) else None
             place_of = before if before in last else None
-            found.setdefault(place_of, []).append((mark.at, 1, number, [_mark_row(number, mark)]))
-        return found
+            by_repeat.setdefault(place_of, []).append((mark.at, 1, number, [_mark_row(number, mark)]))
+        return by_repeat
 
-    def _of_runs(self, runs: Iterable[Run], apart: Iterable[str], indent: str, point: str = "") -> list[_Placed]:
-        return [(self._moments[run.run], 0, run.run, self._of_run(run, apart, indent, point)) for run in runs]
+    def _of_runs(self, runs: Iterable[Run], axes: Iterable[str], indent: str, point: str = "") -> list[_Placed]:
+        return [(self._moments[run.run], 0, run.run, self._of_run(run, axes, indent, point)) for run in runs]
 
     def live_texts(self, run: Run, flow: Interval | Total | None) -> dict[str, str]:
         """What changes while a run is in progress."""
@@ -165,7 +165,7 @@ class Content:
         return word if self.now.fraction is None else f"{word} {int(100 * self.now.fraction)} %"
 
     def _last_moment(self, batch: Batch) -> datetime:
-        """Of its last run, or of a mark that was made in it."""
+        """The moment of the batch's last run, or of a mark that was made in it."""
         at = self._moments
         return max(max(at[run.run], self._marked.get(run.run, at[run.run])) for run in batch.runs)
 
@@ -176,15 +176,15 @@ class Content:
             return {}
         from cephtui.analysis.runs.batches import moments, name_of
 
-        found = moments(self.runs.values())
-        return {number: found[name_of(run)] for number, run in self.runs.items()}
+        by_name = moments(self.runs.values())
+        return {number: by_name[name_of(run)] for number, run in self.runs.items()}
 
     @cached_property
     def _marked(self) -> dict[int, datetime]:
         """When the last mark was made in each run that has one."""
         return {mark.run: mark.at for mark in self.marks if mark.run is not None}
 
-    def _of_run(self, run: Run, apart: Iterable[str], indent: str, point: str) -> list[Row]:
+    def _of_run(self, run: Run, axes: Iterable[str], indent: str, point: str) -> list[Row]:
         """A row for each direction."""
         from cephtui.models.findings import limiting
 
@@ -195,7 +195,7 @@ class Content:
             spoiled = {m.name: "dim" for m in LIVE if is_bad or limiting(codes, m.name, flow)}
             return {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
 
-        common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], apart)}
+        common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], axes)}
         return [
             Row(
                 f"{run.run} {name}",
@@ -207,15 +207,15 @@ class Content:
             for name, flow in self.flows(run).items()
         ]
 
-    def _where(self, runs: Sequence[Run], apart: Iterable[str]) -> dict[str, str]:
-        """Of a run, or of repeats."""
+    def _where(self, runs: Sequence[Run], axes: Iterable[str]) -> dict[str, str]:
+        """What differs, the target and the start of a run, or of repeats."""
         from cephtui.reports.words.differing import what_differs
 
         run = runs[0]
-        baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
+        baseline = "baseline" if self.baseline in [repeat.run for repeat in runs] else ""
         usual = self._usual(run)
-        unusual = unusual_options(run, apart) if usual is None else ""
-        differs = (baseline, link_ends(run), under_heading(run), what_differs(run, usual, list(apart)), unusual)
+        unusual = unusual_options(run, axes) if usual is None else ""
+        differs = (baseline, link_ends(run), under(run), what_differs(run, usual, list(axes)), unusual)
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
@@ -236,12 +236,7 @@ class Content:
         return {}
 
     def _of_point(
-        self,
-        batch: Batch,
-        number: int,
-        point: SweepPoint,
-        apart: Iterable[str],
-        marks: Mapping[int | None, list[_Placed]],
+        self, batch: Batch, number: int, point: Point, axes: Iterable[str], marks: Mapping[int | None, list[_Placed]]
     ) -> list[Row]:
         """The result of repeats; below it the marks among them and, where they are open, themselves."""
         from cephtui.analysis.runs.batches import summarize
@@ -249,8 +244,8 @@ class Content:
         name = f"point:{batch.runs[0].run}:{number}"
         is_open = self.chosen.get(name, self._is_measured_now(batch, point))
         below = [placed for run in point.repeats for placed in marks.get(run.run, [])]
-        below += self._of_runs(point.repeats, apart, "  ", name) if is_open else []
-        return [*self._result(name, summarize(point), apart, _OPENED if is_open else _CLOSED), *_in_order(below)]
+        below += self._of_runs(point.repeats, axes, "  ", name) if is_open else []
+        return [*self._result(name, summarize(point), axes, _OPENED if is_open else _CLOSED), *_in_order(below)]
 
     def _is_measured_now(self, batch: Batch, point: SweepPoint) -> bool:
         """Whether one of the repeats is in progress, or was the last one and others of its batch are to come."""
@@ -258,20 +253,23 @@ class Content:
         is_last = newest in point.repeats and newest.batch in self.measuring
         return is_last or any(run.outcome is None for run in point.repeats)
 
-    def _result(self, name: str, found: PointSummary, apart: Iterable[str], sign: str) -> list[Row]:
+    def _result(self, name: str, summary: PointSummary, axes: Iterable[str], sign: str) -> list[Row]:
         """A row for each direction."""
         from cephtui.models.findings import limiting
         from cephtui.reports.words.facts import ranges
 
-        repeats = found.point.repeats
+        repeats = summary.point.repeats
         numbers = ranges(sorted(run.run for run in repeats)).replace(" ", "")
         common = {"#": numbers if len(numbers) <= _NUMBERS_MOST else "", "preset": f"{sign}{repeats[0].preset}"}
-        common |= {**self._where(repeats, apart), "started": ""}
-        common["outcome"] = counted(found) + (" !" if any(map(is_marked, repeats)) else "")
+        common |= {**self._where(repeats, axes), "started": ""}
+        common["outcome"] = counted(summary) + (" !" if any(map(is_marked, repeats)) else "")
 
         def styles(flow: str) -> dict[str, str]:
-            spoiled = [metric for metric in LIVE if limiting(found.findings, metric.name, flow)]
-            return {**_PLAIN, **{m: "dim" for each in spoiled for m in (each.name, MARGINS[each], SPREADS[each])}}
+            spoiled = [metric for metric in LIVE if limiting(summary.findings, metric.name, flow)]
+            return {
+                **_PLAIN,
+                **{m: "dim" for metric in spoiled for m in (metric.name, MARGINS[metric], SPREADS[metric])},
+            }
 
         return [
             Row(
@@ -279,17 +277,17 @@ class Content:
                 {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
                 styles(direction),
                 style="bold",
-                run=found.last,
+                run=summary.last,
                 repeats=repeats,
                 point=name,
             )
-            for direction, estimates in (found.estimates or {"": {}}).items()
+            for direction, estimates in (summary.estimates or {"": {}}).items()
         ]
 
-    def _estimates(self, found: Mapping[str, Estimate], tool: str) -> dict[str, str]:
+    def _estimates(self, estimates: Mapping[str, Estimate], tool: str) -> dict[str, str]:
         texts: dict[str, str] = {}
         for metric, shown in zip(LIVE, written(tool, LIVE), strict=True):
-            estimate = found.get(metric.name)
+            estimate = estimates.get(metric.name)
             texts[metric.name] = shown.as_text(estimate.value if estimate else None)
             texts[MARGINS[metric]] = margin_of(estimate, ascii_only=self.ascii_only)
             texts[SPREADS[metric]] = spread_of(estimate)
@@ -306,7 +304,7 @@ def _batches(runs: Mapping[int, Run]) -> list[Batch]:
 
 def _in_order(placed: Iterable[_Placed]) -> list[Row]:
     """The newest first."""
-    ordered = sorted(placed, key=lambda each: each[:3], reverse=True)
+    ordered = sorted(placed, key=lambda entry: entry[:3], reverse=True)
     return [row for *_, rows in ordered for row in rows]
 
 
@@ -317,6 +315,6 @@ def _mark_row(number: int, mark: Mark) -> Row:
 
 
 def _narrow(row: Row) -> Row:
-    """With one letter for the direction."""
+    """The row with one letter for the direction."""
     direction = row.texts.get("direction", "")
     return replace(row, texts={**row.texts, "direction": _SHORT[direction]}) if direction in _SHORT else row

@@ -54,7 +54,6 @@ class RunView(Container):
             yield Static(id="empty", markup=False)
 
     def on_mount(self) -> None:
-        """Nothing to show yet."""
         self.clear()
         self.call_after_refresh(self._mount_panels)
 
@@ -70,7 +69,6 @@ class RunView(Container):
             self._redraw()
 
     def on_resize(self) -> None:
-        """There may be room for more."""
         self._redraw()
 
     @property
@@ -79,7 +77,7 @@ class RunView(Container):
         chosen, shown = HEADLINES[self.figure], self.shown
         if shown is None or shown.has(*chosen.metrics):
             return chosen
-        return next((each for each in HEADLINES if shown.has(*each.metrics)), chosen)
+        return next((headline for headline in HEADLINES if shown.has(*headline.metrics)), chosen)
 
     def follow(self, preset: str, metric: Metric) -> None:
         """Choose the metric that a preset is about; what the user chose since stays for further runs of it."""
@@ -99,8 +97,8 @@ class RunView(Container):
             self._chart.clear()
             self._chart.border_title = f" {self.headline.title} "
         self._say(self.empty)
-        for each in self.query("#side, #below, Sparks"):
-            each.display = False
+        for widget in self.query("#side, #below, Sparks"):
+            widget.display = False
 
     def show(self, shown: Shown) -> None:
         self.shown = shown
@@ -139,8 +137,8 @@ class RunView(Container):
             _draw(chart, shown, HEADLINE_BY_NAME[main], by_node=self.by_node, gutter=gutter)
         lower = (*below, "heat") if main == "heat" else below
         for headline in HEADLINES:
-            if found := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
-                _draw(found, shown, headline, by_node=self.by_node)
+            if lower_chart := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
+                _draw(lower_chart, shown, headline, by_node=self.by_node)
         for direction in (*DIRECTIONS, FLUSH):
             heat = shown.history.heat.get(direction)
             make = partial(HeatMap, direction)
@@ -153,21 +151,21 @@ class RunView(Container):
 
     def _panel(self, parent: str, make: Callable[..., _Panel], name: str, *, visible: bool) -> _Panel | None:
         """The widget of a name if it is to be visible, made and mounted where this is the first time."""
-        found = cast("_Panel | None", self.query_one_optional(f"#{name}"))
-        if found is None and visible:
-            found = make(id=name)
-            self._holder(parent).mount(found)
-        if found is not None:
-            found.display = visible
-        return found if visible else None
+        widget = cast("_Panel | None", self.query_one_optional(f"#{name}"))
+        if widget is None and visible:
+            widget = make(id=name)
+            self._holder(parent).mount(widget)
+        if widget is not None:
+            widget.display = visible
+        return widget if visible else None
 
     def _holder(self, name: str) -> Widget:
         """What holds some panels."""
-        found = self.query_one_optional(f"#{name}")
-        if found is None:
-            found = Horizontal(id=name)
-            self.query_one("#charts").mount(found)
-        return found
+        holder = self.query_one_optional(f"#{name}")
+        if holder is None:
+            holder = Horizontal(id=name)
+            self.query_one("#charts").mount(holder)
+        return holder
 
     # ------------------------------------------------------------------ beside and below them
 
@@ -232,8 +230,8 @@ def _draw(chart: Chart, shown: Shown, headline: Headline, *, by_node: bool, gutt
 
 
 def _available(shown: Shown) -> set[str]:
-    """The panels for which a run has data."""
-    has = {"now", *(each.name for each in HEADLINES if shown.has(*each.metrics))}
+    """The names of the panels for which a run has data."""
+    has = {"now", *(headline.name for headline in HEADLINES if shown.has(*headline.metrics))}
     has |= {"heat"} if any(shown.history.heat.values()) else set()
     has |= {"nodes"} if shown.nodes else set()
     has |= {"jobs"} if shown.jobs else set()

@@ -73,7 +73,6 @@ class RunsTable(DataTable[Text]):
         self._columns = Columns()
 
     def on_resize(self) -> None:
-        """There is room for more columns, or for fewer."""
         if self._columns.room != self._width():
             self.rebuild()
 
@@ -88,7 +87,7 @@ class RunsTable(DataTable[Text]):
 
     @property
     def _row(self) -> Row:
-        """Under the cursor; an empty one where there is none."""
+        """The row under the cursor; an empty one where there is none."""
         return self._rows[self.cursor_row] if self.cursor_row < len(self._rows) else Row("")
 
     def show_session(
@@ -129,8 +128,8 @@ class RunsTable(DataTable[Text]):
         before, current = self.content.now, self.content.runs.get(run.run)
         if current is None or current.outcome:
             return
-        seen = dict.fromkeys(before.flows) if before and before.run == run.run else {}
-        self.content = replace(self.content, now=Now(run.run, {**seen, **flows}, fraction, phase))
+        earlier_flows = dict.fromkeys(before.flows) if before and before.run == run.run else {}
+        self.content = replace(self.content, now=Now(run.run, {**earlier_flows, **flows}, fraction, phase))
         if not self._update_in_place(current):
             self.rebuild()
 
@@ -154,7 +153,7 @@ class RunsTable(DataTable[Text]):
     # ------------------------------------------------------------------ all rows
 
     def rebuild(self) -> None:
-        """All rows, the newest first; the cursor stays on its run, or on the newest one."""
+        """Draw all rows, the newest first; the cursor stays on its run, or on the newest one."""
         here = self._row if self._lines else Row("")
         is_newest = not self._lines or here.name == self._rows[self._lines[0]].name
         above = self.cursor_row - self.scroll_offset.y
@@ -175,7 +174,7 @@ class RunsTable(DataTable[Text]):
     # ------------------------------------------------------------------ the cursor
 
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
-        """On no mark: the next row in the direction of the movement, else the last one before."""
+        """Skip marks: the next row in the direction of the movement, else the last one before."""
         row, column = super().validate_cursor_coordinate(value)
         at = bisect_left(self._lines, row)
         below, above = self._lines[at : at + 1], self._lines[max(0, at - 1) : at]
@@ -184,7 +183,7 @@ class RunsTable(DataTable[Text]):
         return Coordinate([*below, *above][0] if row > self.cursor_row else [*above, *below][0], column)
 
     def on_click(self, event: Click) -> None:
-        """Not on a mark; repeats are opened, or closed."""
+        """Select no mark; open or close repeats."""
         line = event.style.meta.get("row", -1)
         row = self._rows[line] if 0 <= line < len(self._rows) else None
         if row and (row.repeats or not row.run):
@@ -208,14 +207,13 @@ class RunsTable(DataTable[Text]):
             self._change(chosen={**self.content.chosen, point: is_open})
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """The cursor has moved."""
         event.stop()
         if self.chosen:
             self.post_message(self.Reached(self.chosen, self._row.repeats))
             self._show_around()
 
     def _show_around(self) -> None:
-        """The marks beside the run under the cursor too, which the cursor does not go to."""
+        """Scroll to the marks beside the run under the cursor too: the cursor does not go to them."""
         at = bisect_left(self._lines, self.cursor_row)
         first = self._lines[at - 1] + 1 if at else 0
         last = self._lines[at + 1] if at + 1 < len(self._lines) else self.row_count

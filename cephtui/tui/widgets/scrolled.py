@@ -11,7 +11,7 @@ from cephtui.tui.keys import key
 
 
 class Scrolled(VerticalScroll):
-    """As high as there is room."""
+    """A text as high as there is room."""
 
     BINDINGS = [
         key("down,j", "scroll_down", "down", "scroll down"),

@@ -135,12 +135,12 @@ def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
 
 
 def _left(widths: Mapping[str, int], width: int) -> int:
-    others = sum(size + _PADDING for name, size in widths.items() if name != "note")
-    return width - others - _PADDING
+    taken = sum(size + _PADDING for name, size in widths.items() if name != "note")
+    return width - taken - _PADDING
 
 
 def _cell(column: str, text: str, style: str = "") -> Text:
-    """With a sign where it is cut off."""
+    """A text that ends with a sign where it is cut off."""
     side: JustifyMethod = "right" if column == "runs" else "left"
     return Text(printable(text), style, justify=side, no_wrap=True, overflow="ellipsis")
 
@@ -151,7 +151,7 @@ def _state_style(row: SessionRow) -> str:
 
 
 def _styles(row: SessionRow) -> dict[str, str]:
-    """Of each column that has one."""
+    """Styles by column."""
     if is_empty(row):
         return dict.fromkeys(_ORDER, "dim")
     wrong = {"note": OUTCOME_STYLES["failed"]} if row.error else {}
@@ -186,9 +186,9 @@ class SessionsTable(DataTable[Text]):
 
     @property
     def neighbour(self) -> SessionRow | None:
-        """The one that takes its place when the selected one is deleted."""
-        others = self._sessions[self.cursor_row + 1 :] or self._sessions[: self.cursor_row][-1:]
-        return others[0] if others else None
+        """The session that takes the place of the selected one when that is deleted."""
+        neighbours = self._sessions[self.cursor_row + 1 :] or self._sessions[: self.cursor_row][-1:]
+        return neighbours[0] if neighbours else None
 
     def fit(self, rows: Iterable[SessionRow], width: int) -> None:
         """Choose the columns for these rows on a screen of this width; the rows must be ``put`` again."""
@@ -200,7 +200,7 @@ class SessionsTable(DataTable[Text]):
             self.add_column(_cell(name, name), width=size, key=name)
 
     def put(self, rows: list[SessionRow], select: str | None) -> None:
-        """Show these; the cursor goes to the session of that name, or to the first."""
+        """Show these rows; the cursor goes to the session of that name, or to the first."""
         self._sessions = rows
         self.clear()
         at = next((index for index, row in enumerate(rows) if row.session == select), 0)
@@ -211,7 +211,7 @@ class SessionsTable(DataTable[Text]):
 
     @work(exclusive=True)
     async def _add_later(self, rows: list[SessionRow]) -> None:
-        """Keys are answered meanwhile."""
+        """Add rows so that keys are answered meanwhile."""
         for start in range(0, len(rows), _AT_ONCE):
             await asyncio.sleep(0)
             self._add(rows[start : start + _AT_ONCE])

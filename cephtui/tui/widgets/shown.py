@@ -34,7 +34,7 @@ class NodeNow:
     p99_seconds: float | None
     late: bool = False
     iops: float | None = None
-    """Of the whole run; None is that of the last second."""
+    """IOPS over the whole run; None where that of the last second counts."""
     ended: str = ""
     """In words, once its part is over: ``done``; of one that broke off, with the moment: ``ended 0:12``."""
     left_early: bool = False
@@ -45,7 +45,7 @@ class Prefill:
     """How far the data is that is written before the benchmark."""
 
     bandwidth_bytes: float | None
-    """Of the last second, all nodes together; None before the first."""
+    """Rate of the last second, all nodes together; None before the first."""
     written_bytes: int
     prefill_bytes: int
     """0 where it is not known."""
@@ -93,24 +93,24 @@ class Shown:
 def of_live(state: LiveRun) -> Shown:
     """A run in progress."""
     late = state.latest.missing if state.latest else ()
-    found = state.latest.flows if state.latest else {}
+    flows = state.latest.flows if state.latest else {}
     measured = state.phase != "prepare" and state.latest is not None
     reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
     names = [node.node for node in state.step.nodes]
-    left = {each.node for each in state.left_early}
+    left_early_names = {node_end.node for node_end in state.left_early}
     nodes = [
         NodeNow(
             name,
             None if ended else state.node_p99(name),
             late=name in late,
             ended=ended_word(ended) if ended else "",
-            left_early=name in left,
+            left_early=name in left_early_names,
         )
         for name, ended in ((name, state.ended.get(name)) for name in names)
     ]
     return Shown(
         state.history,
-        found if measured else {},
+        flows if measured else {},
         tuple(nodes) if len(names) > 1 else (),
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
@@ -129,20 +129,21 @@ def _measured(history: History) -> frozenset[str]:
 
 def _prefill_of(state: LiveRun) -> Prefill:
     write = state.latest.write if state.latest else None
-    left = state.progress().eta_seconds
-    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.prefill_bytes, left)
+    eta_seconds = state.progress().eta_seconds
+    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.wanted_bytes, eta_seconds)
 
 
 def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
     """A run that is over."""
-    left = {each.node: ended_word(each) for each in left_early(ends_of(run), [node.node for node in run.nodes])}
-    own = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
+    names = [node.node for node in run.nodes]
+    ended_words = {node_end.node: ended_word(node_end) for node_end in left_early(ends_of(run), names)}
+    run_marks = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
     return Shown(
         history,
         run.summary.flows,
-        tuple(_node_in_all(node, left.get(node.node, "")) for node in run.nodes) if len(run.nodes) > 1 else (),
+        tuple(_node_in_all(node, ended_words.get(node.node, "")) for node in run.nodes) if len(names) > 1 else (),
         history.reached,
-        tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
+        tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in run_marks),
         whole=True,
         spans=spans_of(run.findings),
         tool=run.tool,
@@ -154,7 +155,7 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
 
 
 def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
-    """Those that have a time, as they are drawn: stalls first, because room for texts is scarce."""
+    """The findings that have a time, as they are drawn: stalls first, because room for texts is scarce."""
     timed = sorted(
         (f for f in findings if f.from_seconds is not None), key=lambda finding: finding.code != STALLED.code
     )
@@ -163,13 +164,13 @@ def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
     )
 
 
-def _node_in_all(node: NodeResult, left: str) -> NodeNow:
-    """A node's figures over the whole run, reads and writes together; the worse p99. ``left`` as in NodeNow."""
+def _node_in_all(node: NodeResult, ended: str) -> NodeNow:
+    """A node's figures over the whole run, reads and writes together; the worse p99. ``ended`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
     flows = {name: total for name, total in node.summary.flows.items() if name in OF_NODES}
     p99 = _P99.combined(flows)
     iops = known_sum(total.iops for total in totals) if totals else 0.0
-    return NodeNow(node.node, p99, iops=iops, ended=left, left_early=bool(left))
+    return NodeNow(node.node, p99, iops=iops, ended=ended, left_early=bool(ended))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +190,11 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
         return Spread(0.0 if shown.has_gap else whole.least, whole.mean, whole.greatest)
     flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
     curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
-    known = [curve for curve in curves if curve]
-    found = (known[0] if len(known) == 1 else TimeSeries()).since(history.ramp_until)
-    if found is None:
+    measured = [curve for curve in curves if curve]
+    extent = (measured[0] if len(measured) == 1 else Curve()).since(history.ramp_until)
+    if extent is None:
         return None
-    least, mean, greatest = found
+    least, mean, greatest = extent
     exact = history.mean(name, flows)
     return Spread(0.0 if shown.has_gap and headline.sums else least, mean if exact is None else exact, greatest)
 
@@ -267,6 +268,6 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
         text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
     if shown.whole and values:
         text.append(" over the whole run ")
-    elif figure.name == "iops" and (found := spread(shown, figure)):
-        text.append(f" mean {figure.metric.as_text(found.mean)} ")
+    elif figure.name == "iops" and (since_ramp := spread(shown, figure)):
+        text.append(f" mean {figure.metric.as_text(since_ramp.mean)} ")
     return text

@@ -16,7 +16,7 @@ _CLASSES = {True: "-met", False: "-failed", None: "-open"}
 
 
 class VerdictInLarge(Vertical):
-    """Not there without a verdict; without an interval, only the word."""
+    """The verdict's word and interval; hidden without a verdict, without an interval only the word."""
 
     SCOPED_CSS = False  # the classes are those of the screen
     DEFAULT_CSS = """
