@@ -244,7 +244,7 @@ def _preload() -> None:
     from cephtui.analysis.views import live  # noqa: F401
     from cephtui.tui import dialogs  # noqa: F401
     from cephtui.tui.charts import chart, heat_map, rasterised  # noqa: F401
-    from cephtui.tui.widgets import nodes_now, now, shown  # noqa: F401
+    from cephtui.tui.widgets import now, shown, side_panels  # noqa: F401
 
     rasterised.preload()
 

@@ -59,9 +59,9 @@ def title(screen: RunScreen) -> str:
 
 def node_row(app: ConsoleApp | SavedApp, name: str) -> str:
     """A node's row in the panel beside the chart."""
-    if not app.screen.query("#nodes"):
+    if not app.screen.query("#nodes-panel"):
         return ""
-    region = app.screen.query_one("#nodes").region
+    region = app.screen.query_one("#nodes-panel").region
     rows = [strip.crop(region.x, region.right).text for strip in app.screen._compositor.render_strips()]
     return next((row for row in rows[region.y : region.bottom] if f" {name} " in row), "")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,12 +110,12 @@ class Panels(Horizontal, can_focus=True):
         key("right", "move(1)", "next", "select a preset and see its command", "run", display="left right"),
     ]
 
+    @dataclass
     class Chosen(Message):
         """A preset was selected, or is to be run."""
 
-        def __init__(self, preset: Preset, *, run: bool) -> None:
-            super().__init__()
-            self.preset, self.run = preset, run
+        preset: Preset
+        run: bool
 
     def __init__(self, presets: list[Preset]) -> None:
         super().__init__(id="panels")

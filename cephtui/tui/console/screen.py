@@ -280,7 +280,7 @@ class ConsoleScreen(RunScreen):
         flows = state.latest.flows if state.latest and progress.phase != "prepare" else {}
         if self.table:
             self.table.show_live(state.run, flows, progress.fraction, progress.phase)
-        bar.running = running_text(state, progress, message.left)
+        bar.running = running_text(state, progress, message.remaining)
         self._chooser.show_nodes()
         bar.health = health_text(state.cluster, badge=True) if state.cluster else Text()
 

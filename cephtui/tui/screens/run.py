@@ -6,6 +6,7 @@ What opens on a key is imported then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from cephtui.tui.widgets.runs_table import RunsTable
 
 
+@dataclass
 class CompareWanted(Message):
     """Asks for the comparison of a run with another one."""
 
-    def __init__(self, directory: Path, number: int) -> None:
-        super().__init__()
-        self.directory, self.number = directory, number
+    directory: Path
+    number: int
 
 
 class RunScreen(CurvingScreen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -39,12 +40,11 @@ _EMPTY = (
 class SessionsScreen(ExportingScreen):
     """Every saved session; read again whenever the screen comes to the front."""
 
+    @dataclass
     class Opened(Message):
         """A session is to be shown."""
 
-        def __init__(self, directory: Path) -> None:
-            super().__init__()
-            self.directory = directory
+        directory: Path
 
     AUTO_FOCUS = ""
     BINDINGS = [

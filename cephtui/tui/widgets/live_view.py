@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from rich.text import Text
@@ -55,7 +55,7 @@ class ProgressLine(Static):
         super().__init__(id=id)
         self._shown = Text()
 
-    def show(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
+    def show(self, state: LiveRun, progress: Progress, remaining: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
         text = Text.assemble(
             (f"#{state.run.run} {state.run.preset} ", "bold"), f"{phase_words(state, progress.phase)} "
@@ -65,7 +65,7 @@ class ProgressLine(Static):
             full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
             text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
-        text.append(f", {left}" if left else "")
+        text.append(f", {remaining}" if remaining else "")
         if silent_seconds:
             from cephtui.tui.widgets.now import silence
 
@@ -108,38 +108,36 @@ class ProgressLine(Static):
 class LiveView(Container):
     """Listens to a source, and draws the run in progress or the last one."""
 
+    @dataclass
     class Began(Message):
         """A run has begun."""
 
-        def __init__(self, run: Run) -> None:
-            super().__init__()
-            self.run = run
+        run: Run
 
+    @dataclass
     class Ended(Message):
         """A run has ended."""
 
-        def __init__(self, run: Run, values: list[float | None]) -> None:
-            super().__init__()
-            self.run, self.values = run, values
-            """IOPS over time."""
+        run: Run
+        values: list[float | None]
+        """IOPS over time."""
 
+    @dataclass
     class Drawn(Message):
         """A sample of the run in progress has been drawn, or a second has passed without one."""
 
-        def __init__(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
-            super().__init__()
-            self.state, self.progress = state, progress
-            self.silent_seconds = silent_seconds
-            """Since the latest sample, where it is overdue; otherwise 0."""
-            self.left = left
-            """Which run of its order it is, and the time left: ``run 2 of 4, 1:40 min left``."""
+        state: LiveRun
+        progress: Progress
+        remaining: str
+        """Which run of its order it is, and the time left: ``run 2 of 4, 1:40 min left``."""
+        silent_seconds: float
+        """Since the latest sample, where it is overdue; otherwise 0."""
 
+    @dataclass
     class Marked(Message):
         """The user has set a mark."""
 
-        def __init__(self, mark: Mark) -> None:
-            super().__init__()
-            self.mark = mark
+        mark: Mark
 
     def __init__(
         self, source: Source, clock: Callable[[], float] = time.monotonic, *, empty: str = "", listens: bool = True
@@ -207,13 +205,13 @@ class LiveView(Container):
         self._show_cluster(state)
         since = max(0.0, self._clock() - self._received)
         progress, batch = state.progress(since), self._live.batch_progress(since)
-        left = time_left(batch) if batch else ""
+        remaining = time_left(batch) if batch else ""
         silent = since if since >= _SILENT_SECONDS and state.phase != "prepare" else 0.0
         view.show_silence(silent)
-        self.query_one(ProgressLine).show(state, progress, left, silent)
+        self.query_one(ProgressLine).show(state, progress, remaining, silent)
         if is_due:
             self._posted = self._clock()
-            self.post_message(self.Drawn(state, progress, left, silent))
+            self.post_message(self.Drawn(state, progress, remaining, silent))
 
     def _show_cluster(self, state: LiveRun) -> None:
         """Show the cluster in one row, where its panel has no room."""

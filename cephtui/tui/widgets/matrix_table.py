@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.text import Text
 from textual.coordinate import Coordinate
@@ -45,12 +46,12 @@ class MatrixTable(DataTable[Text]):
     MatrixTable > .datatable--fixed { background: $panel; color: $foreground; }
     """
 
+    @dataclass
     class Reached(Message):
         """The cursor is on a cell."""
 
-        def __init__(self, row: int, column: int) -> None:
-            super().__init__()
-            self.row, self.column = row, column
+        row: int
+        column: int
 
     class Opened(Reached):
         """The runs of a cell are to be shown."""

@@ -19,9 +19,9 @@ from cephtui.tui.widgets.layout import Layout, lay_out
 
 if TYPE_CHECKING:
     from cephtui.tui.charts.chart import Chart
-    from cephtui.tui.widgets.nodes_now import NodesNow
     from cephtui.tui.widgets.now import Now
     from cephtui.tui.widgets.shown import Shown
+    from cephtui.tui.widgets.side_panels import SidePanel
     from cephtui.tui.widgets.sparkline import Spark
 
 _Panel = TypeVar("_Panel", bound=Widget)
@@ -170,22 +170,18 @@ class RunView(Container):
     # ------------------------------------------------------------------ beside and below them
 
     def _show_side(self, shown: Shown) -> None:
-        from cephtui.tui.widgets.cluster_now import ClusterPanel
-        from cephtui.tui.widgets.jobs_now import JobsNow
-        from cephtui.tui.widgets.nodes_now import NodesNow
         from cephtui.tui.widgets.now import Now
+        from cephtui.tui.widgets.side_panels import ClusterPanel, JobsPanel, NodesPanel
 
         side, names = self.query_one("#side"), self.laid_out.side
         side.display = bool(names)
         side.styles.width = self.laid_out.side_columns
         if now := self._panel("side", Now, "now", visible="now" in names):
             now.show(shown, self.headline)
-        if nodes := self._panel("side", NodesNow, "nodes", visible="nodes" in names):
-            nodes.show(shown)
-        if jobs := self._panel("side", JobsNow, "jobs", visible="jobs" in names):
-            jobs.show(shown)
-        if cluster := self._panel("side", ClusterPanel, "cluster-panel", visible="cluster" in names):
-            cluster.show(shown.cluster)
+        panels: dict[str, type[SidePanel]] = {"nodes": NodesPanel, "jobs": JobsPanel, "cluster": ClusterPanel}
+        for name, make in panels.items():
+            if panel := self._panel("side", make, f"{name}-panel", visible=name in names):
+                panel.show(shown)
 
     def _show_sparks(self, shown: Shown) -> None:
         """The metrics of which no chart is visible."""
@@ -205,8 +201,8 @@ class RunView(Container):
 
     def show_nodes(self, shown: Shown) -> None:
         """Draw the nodes alone."""
-        if panel := self.query_one_optional("#nodes"):
-            cast("NodesNow", panel).show(shown)
+        if panel := self.query_one_optional("#nodes-panel"):
+            cast("SidePanel", panel).show(shown)
 
     def show_silence(self, seconds: float) -> None:
         """The newest sample is overdue, and so many seconds old; 0 where it is not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.text import Text
@@ -49,19 +49,18 @@ class RunsTable(DataTable[Text]):
     ]
     DEFAULT_CSS = "RunsTable { overflow-x: hidden; scrollbar-size-vertical: 1; }"
 
+    @dataclass
     class Opened(Message):
         """A run is to be shown in full."""
 
-        def __init__(self, run: Run) -> None:
-            super().__init__()
-            self.run = run
+        run: Run
 
+    @dataclass
     class Reached(Message):
         """The cursor is on a run, or on one that stands for all its ``repeats``."""
 
-        def __init__(self, run: Run, repeats: Sequence[Run] = ()) -> None:
-            super().__init__()
-            self.run, self.repeats = run, repeats
+        run: Run
+        repeats: Sequence[Run]
 
     def __init__(self) -> None:
         super().__init__(id="runs", cursor_type="row", zebra_stripes=True, cell_padding=0)

@@ -383,7 +383,7 @@ async def test_everything_is_on_the_screen_in_a_run_with_a_queue(tmp_path: Path)
             app.clear_notifications()
             await until(pilot, lambda: "running" in text_of(app, app.screen.query_one("#runs")))
             assert_all_there(app, size)
-            nodes = text_of(app, app.screen.query_one("#nodes"))
+            nodes = text_of(app, app.screen.query_one("#nodes-panel"))
             assert all(name in nodes for name in hosts)
 
 

@@ -161,7 +161,7 @@ class Playing:
 
     def looks(self) -> list[str]:
         """All words and figures on the screen."""
-        parts = [title(self.screen), *(text_in(self.screen, each) for each in ("#progress", "#nodes"))]
+        parts = [title(self.screen), *(text_in(self.screen, each) for each in ("#progress", "#nodes-panel"))]
         words = [" ".join(word for word in part.split() if word.isascii()) for part in parts]
         return [*words, text_in(self.screen, "#cluster").partition("slowest ")[2]]
 
@@ -237,7 +237,7 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             await shown.pilot.resize_terminal(*size)
             await until(shown.pilot, lambda size: tuple(shown.app.size) == size, size)
             await shown.pilot.pause()
-            nodes = text_in(screen, "#nodes")
+            nodes = text_in(screen, "#nodes-panel")
             progress = text_in(screen, "#progress")
             whole = screen_text(shown.app)
             chart = screen.query_one("#chart", Chart).size
@@ -394,7 +394,7 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f"write {units.iops(total.iops)}  over " in title(shown.screen)
         assert text_in(shown.screen, "#progress").startswith(f"#{demo.STAR} {run.preset} {outcome_word(run)}")
-        rows = text_in(shown.screen, "#nodes").splitlines()
+        rows = text_in(shown.screen, "#nodes-panel").splitlines()
         for node, row in zip(run.nodes, rows, strict=True):
             assert node.summary.write
             assert row.split()[0] == node.node
@@ -711,7 +711,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
                 state = at(written.directory, demo.STAR, END)
                 wanted = [*figures(state), f"mean {units.iops(state.history.mean('iops'))}"]
                 await until(shown.pilot, lambda wanted: all(words in title(screen) for words in wanted), wanted)
-                assert node_rows(text_in(screen, "#nodes")) == node_figures(state)
+                assert node_rows(text_in(screen, "#nodes-panel")) == node_figures(state)
                 seen.append(text_in(screen, "#progress"))
                 assert " running " in seen[-1] or " ramp-up " in seen[-1]
             assert len(set(seen)) == 3

@@ -17,11 +17,11 @@ from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.console.tile_result import TileResult, result_of
-from cephtui.tui.widgets.cluster_now import cluster_text
 from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
 from cephtui.tui.widgets.now import reading
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, chart_title, picture
+from cephtui.tui.widgets.side_panels import cluster_text
 from tests.support.golden import Golden
 from tests.support.replayed import (
     SESSION,

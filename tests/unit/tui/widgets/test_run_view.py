@@ -320,7 +320,7 @@ async def test_a_key_draws_a_line_for_each_node() -> None:
 
 async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
     async with half_drawn(tmp_path, *THREE, size=SMALL) as (app, pilot, _):
-        box = console_screen(app).query_one("#nodes")
+        box = console_screen(app).query_one("#nodes-panel")
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
@@ -332,7 +332,7 @@ async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
 async def test_where_there_are_many_nodes_the_slowest_are_told() -> None:
     names = tuple(f"node{number:02}" for number in range(30))
     async with half_shown(*names, size=SMALL) as (app, pilot, view):
-        box = view.query_one("#nodes")
+        box = view.query_one("#nodes-panel")
         await until(pilot, lambda: "faster" in text_of(app, box))
         told = re.findall(r"node\d\d", text_of(app, box))
         hidden = re.search(r"\+(\d+)", text_of(app, box))
@@ -602,8 +602,8 @@ async def test_a_node_that_says_nothing_is_marked() -> None:
         view.show(Shown(history, {}, (NodeNow("local", 0.001), NodeNow("gone", None, late=True)), 22.0))
         await pilot.pause()
         view.show(Shown(history, {}, (NodeNow("local", 0.001), NodeNow("gone", None, late=True)), 22.0))
-        await until(pilot, lambda: "gone" in text_of(app, view.query_one("#nodes")))
-        assert re.search(r"gone +no data", text_of(app, view.query_one("#nodes")))
+        await until(pilot, lambda: "gone" in text_of(app, view.query_one("#nodes-panel")))
+        assert re.search(r"gone +no data", text_of(app, view.query_one("#nodes-panel")))
 
 
 async def test_marks_of_other_runs_are_not_drawn() -> None:

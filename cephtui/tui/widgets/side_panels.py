@@ -1,0 +1,164 @@
+"""Panels beside the charts: the nodes of a run in the colours of their lines, its jobs, the cluster."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import RenderableType
+from rich.text import Text
+from textual.widgets import Static
+
+from cephtui import units
+from cephtui.analysis.runs.history import Curve
+from cephtui.models import ClusterSample
+from cephtui.reports.drawn.bars import bars
+from cephtui.reports.drawn.sparks import spark
+from cephtui.reports.words.text import latency_word
+from cephtui.tui.charts.colors import flow_color, node_color
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.cluster_now import health_text
+from cephtui.tui.widgets.shown import NodeNow, Shown
+
+_IOPS_COLUMNS, _LATENCY_COLUMNS, _GAPS = 7, 8, 3
+_NODES_MOST = 50
+"""Nodes that are shown where the room is not known yet."""
+_BAR_COLUMNS = 20
+
+
+def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
+    """Each node's last second, a row each; where there is no room for all, the slowest ones."""
+    nodes = _slowest_nodes(shown, rows if rows > 0 else _NODES_MOST)
+    room = width - _IOPS_COLUMNS - _LATENCY_COLUMNS - _GAPS
+    longest = max((cell_len(node.name) for _, node in nodes), default=0)
+    names = min(longest, room) if room > 0 else longest
+    columns, lines = max(0, room - names), []
+    for number, node in nodes:
+        name = (set_cell_size(node.name, names), f"bold {node_color(number)}")
+        figures = _ended(node) if node.ended else _figures(shown, number, node, columns, ascii_only=ascii_only)
+        lines.append(Text.assemble(name, *figures))
+    if len(nodes) < len(shown.nodes):
+        lines.append(Text(f"+{len(shown.nodes) - len(nodes)} faster", "dim"))
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+
+
+def _figures(
+    shown: Shown, number: int, node: NodeNow, columns: int, *, ascii_only: bool
+) -> list[str | tuple[str, str]]:
+    iops = _iops(shown, node)
+    values = iops.values()[-columns:] if columns else []
+    history = spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True)
+    now = iops.last() if node.iops is None else node.iops
+    return [
+        (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
+        (f" {history:{columns}}", node_color(number)),
+        f" {units.latency(node.p99_seconds):>{_LATENCY_COLUMNS}}",
+    ]
+
+
+def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
+    """How the node's part ended, in place of its figures; of a whole run, behind its IOPS."""
+    figures = "" if node.iops is None else f" {units.iops(node.iops):>{_IOPS_COLUMNS}}"
+    return [figures, (f" {node.ended}", "bold red" if node.left_early else "dim")]
+
+
+def _iops(shown: Shown, node: NodeNow) -> Curve:
+    return shown.history.nodes.get(node.name, {}).get("iops") or Curve()
+
+
+def _slowest_nodes(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
+    """Nodes with their places in the list: all, or the slowest that fit above a line that counts the others."""
+    nodes = list(enumerate(shown.nodes))
+    if len(nodes) <= rows:
+        return nodes
+
+    def speed(numbered: tuple[int, NodeNow]) -> tuple[bool, float]:
+        node = numbered[1]
+        return not (node.late or node.left_early), _iops(shown, node).last() or 0.0
+
+    return sorted(sorted(nodes, key=speed)[: rows - 1], key=itemgetter(0))
+
+
+def cluster_text(cluster: ClusterSample, width: int, rows: int, *, ascii_only: bool) -> Text:
+    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs by their commit latency."""
+    iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
+    lines = [health_text(cluster), Text(f"client {iops} IOPS, {bandwidth}")]
+    if cluster.recovery_bandwidth_bytes:
+        lines.append(Text(f"recovery {units.bandwidth(cluster.recovery_bandwidth_bytes)}", "yellow"))
+    unclean = {state: number for state, number in cluster.pg_states.items() if state != "active+clean"}
+    lines += [Text(f"{number} PGs {state}", "yellow") for state, number in unclean.items()]
+    lines = lines[: max(1, rows)]
+    lines += _slowest_osds(cluster, width, rows - len(lines), "#" if ascii_only else "━")
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+
+
+def _slowest_osds(cluster: ClusterSample, width: int, rows: int, bar: str) -> list[Text]:
+    """A row for each OSD, with a bar by its share of the slowest one's latency."""
+    osds = sorted(cluster.osd_latency_seconds.items(), key=lambda osd: -osd[1])[: max(0, rows)]
+    names = max((len(name) for name, _ in osds), default=0) + len("osd.")
+    columns = max(0, min(_BAR_COLUMNS, width - names - 10))
+    slowest = osds[0][1] if osds else 0.0
+    return [
+        Text.assemble(
+            f"{f'osd.{name}':{names}} {units.latency(seconds):>8} ",
+            (bar * round(columns * seconds / slowest) if slowest > 0 else "", "dim"),
+        )
+        for name, seconds in osds
+    ]
+
+
+class SidePanel(Static):
+    """A panel beside the charts, drawn again when it is shown something or gets another size."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._shown: Shown | None = None
+
+    def show(self, shown: Shown) -> None:
+        self._shown = shown
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        if self._shown:
+            ascii_only = profile_of(self).ascii_only
+            self.update(self.drawn(self._shown, *self.content_size, ascii_only=ascii_only), layout=False)
+
+    def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
+        """What stands in a panel of this size."""
+        raise NotImplementedError
+
+
+class NodesPanel(SidePanel):
+    """Each node's last second, where there are several; one that reports nothing is marked."""
+
+    def show(self, shown: Shown) -> None:
+        self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99 "
+        self.styles.height = max(1, len(shown.nodes)) + self.gutter.height
+        super().show(shown)
+
+    def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
+        return nodes_text(shown, width, rows, ascii_only=ascii_only)
+
+
+class JobsPanel(SidePanel):
+    """The bandwidth of jobs that are compared with each other, such as OSDs: a bar each, the slow ones marked."""
+
+    def show(self, shown: Shown) -> None:
+        self.border_title = " bandwidth of each "
+        self.styles.height = max(1, len(shown.jobs)) + self.gutter.height
+        super().show(shown)
+
+    def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
+        color = flow_color(shown.jobs[0].direction) if shown.jobs else ""
+        return bars(shown.jobs, width=width, rows=rows, ascii_only=ascii_only, style=color)
+
+
+class ClusterPanel(SidePanel):
+    """The newest answer of the cluster."""
+
+    def show(self, shown: Shown) -> None:
+        self.border_title = " cluster, its slowest OSDs "
+        super().show(shown)
+
+    def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
+        return cluster_text(shown.cluster, width, rows, ascii_only=ascii_only) if shown.cluster else ""
