@@ -27,7 +27,7 @@ from cephtui.printable import one_line
 from cephtui.reports.masking.mask import Names
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, commands, help_table, key
+from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, active_commands, help_table, key
 from cephtui.tui.read_only import LOOKING
 from cephtui.tui.screens.run import CompareWanted
 from cephtui.tui.terminal.apply import apply
@@ -35,7 +35,7 @@ from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.terminal.masking import Masking
 from cephtui.tui.terminal.profile import FULL, GRAPHS, Graph, Profile
 from cephtui.tui.terminal.themes import CSS
-from cephtui.tui.terminal.too_small import RoomyApp
+from cephtui.tui.terminal.too_small import MinimumSizeApp
 from cephtui.tui.textual_private import is_exiting
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class HasNames(Protocol):
         ...
 
 
-class CephtuiApp(RoomyApp):
+class CephtuiApp(MinimumSizeApp):
     """What every screen offers: saved sessions, comparing, help, all commands."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -186,11 +186,11 @@ class CephtuiApp(RoomyApp):
         """All keys that work on this screen, by topic."""
         from cephtui.tui.dialogs import Help
 
-        self.push_screen(Help("keys", help_table(commands(self.screen))))
+        self.push_screen(Help("keys", help_table(active_commands(self.screen))))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
-        for found in commands(screen):
+        for found in active_commands(screen):
             yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))
         yield SystemCommand("theme", "choose the colors", self._choose_theme)
         for graph in () if self.profile.ascii_only else GRAPHS:
@@ -272,10 +272,10 @@ def _side(directory: Path, number: int) -> tuple[Side, Curves]:
 
     run = store.read_run(directory, number)
     side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
-    return side, curves_of(store.read_history(directory, number))
+    return side, points_of(store.read_history(directory, number))
 
 
-def curves_of(history: History) -> Curves:
+def points_of(history: History) -> Curves:
     """The points of every figure of all nodes."""
     return {name: curve.points() for name, curve in history.curves.items()}
 

@@ -31,7 +31,7 @@ _TOAST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Handout:
+class MarkdownSnippet:
     """Results as Markdown."""
 
     name: str
@@ -39,14 +39,14 @@ class Handout:
     text: str
 
 
-def handed_out(name: str, view: View) -> Handout:
+def snippet_of(name: str, view: View) -> MarkdownSnippet:
     """A view as Markdown; raises StoreError, where it reads what it shows."""
     from cephtui.reports.render.gfm import markdown_of
 
-    return Handout(name, markdown_of(view.document()))
+    return MarkdownSnippet(name, markdown_of(view.document()))
 
 
-def handout_of_run(directory: Path, run: Run) -> Handout:
+def run_snippet(directory: Path, run: Run) -> MarkdownSnippet:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
     from cephtui.analysis.runs.batches import group
     from cephtui.analysis.runs.marks import marks_among
@@ -56,22 +56,22 @@ def handout_of_run(directory: Path, run: Run) -> Handout:
     runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
     batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
-    marks = marks_among(batch, store.read_marks(directory))
-    return handed_out(f"#{ranges(each.run for each in batch)}", session_view(batch, marks))
+    marks = among(batch, store.read_marks(directory))
+    return snippet_of(f"#{ranges(each.run for each in batch)}", session_view(batch, marks))
 
 
-def handout_of_details(directory: Path, run: Run) -> Handout:
+def details_snippet(directory: Path, run: Run) -> MarkdownSnippet:
     """One run with its latencies, its jobs and how busy its nodes were; raises StoreError."""
     from cephtui.reports.views.run import saved_run_view
 
-    return handed_out(f"#{run.run}", saved_run_view(directory, run.run))
+    return snippet_of(f"#{run.run}", saved_run_view(directory, run.run))
 
 
-def handout_of_comparison(left: Side, right: Side, judged: Judgement | None) -> Handout:
+def comparison_snippet(left: Side, right: Side, judged: Judgement | None) -> MarkdownSnippet:
     """Two sides beside each other, with the verdict where they can be compared."""
     from cephtui.reports.views.comparison import comparison_view
 
-    return handed_out("the comparison", comparison_view(left, right, judged))
+    return snippet_of("the comparison", comparison_view(left, right, judged))
 
 
 COPY = key("y", "copy", "copy", "copy the results as Markdown, for a ticket; y again shows it", "view", shown=True)
@@ -83,7 +83,7 @@ class CopyingScreen(Screen[None]):
     _copied: tuple[str, float] = "", 0.0
     """What is in the clipboard, and since when by the monotonic clock."""
 
-    def handout(self) -> Callable[[], Handout] | None:
+    def handout(self) -> Callable[[], MarkdownSnippet] | None:
         """What makes the Markdown, on any thread; None where there is nothing to copy, and the user is notified."""
         return None
 

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from cephtui.printable import printable
-from cephtui.tui.keys import COMMANDS, HELP, MASK, commands, footer, key
+from cephtui.tui.keys import COMMANDS, HELP, MASK, active_commands, footer, key
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Dialog(ModalScreen[T]):
 
     def on_mount(self) -> None:
         for box in self.query(".dialog"):
-            box.border_subtitle = Content(f" {keys} ") if (keys := footer(commands(self))) else ""
+            box.border_subtitle = Content(f" {keys} ") if (keys := footer(active_commands(self))) else ""
 
 
 class Confirm(Dialog[bool]):
@@ -92,7 +92,7 @@ class TypeName(Dialog[bool]):
         self.dismiss(False)
 
 
-class Ask(Dialog[str | None]):
+class NodeQuestion(Dialog[str | None]):
     """A question of a node that connects: a secret, masked, or a yes; escape leaves it unanswered."""
 
     BINDINGS = [

@@ -65,7 +65,7 @@ COMMANDS = key("ctrl+p", "app.command_palette", "commands", "command palette (an
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class KeyCommand:
     """An action that can be taken now."""
 
     node: DOMNode
@@ -85,14 +85,14 @@ class Command:
         return f"{self.word} ({' '.join(self.keys)})"
 
 
-def commands(screen: Screen[Any]) -> list[Command]:
+def active_commands(screen: Screen[Any]) -> list[KeyCommand]:
     """All that has a ``key`` and works where the focus is; what every list of Textual's can do is left out."""
-    found: dict[tuple[DOMNode, str, str], Command] = {}
+    found: dict[tuple[DOMNode, str, str], KeyCommand] = {}
     for node, binding, enabled, _ in screen.active_bindings.values():
         if binding.id is None or not enabled:
             continue
         topic, sign = binding.id.partition(".")[0], binding.key_display or SIGNS.get(binding.key, binding.key)
-        new = Command(node, binding.action, binding.description, binding.tooltip, topic, binding.show, (sign,))
+        new = KeyCommand(node, binding.action, binding.description, binding.tooltip, topic, binding.show, (sign,))
         at = (node, new.action, new.word)
         keys = found.setdefault(at, new).keys
         if sign not in keys:
@@ -100,7 +100,7 @@ def commands(screen: Screen[Any]) -> list[Command]:
     return list(found.values())
 
 
-def help_table(found: Iterable[Command]) -> Table:
+def help_table(found: Iterable[KeyCommand]) -> Table:
     """All keys, by topic."""
     topics: dict[str, dict[str, list[str]]] = {topic: {} for topic in _TOPICS}
     for command in found:
@@ -113,7 +113,7 @@ def help_table(found: Iterable[Command]) -> Table:
     return table
 
 
-def footer(found: Iterable[Command]) -> str:
+def footer(found: Iterable[KeyCommand]) -> str:
     """The keys that are shown in the frame of a dialog."""
     return "  ".join(f"{command.keys[0]} {command.word}" for command in found if command.shown)
 
@@ -133,7 +133,7 @@ class KeyBar(Static):
         """``spared`` are actions, the first one the first to be left out."""
         super().__init__()
         self._spared = spared
-        self._places: list[tuple[int, Command]] = []
+        self._places: list[tuple[int, KeyCommand]] = []
         """Where each key ends, in columns."""
 
     def on_mount(self) -> None:
@@ -154,9 +154,9 @@ class KeyBar(Static):
             self._places.append((text.cell_length, command))
         self.update(text, layout=False)
 
-    def _fitting(self, columns: int) -> list[Command]:
+    def _fitting(self, columns: int) -> list[KeyCommand]:
         """As many as have room."""
-        found = commands(self.screen)
+        found = active_commands(self.screen)
         masked = [replace(each, word="masked") for each in found if each.action == MASK.action and self.app.sub_title]
         shown = [*masked, *(command for command in found if command.shown)]
         for spared in self._spared:

@@ -159,7 +159,7 @@ def _saved(runner: Runner) -> list[str]:
     return [saved_line(directory.name, runs)] if directory and runs else []
 
 
-def show_saved(root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
+def show_screens(root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
     """Show these screens of saved sessions until the user leaves the first of them."""
     app = SavedApp(root, screens, profile, read_only=bool(os.environ.get(VARIABLE)))
 

@@ -53,7 +53,7 @@ class Changes(CompositorUpdate):
         return "".join(sent)
 
 
-class Output:
+class TerminalOutput:
     """A terminal's file; what it does not take, as after a hang-up, is dropped.
 
     The thread of Textual's that writes would end with the error, and the application stand still at its queue.
@@ -63,7 +63,7 @@ class Output:
         self._file = file
         self.fileno = file.fileno
 
-    def write(self, text: str) -> None:
+    def write_raw(self, text: str) -> None:
         """Text for the terminal."""
         with contextlib.suppress(OSError):
             self._file.write(text)
@@ -81,7 +81,7 @@ class TerminalDriver(LinuxDriver):
         super().__init__(*args, **kwargs)
         self._is_suspended = False
         if self._file is not None:
-            self._file = Output(self._file)  # type: ignore[assignment]
+            self._file = TerminalOutput(self._file)  # type: ignore[assignment]
 
     def _sigtstp_application(self, *_: Any) -> None:
         self._soon(super()._sigtstp_application)
@@ -222,7 +222,7 @@ def set_line_filters(app: App[Any], filters: Sequence[LineFilter]) -> None:
     app._filters = list(filters)
 
 
-def write(app: App[Any], text: str) -> None:
+def write_raw(app: App[Any], text: str) -> None:
     """Send something that is not drawn to the terminal."""
     if app._driver:
         app._driver.write(text)

@@ -41,7 +41,7 @@ from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.ordered import Site, study_of_presets
 from cephtui.tui.console.queue import QueueScreen
-from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
+from cephtui.tui.dialogs import Confirm, Details, EnterText, NodeQuestion, TypeName, Wait
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
@@ -161,7 +161,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "queue": lambda: QueueScreen(lambda: Queue((entry,), note=CANARY), lambda queue: None),
         "confirm": lambda: Confirm(CANARY, "yes", "no"),
         "type name": lambda: TypeName(CANARY, CANARY),
-        "ask": lambda: Ask(CANARY, CANARY, secret=True),
+        "ask": lambda: NodeQuestion(CANARY, CANARY, secret=True),
         "wait": lambda: Wait(lambda: CANARY),
         "enter text": lambda: EnterText(CANARY, CANARY, lambda text: CANARY),
     }

@@ -16,4 +16,4 @@ def play_demo(speed: float) -> None:
     directory = opened(demo.directory())
     folder = directory.parent
     screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, demo.STAR, speed))
-    main.show_saved(folder, screens, find_look())
+    main.show_screens(folder, screens, find_look())

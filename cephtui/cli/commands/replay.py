@@ -19,4 +19,4 @@ def replay_run(name: str, speed: float) -> None:
         screen = ReplayScreen(directory, number, speed)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
-    main.show_saved(paths.sessions_dir(), [screen], find_look())
+    main.show_screens(paths.sessions_dir(), [screen], find_look())

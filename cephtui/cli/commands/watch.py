@@ -12,4 +12,4 @@ from cephtui.tui.screens.replay import WatchScreen
 def watch_session(name: str) -> None:
     """Follow a session until the user leaves."""
     directory = find_session(name)
-    main.show_saved(paths.sessions_dir(), [WatchScreen(directory)], find_look())
+    main.show_screens(paths.sessions_dir(), [WatchScreen(directory)], find_look())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from rich.style import StyleType
+
 from cephtui.frozen import dataclass
-from cephtui.tui.charts.ink import Glyphs, Look
+from cephtui.tui.charts.ink import Glyphs
 
 _FIRST_SIGN = 0xE000
 RUNS = re.compile("([\ue000-\uf8ff])\\1*")
@@ -19,13 +21,13 @@ class Area:
 
     bottom: Sequence[int]
     top: Sequence[int]
-    looks: tuple[Look, Look]
+    styles: tuple[StyleType, StyleType]
     """Within the ramp, and behind it."""
     symbol: str
     lines: tuple[int, ...] = ()
     """Numbers of the lines at its edges: no hole is left between them and the area."""
-    grounds: tuple[Look, Look] = ("", "")
-    """Like ``looks``, where a line is in front."""
+    grounds: tuple[StyleType, StyleType] = ("", "")
+    """Like ``styles``, where a line is in front."""
     name: str = ""
     """Written into each part of it that is wide enough."""
 

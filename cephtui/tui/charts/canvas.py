@@ -7,15 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from rich.cells import cell_len
+from rich.style import StyleType
 from rich.text import Span, Text
 
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import RUNS, Area, closed, of, painted, sign
-from cephtui.tui.charts.ink import Glyphs, Look
+from cephtui.tui.charts.ink import Glyphs
 from cephtui.tui.charts.rasterised import rasterised
-from cephtui.tui.charts.steps import Point
+from cephtui.tui.charts.steps import PlotPoint
 
-Stretch = tuple[int, int]
+ColumnSpan = tuple[int, int]
 """The first column, and the one behind the last."""
 _HELD = "\0"
 """A blank of a text, which nothing is written on."""
@@ -31,34 +32,34 @@ class _Row:
     plain: str
     owned: list[tuple[int, int, int]]
     """Start, end, number of the line."""
-    noted: list[tuple[int, int, Look]] = field(default_factory=list)
-    texts: list[Stretch] = field(default_factory=list)
+    noted: list[tuple[int, int, StyleType]] = field(default_factory=list)
+    texts: list[ColumnSpan] = field(default_factory=list)
 
-    def put(self, column: int, text: str, look: Look) -> bool:
+    def put(self, column: int, text: str, style: StyleType) -> bool:
         """Write `text` at `column` if nothing is drawn there; say whether it was."""
         end = column + len(text)
         if column < 0 or end > len(self.plain) or self.plain[column:end].strip():
             return False
         self.plain = self.plain[:column] + text + self.plain[end:]
-        self.noted.append((column, end, look))
+        self.noted.append((column, end, style))
         return True
 
-    def put_over(self, column: int, symbol: str, look: Look) -> None:
+    def put_over(self, column: int, symbol: str, style: StyleType) -> None:
         """Write one character, whatever is drawn there."""
         self.plain = self.plain[:column] + symbol + self.plain[column + 1 :]
-        self.noted.append((column, column + 1, look))
+        self.noted.append((column, column + 1, style))
 
-    def put_upright(self, column: int, glyph: str, look: Look) -> None:
+    def put_upright(self, column: int, glyph: str, style: StyleType) -> None:
         """Draw a part of an upright line, which does not touch a text."""
         if not any(begun - 1 <= column <= over for begun, over in self.texts):
-            self.put(column, glyph, look)
+            self.put(column, glyph, style)
 
-    def write(self, column: int, text: str, look: Look) -> bool:
+    def write(self, column: int, text: str, style: StyleType) -> bool:
         """Write `text` as `put` does, if other texts are far enough away."""
         end = column + len(text)
         if any(column < over + _TEXT_GAP and begun < end + _TEXT_GAP for begun, over in self.texts):
             return False
-        written = self.put(column, text.replace(" ", _HELD), look)
+        written = self.put(column, text.replace(" ", _HELD), style)
         if written:
             self.texts.append((column, end))
         return written
@@ -68,7 +69,7 @@ class Canvas:
     """The plot area, on which nothing hides a line."""
 
     def __init__(
-        self, series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int
+        self, series: Sequence[Sequence[Sequence[PlotPoint]]], markers: Sequence[str], columns: int, rows: int
     ) -> None:
         """Draw the runs of each line, given as fractions of the axes; they are not connected to each other."""
         self._columns, self._rows = columns, [_row(row) for row in rasterised(series, markers, columns, rows)]
@@ -86,11 +87,11 @@ class Canvas:
                 row.plain = closed(row.plain, row.owned, number * glyphs.high, by_line, glyphs)
 
     def put_names(
-        self, names: Sequence[str], series: Sequence[Sequence[Sequence[Point]]], looks: Sequence[Look]
+        self, names: Sequence[str], series: Sequence[Sequence[Sequence[PlotPoint]]], styles: Sequence[StyleType]
     ) -> None:
         """Write each name onto its line and in its colour, at places spread over the width."""
         rows, columns = len(self._rows), self._columns
-        for index, (name, runs, look) in enumerate(zip(names, series, looks, strict=True)):
+        for index, (name, runs, style) in enumerate(zip(names, series, styles, strict=True)):
             points = [point for run in runs for point in run]
             label = name[:columns]
             if points and label.isprintable() and cell_len(label) == len(label):
@@ -98,50 +99,50 @@ class Canvas:
                 row, column = self._rows[min(rows - 1, int((1 - y) * rows))], int(x * columns) - len(label) // 2
                 column = max(0, min(column, columns - len(label)))
                 row.plain = row.plain[:column] + label.replace(" ", _HELD) + row.plain[column + len(label) :]
-                row.noted.append((column, column + len(label), look))
+                row.noted.append((column, column + len(label), style))
                 row.texts.append((column, column + len(label)))
 
-    def put_marks(self, marks: Sequence[tuple[int, str]], look: Look) -> None:
+    def put_marks(self, marks: Sequence[tuple[int, str]], style: StyleType) -> None:
         """Write each mark's text beside its column, in the first row that has room."""
         for at, text in marks:
             label = _printable(text)[: self._columns // 2]
             before = at - len(label) - 1
-            any(
-                row.write(at + 2, label, look) or (before >= 0 and row.write(before, label, look)) for row in self._rows
-            )
+            for row in self._rows:
+                if row.write(at + 2, label, style) or (before >= 0 and row.write(before, label, style)):
+                    break
 
-    def put_upright(self, columns: Sequence[int], glyph: str, look: Look) -> None:
+    def put_upright(self, columns: Sequence[int], glyph: str, style: StyleType) -> None:
         """Draw a line over the whole height at each column; written texts keep their place."""
         for row in self._rows:
             for at in columns:
-                row.put_upright(at, glyph, look)
+                row.put_upright(at, glyph, style)
 
-    def put_points(self, points: Sequence[tuple[Point, str, str, Look]]) -> None:
+    def put_points(self, points: Sequence[tuple[PlotPoint, str, str, StyleType]]) -> None:
         """Draw a symbol at each fraction of the axes, in front of all lines; its text where there is room."""
         rows, columns = len(self._rows), self._columns
         places = [(max(0, rows - 1 - int(y * rows)), min(columns - 1, int(x * columns))) for (x, y), *_ in points]
-        for (at, column), (_, symbol, _, look) in zip(places, points, strict=True):
-            self._rows[at].put_over(column, symbol, look)
-        for (at, column), (_, _, text, look) in zip(places, points, strict=True):
+        for (at, column), (_, symbol, _, style) in zip(places, points, strict=True):
+            self._rows[at].put_over(column, symbol, style)
+        for (at, column), (_, _, text, style) in zip(places, points, strict=True):
             label = _printable(text)
             beside = [(at, column + 2), (at, column - len(label) - 1)]
             around = [(row, column - len(label) // 2 + shift) for row in (at - 1, at + 1) for shift in (0, 1, -1)]
-            any(self._rows[row].put(begin, label, look) for row, begin in (*around, *beside) if 0 <= row < rows)
+            any(self._rows[row].put(begin, label, style) for row, begin in (*around, *beside) if 0 <= row < rows)
 
-    def put_ramp(self, end: int, label: str, look: Look) -> None:
+    def put_ramp(self, end: int, label: str, style: StyleType) -> None:
         """Write the name of the ramp before its end."""
-        any(row.write(end - len(label) - 1, label, look) for row in self._rows)
+        any(row.write(end - len(label) - 1, label, style) for row in self._rows)
 
-    def put_spans(self, spans: Sequence[tuple[Stretch, str, Look]]) -> None:
+    def put_spans(self, spans: Sequence[tuple[ColumnSpan, str, StyleType]]) -> None:
         """Write each stretch's text in the lowest row that has room; the same text once."""
         written = set[str]()
-        for (first, _), text, look in spans:
+        for (first, _), text, style in spans:
             label = f" {_printable(text)[: self._columns // 2]} "
             at = max(0, min(first, self._columns - len(label)))
-            if text not in written and any(row.write(at, label, look) for row in reversed(self._rows)):
+            if text not in written and any(row.write(at, label, style) for row in reversed(self._rows)):
                 written.add(text)
 
-    def put_area_names(self, look: Look) -> None:
+    def put_area_names(self, style: StyleType) -> None:
         """Write the names of areas in the middle of the height."""
         middle = len(self._rows) // 2
         for number, area in enumerate(self._areas):
@@ -149,63 +150,63 @@ class Canvas:
                 label = f" {area.name} "
                 at = (part.start() + part.end() - len(label)) // 2
                 if len(label) <= part.end() - part.start():
-                    any(row.write(at, label, look) for row in self._rows[middle:])
+                    any(row.write(at, label, style) for row in self._rows[middle:])
 
-    def framed(self, gutters: Sequence[str], axes: Sequence[str], looks: Looks) -> Text:
+    def framed(self, gutters: Sequence[str], axes: Sequence[str], styles: ChartStyles) -> Text:
         """The plot as text: each row behind its gutter, then the rows of the x axis."""
         drawn = [_merged(row.plain, behind) for row, behind in zip(self._rows, self._behind, strict=True)]
         symbols = {ord(sign(number)): area.symbol for number, area in enumerate(self._areas)} | {0: " "}
         plain = [gutter + row.translate(symbols) for gutter, row in zip(gutters, drawn, strict=True)]
         text = Text("\n".join([*plain, *axes]), no_wrap=True, end="")
-        if not looks.colors:
+        if not styles.colors:
             return text
         at = 0
         for gutter, row, cells, under in zip(gutters, self._rows, drawn, self._under, strict=True):
             start = at + len(gutter)
-            text.spans.append(Span(at, start, looks.axis))
-            text.spans.append(Span(start, start + looks.ramp, looks.shade))
-            text.spans.extend(Span(start + a, start + b, look) for (a, b), look in looks.periods)
-            text.spans.extend(self._area_spans(start, row, cells, under, looks.ramp))
-            text.spans.extend(Span(start + a, start + b, looks.lines[i]) for a, b, i in row.owned)
-            text.spans.extend(Span(start + a, start + b, look) for a, b, look in row.noted)
+            text.spans.append(Span(at, start, styles.axis))
+            text.spans.append(Span(start, start + styles.ramp, styles.shade))
+            text.spans.extend(Span(start + a, start + b, style) for (a, b), style in styles.periods)
+            text.spans.extend(self._area_spans(start, row, cells, under, styles.ramp))
+            text.spans.extend(Span(start + a, start + b, styles.lines[i]) for a, b, i in row.owned)
+            text.spans.extend(Span(start + a, start + b, style) for a, b, style in row.noted)
             at = start + len(row.plain) + 1
         if axes:
-            text.spans.append(Span(at, len(text), looks.axis))
+            text.spans.append(Span(at, len(text), styles.axis))
             begin = at + len(gutters[0])
-            text.spans.extend(Span(begin + a, begin + b, look) for (a, b), look in looks.periods)
+            text.spans.extend(Span(begin + a, begin + b, style) for (a, b), style in styles.periods)
         return text
 
     def _area_spans(self, start: int, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
         """The styles of the areas in a row that starts there, also behind its lines and texts."""
         for run in RUNS.finditer(cells):
-            yield from _parted(start, run.span(), ramp, of(run, self._areas).looks)
+            yield from _parted(start, run.span(), ramp, of(run, self._areas).styles)
         for first, end, _ in (*row.owned, *row.noted):
             for run in RUNS.finditer(under, first, end):
                 yield from _parted(start, run.span(), ramp, of(run, self._areas).grounds)
 
 
-def _parted(start: int, stretch: Stretch, ramp: int, looks: tuple[Look, Look]) -> Iterator[Span]:
+def _parted(start: int, stretch: ColumnSpan, ramp: int, styles: tuple[StyleType, StyleType]) -> Iterator[Span]:
     """The part within the ramp, and the one behind it."""
     begin, end = stretch
     if begin < ramp:
-        yield Span(start + begin, start + min(end, ramp), looks[0])
+        yield Span(start + begin, start + min(end, ramp), styles[0])
     if end > ramp:
-        yield Span(start + max(begin, ramp), start + end, looks[1])
+        yield Span(start + max(begin, ramp), start + end, styles[1])
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class ChartStyles:
     """The styles of all that is drawn."""
 
     colors: bool
     """Without them there is no style at all."""
-    axis: Look
-    lines: Sequence[Look]
-    shade: Look
+    axis: StyleType
+    lines: Sequence[StyleType]
+    shade: StyleType
     """Behind the ramp."""
     ramp: int
     """Its width in columns."""
-    periods: Sequence[tuple[Stretch, Look]]
+    periods: Sequence[tuple[ColumnSpan, StyleType]]
     """Behind all of these columns, and of their part of the x axis."""
 
 

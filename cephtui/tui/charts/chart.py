@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import ClassVar, Literal, NamedTuple
 
 from rich.cells import cell_len
-from rich.style import Style
+from rich.style import Style, StyleType
 from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
-from cephtui.tui.charts.canvas import Canvas, Looks, Stretch
-from cephtui.tui.charts.ink import Ink, Look, ground_of
-from cephtui.tui.charts.steps import Raster, Step, Trace, begun, gaps, steps
+from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
+from cephtui.tui.charts.ink import Ink, ground_of
+from cephtui.tui.charts.steps import LineStep, Raster, Trace, begun, gaps, steps
 from cephtui.tui.terminal.profile import profile_of
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
@@ -28,7 +28,7 @@ _NO_DATA = "no data"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One series: `points` are (seconds since the start, value in base units), sorted by time.
 
     A value holds from the point before to its own; several of one time are the least and greatest of an interval.
@@ -62,7 +62,7 @@ class Picture:
     zero; points outside are left out.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     y_format: Callable[[float], str]
     """Writes the labels of the y axis, from which zeros behind the last digit are cut."""
     x_end: float | None = None
@@ -88,7 +88,7 @@ class _Plot:
 
     picture: Picture
     ink: Ink
-    series: Sequence[Sequence[Step]]
+    series: Sequence[Sequence[LineStep]]
     raster: Raster
     labels: dict[int, str]
     """Labels of the y axis by row, the row of zero last."""
@@ -98,22 +98,22 @@ class _Plot:
     is_framed: bool
 
     @property
-    def looks(self) -> list[Look]:
+    def styles(self) -> list[StyleType]:
         """The styles of the lines."""
         return [
             self.ink.edge(line.color) if line.fill == "band" else Style.parse(line.color) for line in self.picture.lines
         ]
 
 
-def draw(picture: Picture, width: int, height: int, ink: Ink) -> Text:
+def draw_chart(picture: Picture, width: int, height: int, ink: Ink) -> Text:
     """Draw into exactly `height` rows of `width` columns."""
     if width < 1 or height < 1:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
     plot = _laid_out(picture, width, height, ink)
     periods = sorted(_periods(plot), key=lambda period: period[1].stalled)
     canvas = _lines(plot)
-    _annotate(canvas, plot, [(stretch, period.text, _look(period, ink)) for stretch, period in reversed(periods)])
-    return _framed(canvas, plot, [(stretch, _look(period, ink)) for stretch, period in periods])
+    _annotate(canvas, plot, [(stretch, period.text, _style(period, ink)) for stretch, period in reversed(periods)])
+    return _framed(canvas, plot, [(stretch, _style(period, ink)) for stretch, period in periods])
 
 
 def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
@@ -137,7 +137,7 @@ def _lines(plot: _Plot) -> Canvas:
     canvas = Canvas(runs, markers, plot.columns, plot.rows)
     canvas.fill([*_areas(plot, traces), *_gaps(plot, traces)], glyphs)
     if (plot.picture.named or not plot.ink.colors) and len(lines) > 1:
-        canvas.put_names([line.label for line in lines], runs, plot.looks)
+        canvas.put_names([line.label for line in lines], runs, plot.styles)
     return canvas
 
 
@@ -146,11 +146,11 @@ def _areas(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
     glyphs, zero = plot.ink.glyphs, [0] * plot.raster.columns
     for number, (line, trace) in enumerate(zip(plot.picture.lines, traces, strict=True)):
         symbol = glyphs.area if plot.ink.shades and plot.ink.colors else glyphs.areas[number % len(glyphs.areas)]
-        looks, grounds = plot.ink.area(line.color), plot.ink.area_ground(line.color)
+        styles, grounds = plot.ink.area(line.color), plot.ink.area_ground(line.color)
         if line.fill == "zero":
-            yield Area(zero, trace.low, looks, symbol, (number,), grounds)
+            yield Area(zero, trace.low, styles, symbol, (number,), grounds)
         elif line.fill == "band" and number:
-            yield Area(*trace.between(traces[number - 1]), looks, symbol, (number - 1, number), grounds)
+            yield Area(*trace.between(traces[number - 1]), styles, symbol, (number - 1, number), grounds)
 
 
 def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
@@ -161,7 +161,7 @@ def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
         yield Area(zero, top, (plot.ink.axis, plot.ink.axis), plot.ink.glyphs.gap, name=_NO_DATA)
 
 
-def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, str, Look]]) -> None:
+def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, str, StyleType]]) -> None:
     """Texts and upright lines, where no line of the picture is."""
     picture, ink, right = plot.picture, plot.ink, plot.raster.right
     times = next(iter(plot.series), [])
@@ -177,7 +177,7 @@ def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, str,
         canvas.put_upright([ramp], ink.glyphs.ramp, ink.axis)
 
 
-def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, Look]]) -> Text:
+def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, StyleType]]) -> Text:
     """The plot with its axes."""
     ink, gutter = plot.ink, plot.gutter
     gutters = [
@@ -186,11 +186,11 @@ def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, Look]]
     stretches = [stretch for stretch, _ in periods]
     zero = plot.labels[max(plot.labels)]
     axes = x_axis(plot.raster.right, plot.columns, gutter, zero, ink.glyphs, stretches) if plot.is_framed else ()
-    looks = Looks(ink.colors, ink.axis, plot.looks, ink.shade, _ramp_columns(plot) or 0, periods)
-    return canvas.framed(gutters, axes, looks)
+    styles = ChartStyles(ink.colors, ink.axis, plot.styles, ink.shade, _ramp_columns(plot) or 0, periods)
+    return canvas.framed(gutters, axes, styles)
 
 
-def _look(period: Period, ink: Ink) -> Look:
+def _style(period: Period, ink: Ink) -> StyleType:
     return ink.stall if period.stalled else ink.span
 
 
@@ -208,7 +208,7 @@ def _ramp_columns(plot: _Plot) -> int | None:
     return round(min(1.0, until / plot.raster.right) * plot.columns) if until is not None and 0 < until < HUGE else None
 
 
-def _periods(plot: _Plot) -> Iterator[tuple[Stretch, Period]]:
+def _periods(plot: _Plot) -> Iterator[tuple[ColumnSpan, Period]]:
     """The columns of each period, at least one."""
     right, columns = plot.raster.right, plot.columns
     for period in plot.picture.spans:
@@ -270,4 +270,4 @@ class Chart(Widget):
             span=self.get_component_rich_style("chart--span"),
             stall=self.get_component_rich_style("chart--stall"),
         )
-        return draw(replace(self._shown, named=self._shown.named or ink.ascii_only), *self.content_size, ink)
+        return draw_chart(replace(self._shown, named=self._shown.named or ink.ascii_only), *self.content_size, ink)

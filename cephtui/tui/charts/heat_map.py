@@ -36,13 +36,13 @@ GUTTER = 9
 """Columns left of the map."""
 _LEAST_ROWS, _ROWS_WITH_TIMES, _ROWS_WITH_LEGEND = 2, 6, 10
 
-Levels = list[list[float]]
+_Levels = list[list[float]]
 """How strong each cell is, from 0 (nothing) to below 1, by line, the fastest first, and column."""
-Track = list[int | None]
+_Track = list[int | None]
 """The line of a percentile in each column."""
-Key = tuple[str, str | None] | str
+_CellStyle = tuple[str, str | None] | str
 """The colours of a cell and of what is behind it, or a style of a text."""
-Cell = tuple[str, Key]
+_Cell = tuple[str, _CellStyle]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class _Scale:
 class _Map:
     """What is drawn, by line and column."""
 
-    levels: Levels
-    tracks: dict[str, Track]
+    levels: _Levels
+    tracks: dict[str, _Track]
     """The lines of the percentiles by their names, the lower one first."""
     marked: frozenset[int]
     """Columns."""
@@ -113,7 +113,7 @@ class _Map:
         return [self.ink.glyphs.mark if column in self.marked else tick[column % len(tick)] for column in places]
 
 
-def draw(
+def draw_heat_map(
     columns: Sequence[HeatColumn],
     width: int,
     height: int,
@@ -137,7 +137,7 @@ def draw(
     tracks = _tracks(columns, scale, wide, x_end) if has_times else {}
     drawn = _Map(_levels(columns, scale, wide, x_end), tracks, _marked(marks, columns, wide, x_end), ink)
     legend = [_legend(width, ink)] if has_legend else []
-    times: list[list[Cell]] = [[(" " * GUTTER + time_labels(x_end, wide), "dim")]] if has_times else []
+    times: list[list[_Cell]] = [[(" " * GUTTER + time_labels(x_end, wide), "dim")]] if has_times else []
     return _text([*legend, *_rows(drawn, scale, rows), *times])
 
 
@@ -162,7 +162,7 @@ def _stretches(columns: Sequence[HeatColumn], width: int, x_end: float) -> Itera
         begin = end
 
 
-def _levels(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> Levels:
+def _levels(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> _Levels:
     """Completions laid on the screen's cells; a stretch of time wider than a cell fills several."""
     grid = [[0] * width for _ in range(scale.lines)]
     lines_of = lru_cache(None)(scale.of_row)
@@ -175,8 +175,8 @@ def _levels(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: flo
     return [[math.log1p(number) / most if number else 0.0 for number in line] for line in grid]
 
 
-def _tracks(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> dict[str, Track]:
-    tracks: dict[str, Track] = {f"p{percent}": [None] * width for percent in _PERCENTS}
+def _tracks(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> dict[str, _Track]:
+    tracks: dict[str, _Track] = {f"p{percent}": [None] * width for percent in _PERCENTS}
     for first, last, rows in _stretches(columns, width, x_end):
         for percent in _PERCENTS if rows else ():
             seconds = row_percentile_seconds(rows, percent) or 0.0
@@ -192,7 +192,7 @@ def _marked(
     return frozenset(column for column, _ in mark_columns(snapped, x_end, width))
 
 
-def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[Cell]]:
+def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[_Cell]]:
     """Each row with its part of the axis, from the top."""
     lines_per_row = scale.lines // rows
     ticks = {scale.line(seconds) // lines_per_row: trimmed(units.latency(seconds)) for seconds in scale.ticks()}
@@ -209,7 +209,7 @@ def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[Cell]]:
         yield [(gutter_of(ticks.get(row), GUTTER, drawn.ink.glyphs), "dim"), *cells]
 
 
-def _labels(tracks: dict[str, Track], lines_per_row: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
+def _labels(tracks: dict[str, _Track], lines_per_row: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
     """By row the column, name and colour of each percentile, behind its end or over it, in a row of its own."""
     labels: dict[int, list[tuple[int, str, str]]] = {}
     for (name, track), color in zip(tracks.items(), _LINE_COLORS, strict=False):
@@ -223,7 +223,7 @@ def _labels(tracks: dict[str, Track], lines_per_row: int, rows: int) -> dict[int
     return labels
 
 
-def _halves(upper: Sequence[str | None], lower: Sequence[str | None], behind: Sequence[str]) -> list[Cell]:
+def _halves(upper: Sequence[str | None], lower: Sequence[str | None], behind: Sequence[str]) -> list[_Cell]:
     """Two lines in one row of the screen."""
     return [
         ("▀", (above, below)) if above else ("▄", (below, None)) if below else (blank, "dim")
@@ -231,10 +231,10 @@ def _halves(upper: Sequence[str | None], lower: Sequence[str | None], behind: Se
     ]
 
 
-def _legend(width: int, ink: Ink) -> list[Cell]:
+def _legend(width: int, ink: Ink) -> list[_Cell]:
     """The colours or symbols from few to many, flush right."""
     if _lines_a_row(ink) == 2:
-        scale: list[Cell] = [("█", (color, None)) for color in _palette(ink)]
+        scale: list[_Cell] = [("█", (color, None)) for color in _palette(ink)]
     else:
         scale = [(symbol, "") for symbol in (_ASCII if ink.ascii_only else _SHADES)]
     few, many = [(letter, "dim") for letter in "few "], [(letter, "dim") for letter in " many"]
@@ -242,7 +242,7 @@ def _legend(width: int, ink: Ink) -> list[Cell]:
     return [*[(" ", "")] * (width - len(cells)), *cells][:width]
 
 
-def _text(rows: Sequence[Sequence[Cell]]) -> Text:
+def _text(rows: Sequence[Sequence[_Cell]]) -> Text:
     """The rows, cells of one style beside each other in one piece."""
     pieces, spans, at = [], [], 0
     for row in rows:
@@ -303,4 +303,4 @@ class HeatMap(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        return draw(self._columns, *self.content_size, self._x_end, self._ink(), self._marks)
+        return draw_heat_map(self._columns, *self.content_size, self._x_end, self._ink(), self._marks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rich.color import Color
-from rich.style import Style
+from rich.style import Style, StyleType
 from textual.widget import Widget
 
 from cephtui.frozen import dataclass
@@ -13,7 +13,6 @@ from cephtui.tui.terminal.downgrade import RGB, luminance
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import Graph
 
-Look = str | Style
 _AREA, _RAMP_AREA, _EDGE, _EDGE_ON_LIGHT = 0.4, 0.22, 0.7, 0.8
 """How much of its line's colour an area has, the part of it within the ramp, and the edge of a band."""
 _BLACK = (0, 0, 0)
@@ -79,13 +78,13 @@ class Ink:
     """Whether colours can be mixed; otherwise areas have lighter symbols in the line's colour."""
     ground: RGB = (18, 18, 18)
     """The background, towards which colours are mixed."""
-    axis: Look = "dim"
-    shade: Look = "on grey11"
+    axis: StyleType = "dim"
+    shade: StyleType = "on grey11"
     """Style of the ramp."""
-    mark: Look = "bold"
-    span: Look = "yellow"
+    mark: StyleType = "bold"
+    span: StyleType = "yellow"
     """Style of a period on the x axis and its text, with the background of its whole height."""
-    stall: Look = "red"
+    stall: StyleType = "red"
     """Like ``span``, of a stall."""
 
     @property
@@ -109,7 +108,7 @@ class Ink:
             return Style.parse(color), Style.parse(color)
         return mixed(color, self.ground, _RAMP_AREA), mixed(color, self.ground, _AREA)
 
-    def area_ground(self, color: str) -> tuple[Look, Look]:
+    def area_ground(self, color: str) -> tuple[StyleType, StyleType]:
         """Styles of an area where a line is in front of it: within the ramp, and behind it."""
         ramp, rest = self.area(color)
         return (Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) if self.shades else ("", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import ClassVar
 
@@ -11,11 +11,11 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.models.metrics import LIVE, Metric
-from cephtui.tui.charts.chart import Line, Picture, draw
+from cephtui.tui.charts.chart import ChartLine, Picture, draw_chart
 from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.steps import Points
 from cephtui.tui.terminal.profile import profile_of
 
-Points = Sequence[tuple[float, float | None]]
 Curves = Mapping[str, Points]
 """Elapsed seconds and values by ``read.iops``, ``write.latency_p99_seconds`` and the like."""
 
@@ -25,11 +25,13 @@ _NAMES_ON_A_LINE = 3
 """How often a line carries its name where colours don't distinguish the two."""
 
 
-def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
+def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[ChartLine]:
     """Both sides as lines named A and B; in pieces each carries its name several times where names are drawn."""
     pieces = _NAMES_ON_A_LINE if in_pieces else 1
     return [
-        Line(name, part, COLORS[name]) for name, points in (("A", left), ("B", right)) for part in _cut(points, pieces)
+        ChartLine(name, part, COLORS[name])
+        for name, points in (("A", left), ("B", right))
+        for part in _cut(points, pieces)
     ]
 
 
@@ -69,4 +71,4 @@ class Overlay(Widget):
         lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
         ink = Ink(colors=not named, graph=profile.symbols, axis=axis)
-        return draw(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)
+        return draw_chart(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

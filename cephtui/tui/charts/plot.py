@@ -12,17 +12,17 @@ from textual.widget import Widget
 
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.axes import gutter_of
-from cephtui.tui.charts.canvas import Canvas, Looks
+from cephtui.tui.charts.canvas import Canvas, ChartStyles
 from cephtui.tui.charts.ink import Ink, ground_of
 from cephtui.tui.charts.scales import Fitted, Scale, labels_below
-from cephtui.tui.charts.steps import Point
+from cephtui.tui.charts.steps import PlotPoint
 from cephtui.tui.terminal.profile import profile_of
 
 _DOT, _DOT_ASCII = "●", "o"
 _MIN_COLUMNS, _MIN_ROWS = 24, 5
 _LABEL_COLUMNS = 6
 """Columns for each label of an axis of figures."""
-Span = tuple[float, float]
+Whisker = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Dot:
     x: float
     y: float
     text: str = ""
-    across: Span | None = None
+    across: Whisker | None = None
     """The ends of a whisker along the x axis, and of one ``upright``; None for a single run."""
-    upright: Span | None = None
+    upright: Whisker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,36 +69,36 @@ def draw_plot(plot: Plot, width: int, height: int, ink: Ink) -> Text:
     x = plot.x(columns // _LABEL_COLUMNS)
     runs = [_runs(line, x, y) for line in plot.lines]
     canvas = Canvas(runs, [ink.glyphs.marker] * len(runs), columns, rows)
-    looks = [Style.parse(line.color) for line in plot.lines]
-    _annotate(canvas, plot, runs, x, looks, ink, columns)
+    styles = [Style.parse(line.color) for line in plot.lines]
+    _annotate(canvas, plot, runs, x, styles, ink, columns)
     labels = {min(rows, round((1 - y.fraction(value)) * rows)): label for value, label in y.ticks}
     gutters = [gutter_of(labels.get(row), gutter, ink.glyphs) for row in range(rows)]
     axes = labels_below(x, columns, gutter, ink.glyphs, labels.get(rows, ""))
-    return canvas.framed(gutters, axes, Looks(ink.colors, ink.axis, looks, "", 0, ()))
+    return canvas.framed(gutters, axes, ChartStyles(ink.colors, ink.axis, styles, "", 0, ()))
 
 
-def _runs(line: Joined, x: Scale, y: Scale) -> list[list[Point]]:
+def _runs(line: Joined, x: Scale, y: Scale) -> list[list[PlotPoint]]:
     """The line, then each whisker by itself, as fractions of the axes."""
     whiskers = [((dot.across[0], dot.y), (dot.across[1], dot.y)) for dot in line.dots if dot.across]
     whiskers += [((dot.x, dot.upright[0]), (dot.x, dot.upright[1])) for dot in line.dots if dot.upright]
-    polylines: list[Sequence[Point]] = [[(dot.x, dot.y) for dot in line.dots], *whiskers]
+    polylines: list[Sequence[PlotPoint]] = [[(dot.x, dot.y) for dot in line.dots], *whiskers]
     return [[(x.fraction(right), y.fraction(up)) for right, up in run] for run in polylines if run]
 
 
 def _annotate(
     canvas: Canvas,
     plot: Plot,
-    runs: Sequence[list[list[Point]]],
+    runs: Sequence[list[list[PlotPoint]]],
     x: Scale,
-    looks: Sequence[Style],
+    styles: Sequence[Style],
     ink: Ink,
     columns: int,
 ) -> None:
     """Points in front of all, then texts, then the uprights where neither is."""
     symbol = _DOT_ASCII if ink.ascii_only else _DOT
     points = [
-        (place, symbol, dot.text, look)
-        for line, line_runs, look in zip(plot.lines, runs, looks, strict=True)
+        (place, symbol, dot.text, style)
+        for line, line_runs, style in zip(plot.lines, runs, styles, strict=True)
         for dot, place in zip(line.dots, line_runs[0], strict=True)
     ]
     canvas.put_points(points)
@@ -107,7 +107,7 @@ def _annotate(
         canvas.put_marks(at, ink.mark)
         canvas.put_upright([column for column, _ in at], glyph, ink.mark)
     if not ink.colors and len(plot.lines) > 1:
-        canvas.put_names([line.label for line in plot.lines], [line_runs[:1] for line_runs in runs], looks)
+        canvas.put_names([line.label for line in plot.lines], [line_runs[:1] for line_runs in runs], styles)
 
 
 class PlotChart(Widget):

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from cephtui.tui.charts.plotext_private import add_signal
-from cephtui.tui.charts.steps import Point
+from cephtui.tui.charts.steps import PlotPoint
 
 # plotext has one figure per process, and a call into its kernel releases the interpreter lock.
 _PLOTEXT = threading.Lock()
@@ -21,7 +21,7 @@ def preload() -> None:
 
 
 def rasterised(
-    series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int
+    series: Sequence[Sequence[Sequence[PlotPoint]]], markers: Sequence[str], columns: int, rows: int
 ) -> list[str]:
     """The rows of a plot area with the runs of each line, which are not connected to each other.
 
@@ -42,14 +42,14 @@ def rasterised(
     return drawn.split("\n")[:rows]
 
 
-def _drawable(run: Sequence[Point]) -> Iterator[list[Point]]:
+def _drawable(run: Sequence[PlotPoint]) -> Iterator[list[PlotPoint]]:
     """The parts of a run between points that have no finite number."""
     for finite, points in groupby(run, lambda point: isfinite(point[0]) and isfinite(point[1])):
         if finite:
             yield [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in points]
 
 
-def _add(figure: Any, runs: Sequence[Sequence[Point]], marker: Any) -> None:
+def _add(figure: Any, runs: Sequence[Sequence[PlotPoint]], marker: Any) -> None:
     """Add one line to the figure, its runs not connected to each other."""
     points = [point for run in runs for point in run]
     if not points:

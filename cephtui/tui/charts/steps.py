@@ -9,8 +9,8 @@ from cephtui.frozen import dataclass
 from cephtui.tui.charts.axes import HUGE
 
 Points = Sequence[tuple[float, float | None]]
-Point = tuple[float, float]
-Step = tuple[float, float, float, float]
+PlotPoint = tuple[float, float]
+LineStep = tuple[float, float, float, float]
 """Beginning and end of an interval, and the least and greatest value in it; less than zero where there is none."""
 _NONE = -1.0
 _OWN_SECOND, _LONG = 1.0, 2.0
@@ -18,13 +18,13 @@ _ROUNDING = 1e-6
 """A step that ends less than this part of a dot behind a dot's edge ends at it."""
 
 
-def steps(points: Points, right: float) -> list[Step]:
+def steps(points: Points, right: float) -> list[LineStep]:
     """The intervals of these points, each from the end of the one before; nothing is outside of 0 to ``right``.
 
     Several points of one time are the values of one interval. A value that is no number, or too large to reckon
     with, is none, and a negative one is zero: nothing else may get to plotext, where a NaN aborts the process.
     """
-    intervals: list[Step] = []
+    intervals: list[LineStep] = []
     end = -1.0
     for x, y in points:
         if not 0.0 <= x <= right:
@@ -42,7 +42,7 @@ def steps(points: Points, right: float) -> list[Step]:
     return intervals
 
 
-def _usual_length(intervals: Sequence[Step]) -> float:
+def _usual_length(intervals: Sequence[LineStep]) -> float:
     """The length of the first interval, whose beginning no point tells."""
     return intervals[1][1] - intervals[0][1] if len(intervals) > 1 else _OWN_SECOND
 
@@ -81,7 +81,7 @@ class Raster:
 class Trace:
     """A line in dots: the lowest and the highest that it covers of each column, -1 where it has no value."""
 
-    def __init__(self, intervals: Sequence[Step], raster: Raster) -> None:
+    def __init__(self, intervals: Sequence[LineStep], raster: Raster) -> None:
         self._raster = raster
         self.low, self.high, self._last = ([-1] * raster.columns for _ in range(3))
         self._begun = set[int]()
@@ -109,7 +109,7 @@ class Trace:
             self._begun.add(first)
         self.low[first], self.high[first] = low, high
 
-    def runs(self) -> list[list[Point]]:
+    def runs(self) -> list[list[PlotPoint]]:
         """The corners of the line as fractions of the axes, from the middle of one dot to that of another."""
         wide, high = self._raster.columns, self._raster.rows
         return [[((x + 0.5) / wide, (y + 0.5) / high) for x, y in self._corners(*run)] for run in self._connected()]
@@ -145,7 +145,7 @@ class Trace:
         return bottom, top
 
 
-def gaps(series: Sequence[Sequence[Step]], traces: Sequence[Trace], raster: Raster) -> list[bool]:
+def gaps(series: Sequence[Sequence[LineStep]], traces: Sequence[Trace], raster: Raster) -> list[bool]:
     """The columns behind the first value in which a value is missing, and no line has one."""
     missing = [False] * raster.columns
     for line_steps in series:

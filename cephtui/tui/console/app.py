@@ -24,7 +24,7 @@ from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
 from cephtui.tui.terminal import notification
 from cephtui.tui.terminal.profile import FULL, Profile
-from cephtui.tui.textual_private import write
+from cephtui.tui.textual_private import write_raw
 from cephtui.tui.widgets.live_view import LiveView
 
 _SELECTS = re.compile(r"select \d ")
@@ -85,7 +85,7 @@ class ConsoleApp(CephtuiApp):
             preset = self._catalogue.get(run.preset)
             headline = preset.file.headline if isinstance(preset, Preset) else "iops"
             for sequence in notification.sequences(notification.text_of(run, headline)):
-                write(self, sequence)
+                write_raw(self, sequence)
 
     def _switch_notification(self) -> None:
         self._notifies = not self._notifies

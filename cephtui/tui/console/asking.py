@@ -34,7 +34,7 @@ class Dialogs(Ask):
         """A secret, masked, or a yes."""
         from cephtui.tui import dialogs
 
-        answer: str | None = await self.show(dialogs.Ask(node.name, question.text, secret=question.secret))
+        answer: str | None = await self.show(dialogs.NodeQuestion(node.name, question.text, secret=question.secret))
         if answer is None:
             raise Unanswered(f"{node.name}: not connected: {question.topic}")
         return answer

@@ -41,9 +41,9 @@ from cephtui.studies.queue import Entry
 from cephtui.studies.standing import Standing, standing
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.screens.compare_presenter import change_text
-from cephtui.tui.screens.presented import Figure
-from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.screens.compare_presenter import percent_text
+from cephtui.tui.screens.presented import PresentedFigure
+from cephtui.tui.screens.presenter import BigFigure, PresenterScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
@@ -74,7 +74,7 @@ class Desk:
     """What a run of a request would be made under now; may raise NotRun, and FAULTS."""
 
 
-class CheckScreen(InLarge):
+class CheckScreen(PresenterScreen):
     """Measures before, asks for the change, measures after, and says what that shows."""
 
     BINDINGS = [
@@ -244,10 +244,10 @@ class CheckScreen(InLarge):
         self.query_one("#phase", Big).say(*self._phase(stands))
         for name, value in zip(("before", "after"), stands.means, strict=True):
             number, _, unit = stands.metric.as_text(value).partition(" ")
-            self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), None)
+            self.query_one(f"#{name}", BigFigure).show(PresentedFigure(f"{name} {unit}".strip(), number), None)
         left, right = stands.means
-        change = change_text(right / left - 1 if left and right else None)
-        self.query_one("#change", BigFigure).show(Figure("change", change), None)
+        change = percent_text(right / left - 1 if left and right else None)
+        self.query_one("#change", BigFigure).show(PresentedFigure("change", change), None)
         self.query_one(VerdictInLarge).show(stands.judged.decisive if stands.judged else None)
         said = judged_text(stands.judged) if stands.judged else _how(self._study.goal)
         self.query_one("#sentence", Static).update(Text(said))

@@ -107,7 +107,7 @@ def fitted_to_target(preset: Preset, edits: Edits, plan: Plan) -> dict[str, str]
     return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
 
 
-def repeats_of(text: str) -> int:
+def parse_repeats(text: str) -> int:
     """Raises OptionError."""
     repeats = text.strip() or "1"
     if not repeats.isdecimal() or not 1 <= int(repeats) <= REPEATS_MOST:
@@ -115,7 +115,7 @@ def repeats_of(text: str) -> int:
     return int(repeats)
 
 
-def order_in(text: str) -> Order | None:
+def parse_order(text: str) -> Order | None:
     """Raises OptionError."""
     order = text.strip().lower()
     if order not in ORDERS:
@@ -123,7 +123,7 @@ def order_in(text: str) -> Order | None:
     return ORDERS[order]
 
 
-def is_yes(text: str) -> bool:
+def parse_yes(text: str) -> bool:
     """Raises OptionError."""
     word = text.strip().lower()
     if word not in _YES_OR_NO:

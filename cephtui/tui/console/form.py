@@ -25,13 +25,13 @@ from cephtui.tui.console.fields import (
     fields_of,
     fitted_to_target,
     in_rows,
-    is_yes,
     neighbour,
-    order_in,
-    repeats_of,
+    parse_order,
+    parse_repeats,
+    parse_yes,
 )
-from cephtui.tui.console.preview import commands
-from cephtui.tui.console.words import problem_of
+from cephtui.tui.console.preview import command_text
+from cephtui.tui.console.words import problem_text
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
@@ -130,9 +130,9 @@ class FormScreen(Dialog[Edits | None]):
         texts = {field.option.name: field.value for field in self._fields}
         edits = replace(
             self._edits,
-            repeats=repeats_of(texts.pop(REPEATS.name)),
-            order=order_in(texts.pop(ORDER.name)),
-            drop_caches=is_yes(texts.pop(DROP_CACHES.name)),
+            repeats=parse_repeats(texts.pop(REPEATS.name)),
+            order=parse_order(texts.pop(ORDER.name)),
+            drop_caches=parse_yes(texts.pop(DROP_CACHES.name)),
         )
         return edits.edited(self._preset, texts)
 
@@ -143,7 +143,7 @@ class FormScreen(Dialog[Edits | None]):
             edits = self._typed()
             plan = self._plan(edits)
         except ValueError as error:
-            wrong, problem = str(getattr(error, "option", "")), problem_of(error, self._preset)
+            wrong, problem = str(getattr(error, "option", "")), problem_text(error, self._preset)
         if wrong is not None and wrong not in _CHOSEN_ELSEWHERE:
             edits = None
         costs = summary(plan) if plan else ""
@@ -151,7 +151,7 @@ class FormScreen(Dialog[Edits | None]):
             costs += "; order has no effect without repeats of several values"
         self.query_one("#summary", Static).update(Text(problem or costs))
         self.query_one("#summary").set_class(bool(problem), "problem")
-        self.query_one("#preview", Static).update(commands(plan) if plan else "")
+        self.query_one("#preview", Static).update(command_text(plan) if plan else "")
         fitted = fitted_to_target(self._preset, edits, plan) if edits and plan else {}
         for field in self._fields:
             field.mark(wrong, plan, fitted)

@@ -24,7 +24,7 @@ from cephtui.reports.drawn.sparks import spark
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import FLOW_COLORS
-from cephtui.tui.console.tile_result import TileResult, direction_of, headline, result_of
+from cephtui.tui.console.tile_result import TileResult, direction_of, headline_text, tile_result_of
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 
@@ -50,7 +50,7 @@ class PresetPanel(Static):
         for run in runs:
             self._runs = [*(each for each in self._runs if each.batch == run.batch and each.run != run.run), run]
         ascii_only = profile_of(self).ascii_only
-        self.result = result_of(self._runs, self.preset.file.headline, values, ascii_only=ascii_only)
+        self.result = tile_result_of(self._runs, self.preset.file.headline, values, ascii_only=ascii_only)
 
     def show_begun(self) -> None:
         """A run of its preset has begun."""
@@ -59,7 +59,7 @@ class PresetPanel(Static):
     def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
         """Show the run of its preset as it is now, or that its samples are overdue."""
         flows = state.latest.flows if state.latest else {}
-        text = headline(flows, self.preset.file.headline)
+        text = headline_text(flows, self.preset.file.headline)
         if state.phase == "prepare":
             text = f"prefill {units.bandwidth(flows['write'].bandwidth_bytes)}" if "write" in flows else "prefill"
         if silent_seconds:

@@ -56,7 +56,7 @@ class Preview(Vertical):
         name = "" if preset.file.key else f"{preset.name}: "
         text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), target)
         text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
-        self._next = text, commands(plan) if plan else Text(problem)
+        self._next = text, command_text(plan) if plan else Text(problem)
         self._conditions = conditions(plan.steps[0]) if plan else "", target
         self.problem = plan is None
         self._draw()
@@ -102,7 +102,7 @@ def _differences(request: Request) -> str:
     return ", ".join([*request.option_texts, *times, *order, *drops])
 
 
-def commands(plan: Plan) -> Text:
+def command_text(plan: Plan) -> Text:
     """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")

@@ -26,7 +26,7 @@ from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import Preview
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
-from cephtui.tui.console.words import problem_of
+from cephtui.tui.console.words import problem_text
 from cephtui.tui.copying import COPY
 from cephtui.tui.curving import CURVE
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
@@ -186,7 +186,7 @@ class ConsoleScreen(RunScreen):
         try:
             plan = choice.plan(request)
         except OptionError as error:
-            problem = problem_of(error, choice.preset)
+            problem = problem_text(error, choice.preset)
         self.query_one(Preview).show_next(request, plan, problem)
 
     def names_to_hide(self) -> Names:
@@ -245,7 +245,7 @@ class ConsoleScreen(RunScreen):
         try:
             entries = self.choice.entries(presets)
         except OptionError as error:
-            self.notify(problem_of(error, presets[0]), severity="error", markup=False)
+            self.notify(problem_text(error, presets[0]), severity="error", markup=False)
             return
         queued = self.dispatcher.busy or len(entries) > 1
         self.dispatcher.push(entries)

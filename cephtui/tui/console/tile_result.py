@@ -40,12 +40,12 @@ class TileResult:
         return next((text for text in (*self.longer, self.text) if len(text) <= width), self.short)
 
 
-def headline(flows: Mapping[str, Total | Interval], name: HeadlineName) -> str:
+def headline_text(flows: Mapping[str, Total | Interval], name: HeadlineName) -> str:
     """The headline metric of reads and writes: together where they add up; empty where there are none."""
     return " ".join(map(_metric(name).as_text, _values(flows, name)))
 
 
-def result_of(
+def tile_result_of(
     runs: Sequence[Run], name: HeadlineName, values: Sequence[float | None], *, ascii_only: bool = False
 ) -> TileResult:
     """Of the runs of a batch up to now, the last of which has these ``values``; of repeats, their mean.
@@ -93,7 +93,7 @@ def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -
     columns = zip(*(_values(each.summary.flows, name) for each in found.counted), strict=False)
     known = [[value for value in column if value is not None] for column in columns]
     if len(found.point.repeats) < 2 or not run.summary.flows or not known or not all(known):
-        text = headline(run.summary.flows, name) or run.outcome or ""
+        text = headline_text(run.summary.flows, name) or run.outcome or ""
         return _Part(f"{text} !" if is_marked(run) and run.summary.flows else text)
     estimates = [Estimate.of(column) for column in known]
     text = " ".join(_metric(name).as_text(estimate.value) for estimate in estimates)

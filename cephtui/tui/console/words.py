@@ -6,7 +6,7 @@ from cephtui.presets import Preset
 from cephtui.tools.base import OptionError
 
 
-def problem_of(error: Exception, preset: Preset) -> str:
+def problem_text(error: Exception, preset: Preset) -> str:
     """What keeps a preset from being run, with the next step."""
     if isinstance(error, OptionError) and error.option == "target":
         return f"{preset.tool.title} needs {preset.tool.accepted_targets}: press t and choose one"

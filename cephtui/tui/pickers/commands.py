@@ -8,7 +8,7 @@ from textual.app import SystemCommand
 
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Picker
-from cephtui.tui.widgets.pick_list import Row
+from cephtui.tui.widgets.pick_list import PickRow
 
 
 class CommandPicker(Picker[SystemCommand]):
@@ -21,13 +21,13 @@ class CommandPicker(Picker[SystemCommand]):
         super().__init__()
         self._commands = {str(number): command for number, command in enumerate(commands)}
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         """In their order, the better matches first."""
         words = self.typed.lower().split()
-        rows = [Row(number, (command.title,), command.help) for number, command in self._commands.items()]
-        return sorted(rows, key=lambda row: not Row(row.key, row.cells).fits(words))
+        rows = [PickRow(number, (command.title,), command.help) for number, command in self._commands.items()]
+        return sorted(rows, key=lambda row: not PickRow(row.key, row.cells).fits(words))
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         if row:
             self.dismiss(self._commands[row.key])
 
@@ -46,9 +46,9 @@ class ThemePicker(Picker[str]):
         """The current one."""
         return self._current
 
-    def rows(self) -> list[Row]:
-        return [Row(name, (name,), "current theme" if name == self._current else "") for name in self._names]
+    def rows(self) -> list[PickRow]:
+        return [PickRow(name, (name,), "current theme" if name == self._current else "") for name in self._names]
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         if row:
             self.dismiss(row.key)

@@ -15,7 +15,7 @@ from cephtui.targets.discovery import KnownNode
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
-from cephtui.tui.widgets.pick_list import Row
+from cephtui.tui.widgets.pick_list import PickRow
 
 _TYPED = "typed"
 _MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
@@ -87,12 +87,12 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     # ------------------------------------------------------------------ rows
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         """Known nodes, then what was typed."""
         return [*map(self._row, self._known.values()), *self._typed_rows()]
 
-    def _row(self, node: KnownNode) -> Row:
-        return Row(
+    def _row(self, node: KnownNode) -> PickRow:
+        return PickRow(
             node.name, (self._sign(node.name), node.name), "; ".join(filter(None, [node.text, self._report(node)]))
         )
 
@@ -113,14 +113,14 @@ class NodePicker(Picker[tuple[str, ...]]):
         marked = [member in self._marked for member in members]
         return "[x]" if marked and all(marked) else "[-]" if any(marked) else "[ ]"
 
-    def _typed_rows(self) -> Iterator[Row]:
+    def _typed_rows(self) -> Iterator[PickRow]:
         if not self.typed or self.typed in self._known:
             return
         try:
             parse_node(self.typed, None)
         except ValueError:
             return
-        yield Row(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
+        yield PickRow(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
 
     def note(self) -> str:
         """What enter would do."""
@@ -136,10 +136,10 @@ class NodePicker(Picker[tuple[str, ...]]):
         nodes = (self._known[name].members or (name,) if name in self._known else (name,) for name in names)
         return tuple(dict.fromkeys(name for some in nodes for name in some))
 
-    def _named_in(self, row: Row) -> str:
+    def _named_in(self, row: PickRow) -> str:
         return row.cells[1]
 
-    def _would_use(self, row: Row | None) -> tuple[str, ...]:
+    def _would_use(self, row: PickRow | None) -> tuple[str, ...]:
         """What is marked; where nothing was marked anew, the node that the keys are at."""
         if row is None or self._touched or self._named_in(row) in self._marked:
             return tuple(self._marked)
@@ -167,11 +167,11 @@ class NodePicker(Picker[tuple[str, ...]]):
             names = [self._name_of(name) for name in self._members([self._named_in(self.highlighted)])]
             self.app.push_screen(NodeDetails(", ".join(names), partial(self._details, names)))
 
-    def click(self, row: Row) -> None:
+    def click(self, row: PickRow) -> None:
         """A click marks."""
         self.action_mark()
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         names = self._would_use(row)
         try:
             self._config.choose(names)

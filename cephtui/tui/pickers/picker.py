@@ -12,8 +12,8 @@ from textual.widgets import Button, Input, Static
 
 from cephtui.printable import one_line
 from cephtui.tui.dialogs import Dialog
-from cephtui.tui.keys import ANY_LETTER, commands, key
-from cephtui.tui.widgets.pick_list import PickList, Row, matching
+from cephtui.tui.keys import ANY_LETTER, active_commands, key
+from cephtui.tui.widgets.pick_list import PickList, PickRow, matching
 
 T = TypeVar("T")
 _REST_ROWS = 6
@@ -69,7 +69,7 @@ class Picker(Dialog[T | None], Generic[T]):
             yield PickList()
             yield Static(classes="note", markup=False)
             with Horizontal(classes="answer"):
-                for command in commands(self):
+                for command in active_commands(self):
                     if command.action in ("use", "details", "close"):
                         button = Button(
                             command.title, id=command.action, compact=True, action=f"screen.{command.action}"
@@ -83,7 +83,7 @@ class Picker(Dialog[T | None], Generic[T]):
 
     # ------------------------------------------------------------------ of the subclass
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         """All rows, before the filter."""
         raise NotImplementedError
 
@@ -98,11 +98,11 @@ class Picker(Dialog[T | None], Generic[T]):
             return row.refused
         return "nothing fits the filter" if self.typed else ""
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         """Enter: the highlighted row is chosen."""
         raise NotImplementedError
 
-    def click(self, row: Row) -> None:
+    def click(self, row: PickRow) -> None:
         """A row was clicked; by default that chooses it."""
         self.choose(row)
 
@@ -114,7 +114,7 @@ class Picker(Dialog[T | None], Generic[T]):
         return self.query_one(Filter).value.strip()
 
     @property
-    def highlighted(self) -> Row | None:
+    def highlighted(self) -> PickRow | None:
         """The row that the keys are at."""
         return self.query_one(PickList).row
 
@@ -134,7 +134,7 @@ class Picker(Dialog[T | None], Generic[T]):
         """Update the text below the list."""
         self.query_one(".note", Static).update(one_line(self.note()))
 
-    def choose(self, row: Row | None) -> None:
+    def choose(self, row: PickRow | None) -> None:
         """Use a row, or notify why it can't be chosen."""
         if row is None:
             return

@@ -11,7 +11,7 @@ from cephtui.reports.words.text import size_of
 from cephtui.suites import Suite, Suites
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Picker
-from cephtui.tui.widgets.pick_list import Row
+from cephtui.tui.widgets.pick_list import PickRow
 
 _SUITE = "suite: "
 """How the key of a suite's row begins; no preset has such a name."""
@@ -36,30 +36,30 @@ def _joined(texts: Sequence[str]) -> str:
     return " ".join(map(",".join, words))
 
 
-def _preset_row(name: str, entry: Preset | PresetError) -> Row:
+def _preset_row(name: str, entry: Preset | PresetError) -> PickRow:
     if isinstance(entry, PresetError):
-        return Row(name, ("", name, "broken", ""), str(entry), refused=f"broken preset: {entry}")
+        return PickRow(name, ("", name, "broken", ""), str(entry), refused=f"broken preset: {entry}")
     title = f"{entry.file.title} (yours)" if entry.user else entry.file.title
     key = str(entry.file.key or "")
-    return Row(name, (key, name, title, entry.file.tool), described(entry), more=entry.file.description)
+    return PickRow(name, (key, name, title, entry.file.tool), described(entry), more=entry.file.description)
 
 
-def _suite_row(row: SuiteRow) -> Row:
+def _suite_row(row: SuiteRow) -> PickRow:
     key = f"{_SUITE}{row.suite}"
     if row.error:
-        return Row(key, ("", row.suite, "broken", ""), row.error, refused=f"broken suite: {row.error}")
+        return PickRow(key, ("", row.suite, "broken", ""), row.error, refused=f"broken suite: {row.error}")
     title = f"{row.title} (yours)" if row.user else row.title
     steps = ", ".join(dict.fromkeys(step.title for step in row.steps))
-    return Row(key, ("", row.suite, title, ""), f"{size_of(row)}: {steps}", more=row.description)
+    return PickRow(key, ("", row.suite, title, ""), f"{size_of(row)}: {steps}", more=row.description)
 
 
-def _grouped(catalogue: Catalogue) -> list[Row]:
+def _grouped(catalogue: Catalogue) -> list[PickRow]:
     """Those with a key, then group by group under its heading."""
-    found, group = list[Row](), ""
+    found, group = list[PickRow](), ""
     for row in presets.preset_rows(catalogue):
         if row.key is None and row.group != group:
             group = row.group
-            found.append(Row("", (group,), heading=True))
+            found.append(PickRow("", (group,), heading=True))
         found.append(_preset_row(row.preset, catalogue[row.preset]))
     return found
 
@@ -73,19 +73,19 @@ class PresetPicker(Picker[Preset | Suite]):
     def __init__(self, catalogue: Catalogue, known: Suites) -> None:
         super().__init__()
         self._catalogue, self._suites = catalogue, known
-        heading = Row("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        below = [_suite_row(row) for row in suites.suite_rows(known)]
-        over = [Row("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
+        heading = PickRow("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
+        below = [_suite_row(row) for row in suites.rows(known)]
+        over = [PickRow("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
         self._rows = [heading, *_grouped(catalogue), *over, *below]
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         return self._rows
 
     def note(self) -> str:
         """What the preset is for."""
         return super().note() or (self.highlighted.more if self.highlighted else "")
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         if row and row.key.startswith(_SUITE):
             found: object = self._suites[row.key.removeprefix(_SUITE)]
         else:

@@ -19,20 +19,20 @@ from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Filter, Picker
-from cephtui.tui.widgets.pick_list import PickList, Row
+from cephtui.tui.widgets.pick_list import PickList, PickRow
 
 _IOPS = BY_NAME["iops"]
 _AT_ONCE, _SHOWN = 50, 200
 """Runs that are read in one go, and that are listed before the user has asked for more."""
 
 
-def _row(saved: SavedRun) -> Row:
+def _row(saved: SavedRun) -> PickRow:
     """As it stands in the list."""
     run = saved.run
     iops = known_sum(_IOPS.of(total) for total in (run.summary.read, run.summary.write) if total)
     figure = units.DASH if iops is None else f"{_IOPS.as_text(iops)} {_IOPS.title}"
     cells = (saved.name, run.preset, figure, outcome_word(run), "baseline" if saved.baseline else "")
-    return Row(saved.name, cells, f"{conditions(run)}, {short_target(run.target)}", more=run.target)
+    return PickRow(saved.name, cells, f"{conditions(run)}, {short_target(run.target)}", more=run.target)
 
 
 class RunPicker(Picker[tuple[Path, int]]):
@@ -46,7 +46,7 @@ class RunPicker(Picker[tuple[Path, int]]):
         super().__init__()
         self._source = candidates(root, exclude, other_sessions=others)
         self._found: dict[str, SavedRun] = {}
-        self._rows: list[Row] = []
+        self._rows: list[PickRow] = []
         self._most = _SHOWN
         self._reading = self._all_read = False
 
@@ -58,10 +58,10 @@ class RunPicker(Picker[tuple[Path, int]]):
         """Of the runs that were read."""
         return names_in(saved.run for saved in self._found.values())
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         return list(islice(self._fitting(), self._most))
 
-    def _fitting(self) -> Iterable[Row]:
+    def _fitting(self) -> Iterable[PickRow]:
         words = self.typed.lower().split()
         return (row for row in self._rows if row.fits(words))
 
@@ -73,7 +73,7 @@ class RunPicker(Picker[tuple[Path, int]]):
             return "there is no other run yet: run a preset, then compare"
         return super().note() or f"{len(self._rows)} runs{'' if self._all_read else ', more below'}"
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         found = self._found.get(row.key) if row else None
         if found:
             self.dismiss((found.directory, found.run.run))

@@ -16,9 +16,9 @@ from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS, SURROUNDINGS
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
-from cephtui.tui.widgets.pick_list import Row
+from cephtui.tui.widgets.pick_list import PickRow
 
-Source = Callable[[str, OnFound], "Future[str]"]
+CandidateSource = Callable[[str, OnFound], "Future[str]"]
 """Where candidates come from: ``Runner.discover`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
@@ -74,7 +74,7 @@ class TargetPicker(Picker[str]):
         key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
     ]
 
-    def __init__(self, current: str, scratch: str, source: Source, node: str) -> None:
+    def __init__(self, current: str, scratch: str, source: CandidateSource, node: str) -> None:
         """``current`` and ``scratch`` are targets as they are typed; ``node`` is whose pools and devices are shown."""
         super().__init__()
         self._current, self._scratch, self._source, self._node = current, scratch, source, node
@@ -106,22 +106,22 @@ class TargetPicker(Picker[str]):
 
     # ------------------------------------------------------------------ rows
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         """The current target first, what was typed last."""
         found = [*self._given_rows(), *self._near_rows(), *self._pool_rows(), *self._device_rows()]
         return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
 
-    def _given_rows(self) -> Iterator[Row]:
+    def _given_rows(self) -> Iterator[PickRow]:
         known = {candidate.spec: candidate for asked in self._asked.values() for candidate in asked.candidates.values()}
         given = {self._current: "current target"}
         given.setdefault(self._scratch, "a scratch file of cephtui's own")
         for spec, text in given.items():
-            row = _candidate_row(known[spec]) if spec in known else Row("", (spec,))
+            row = _candidate_row(known[spec]) if spec in known else PickRow("", (spec,))
             yield replace(row, key=f"given {spec}", text=f"{text}, {row.text}" if row.text else text)
 
-    def _near_rows(self) -> Iterator[Row]:
+    def _near_rows(self) -> Iterator[PickRow]:
         """What the files of the node say, with what the cluster says of it as soon as that is known."""
-        yield Row("", (f"on {self._node}: new files, images and pools only",), heading=True)
+        yield PickRow("", (f"on {self._node}: new files, images and pools only",), heading=True)
         known = self._asked[POOLS].candidates
         for near in self._asked[SURROUNDINGS].candidates.values():
             if near.spec in (self._current, self._scratch):
@@ -131,7 +131,7 @@ class TargetPicker(Picker[str]):
             text = f"{place}: {row.text}" if near.spec in known and colon else row.text
             yield replace(row, key=f"{_NEAR}{near.spec}", text=text)
 
-    def _pool_rows(self) -> Iterator[Row]:
+    def _pool_rows(self) -> Iterator[PickRow]:
         asked = self._asked[POOLS]
         yield _heading(f"network and cluster, seen from {self._node}", asked, "asking the cluster ...")
         for images_of, candidates in groupby(asked.candidates.values(), lambda each: self._images_of(each.spec)):
@@ -139,22 +139,22 @@ class TargetPicker(Picker[str]):
             if images_of:
                 yield from self._image_rows(images_of)
 
-    def _image_rows(self, images_of: str) -> Iterator[Row]:
+    def _image_rows(self, images_of: str) -> Iterator[PickRow]:
         """A row that shows and hides the images of a pool, and they."""
         pool, is_open = images_of.partition(":")[2], images_of in self._open
         asked = self._asked.get(images_of) if is_open else None
         state = _state(asked, f"asking for the images of {pool} ...") if asked else ""
         text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
-        yield Row(f"images {images_of}", (f"{'-' if is_open else '+'} {images_of}/...",), text)
+        yield PickRow(f"images {images_of}", (f"{'-' if is_open else '+'} {images_of}/...",), text)
         if asked:
             yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
-    def _device_rows(self) -> Iterator[Row]:
+    def _device_rows(self) -> Iterator[PickRow]:
         asked = self._asked[DEVICES]
         yield _heading(f"devices of {self._node}", asked, "inspecting the devices ...")
         yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
-    def _typed_rows(self, shown: Mapping[str, Row]) -> Iterator[Row]:
+    def _typed_rows(self, shown: Mapping[str, PickRow]) -> Iterator[PickRow]:
         """What was typed, where that is a target and not one of those that can be chosen anyway."""
         try:
             spec = parse_target(self.typed).spec
@@ -163,8 +163,8 @@ class TargetPicker(Picker[str]):
         row = shown.get(spec)
         if row is None or row.refused or spec != self.typed:
             refused = ", though writing there is not allowed" if row and row.refused else ""
-            yield Row("", ("typed",), heading=True, always=True)
-            yield Row(_TYPED, (spec,), f"use it as typed{refused}", always=True)
+            yield PickRow("", ("typed",), heading=True, always=True)
+            yield PickRow(_TYPED, (spec,), f"use it as typed{refused}", always=True)
 
     def note(self) -> str:
         """Where no row matches, why the typed target is invalid."""
@@ -177,7 +177,7 @@ class TargetPicker(Picker[str]):
 
     # ------------------------------------------------------------------ keys
 
-    def use(self, row: Row | None) -> None:
+    def use(self, row: PickRow | None) -> None:
         """A row of images opens and closes."""
         if row and row.key.startswith("images "):
             self._toggle(row.key.removeprefix("images "))
@@ -216,10 +216,10 @@ class TargetPicker(Picker[str]):
         return images_of if candidate and candidate.reason is None else None
 
 
-def _heading(title: str, asked: _Asked, waiting: str) -> Row:
+def _heading(title: str, asked: _Asked, waiting: str) -> PickRow:
     """A heading that stays while its search runs or has failed."""
     state = _state(asked, waiting)
-    return Row("", (title,), f"({state})" if state else "", heading=True, always=bool(state))
+    return PickRow("", (title,), f"({state})" if state else "", heading=True, always=bool(state))
 
 
 def _state(asked: _Asked, waiting: str) -> str:
@@ -235,8 +235,8 @@ def _words(candidate: Candidate) -> str:
     return f"{candidate.text}, not allowed: {reason}"
 
 
-def _candidate_row(candidate: Candidate) -> Row:
+def _candidate_row(candidate: Candidate) -> PickRow:
     refused = ""
     if candidate.reason is not None:
         refused = f"{candidate.reason}: {candidate.remedy}" if candidate.remedy else candidate.reason
-    return Row(candidate.spec, (candidate.spec,), _words(candidate), refused=refused)
+    return PickRow(candidate.spec, (candidate.spec,), _words(candidate), refused=refused)

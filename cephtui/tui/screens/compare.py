@@ -23,7 +23,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_document
 from cephtui.reports.words.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
-from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
+from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, comparison_snippet
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.terminal.profile import profile_of
@@ -134,8 +134,8 @@ class CompareScreen(CopyingScreen):
         ]
         return list(found) or ["write"]
 
-    def handout(self) -> Callable[[], Handout]:
-        return partial(handout_of_comparison, *self._compared.sides, self._judged)
+    def handout(self) -> Callable[[], MarkdownSnippet]:
+        return partial(comparison_snippet, *self._compared.sides, self._judged)
 
     def _draw_text(self) -> None:
         self.query_one(Comparison).show(*self._compared.sides, self._judged)

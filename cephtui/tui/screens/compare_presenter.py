@@ -17,27 +17,27 @@ from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models.metrics import LIVE
-from cephtui.models.rows import Figure as Compared
+from cephtui.models.rows import Figure
 from cephtui.reports.views.comparison import NO_RESULTS
 from cephtui.reports.words.facts import period
 from cephtui.reports.words.text import conditions, metric_of, moment, title_of
 from cephtui.reports.words.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Overlay
 from cephtui.tui.keys import key
-from cephtui.tui.screens.presented import Figure
-from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.screens.presented import PresentedFigure
+from cephtui.tui.screens.presenter import BigFigure, PresenterScreen
 from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 
-def presented_figures(left: Side, right: Side) -> list[Compared]:
+def presented_figures(left: Side, right: Side) -> list[Figure]:
     """What is measured each second, of each direction that either side has."""
     names = [metric.name for metric in LIVE]
     return [f for f in compared_figures(left, right) if f.name in names and not (f.left is None and f.right is None)]
 
 
-def change_text(fraction: float | None) -> str:
+def percent_text(fraction: float | None) -> str:
     """``-59 %``, and a dash where there is no change to tell."""
     if fraction is None:
         return units.DASH
@@ -45,7 +45,7 @@ def change_text(fraction: float | None) -> str:
     return f"{percent:+d} %" if percent else "0 %"
 
 
-class ComparePresenter(InLarge):
+class ComparePresenter(PresenterScreen):
     """A, B and the change from A to B; the curves of both below."""
 
     BINDINGS = [
@@ -115,10 +115,10 @@ class ComparePresenter(InLarge):
         self.query_one("#metric", Big).say(f"{title_of(metric, [figure.tool], [figure.direction])} {figure.direction}")
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
-            self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
+            self.query_one(f"#{name}", BigFigure).show(PresentedFigure(f"{name} {unit}".strip(), number), COLORS[name])
         is_change = between(*self._sides).is_in_order
-        change = Figure(
-            "change" if is_change else "B vs A", change_text(figure.change_fraction if figure.same_load else None)
+        change = PresentedFigure(
+            "change" if is_change else "B vs A", percent_text(figure.change_fraction if figure.same_load else None)
         )
         self.query_one("#change", BigFigure).show(change, None)
         verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none

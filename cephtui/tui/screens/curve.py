@@ -21,7 +21,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.curve import curve_view, knee_words, points_blocks, title_of_curve
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.plot import Plot, PlotChart
-from cephtui.tui.copying import COPY, CopyingScreen, Handout, handed_out
+from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 
@@ -75,10 +75,10 @@ class CurveScreen(CopyingScreen):
         """Of its runs."""
         return names_in(self._seen[0])
 
-    def handout(self) -> Callable[[], Handout]:
+    def handout(self) -> Callable[[], MarkdownSnippet]:
         curve, metric = self._curve(), self._throughput()
 
-        return partial(handed_out, "the curve", curve_view(curve, metric))
+        return partial(snippet_of, "the curve", curve_view(curve, metric))
 
     def _look(self) -> None:
         """Draw again where a run has begun or ended, or a mark was set."""

@@ -19,7 +19,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.run import saved_run_view
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import flow_color
-from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_details
+from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, details_snippet
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
@@ -68,8 +68,8 @@ class DetailsScreen(CopyingScreen):
         """Of the run."""
         return names_in([self._run])
 
-    def handout(self) -> Callable[[], Handout]:
-        return partial(handout_of_details, self._directory, self._run)
+    def handout(self) -> Callable[[], MarkdownSnippet]:
+        return partial(details_snippet, self._directory, self._run)
 
     def action_log(self) -> None:
         from cephtui.tui.screens.log import LogScreen

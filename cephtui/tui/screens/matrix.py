@@ -35,7 +35,7 @@ from cephtui.reports.views.matrix import (
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.store import StoreError
-from cephtui.tui.copying import COPY, CopyingScreen, Handout, handed_out
+from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.matrix_table import MatrixTable
@@ -146,12 +146,12 @@ class MatrixScreen(CopyingScreen):
         else:
             self.notify(f"{title}: no run yet")
 
-    def handout(self) -> Callable[[], Handout] | None:
+    def handout(self) -> Callable[[], MarkdownSnippet] | None:
         if self._shown is None or self._reader is None:
             return None
         (matrix, live), runs, session = self._shown, self._reader.runs, self._directory.name
         view = together(matrix_view(matrix, runs, session, live=live), links_view(links_of(runs), session))
-        return partial(handed_out, "the matrix", view)
+        return partial(snippet_of, "the matrix", view)
 
     def names_to_hide(self) -> Names:
         """Of all runs, and of the targets and nodes that are ordered."""

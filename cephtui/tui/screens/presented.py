@@ -20,7 +20,7 @@ _P99 = BY_NAME["latency_p99_seconds"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PresentedFigure:
     """A number, and what it is."""
 
     word: str
@@ -28,11 +28,13 @@ class Figure:
     value: str
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""
-    apart: tuple[tuple[str, str], ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
     """Each flow and its number with its unit, where there are several."""
 
 
-def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tuple[Figure, Figure]:
+def two_figures(
+    shown: Shown | None, live: LiveRun | None, headline: Headline
+) -> tuple[PresentedFigure, PresentedFigure]:
     """The metric and the p99; while a target is prefilled, how fast that is and how far."""
     if live and live.phase == "prepare":
         return _prefill(live)
@@ -41,7 +43,7 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
     return _figure(headline.metric, flows, tool), _figure(_P99, flows, tool)
 
 
-def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
+def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> PresentedFigure:
     texts = {name: metric.as_text(value) for name, value in metric.of_whole(flows).items()}
     number, _, unit = metric.as_text(metric.combined(flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
@@ -49,19 +51,19 @@ def _figure(metric: Metric, flows: Mapping[str, Any], tool: str) -> Figure:
     title = title_of(metric, [tool])
     of_time = (f"{whole[0]} {metric.title}" if whole and whole[0] in (FLUSH, COMMIT) else title, unit)
     words = of_time if metric.unit == "s" else (unit or title, flow)
-    return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
+    return PresentedFigure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
 
 
-def _prefill(live: LiveRun) -> tuple[Figure, Figure]:
+def _prefill(live: LiveRun) -> tuple[PresentedFigure, PresentedFigure]:
     written = live.latest.write if live.latest else None
     rate, _, unit = units.bandwidth(written.bandwidth_bytes if written else None).partition(" ")
-    speed = Figure(f"prefill {unit}".strip(), rate, "write")
-    if not live.prefill_bytes:
+    speed = PresentedFigure(f"prefill {unit}".strip(), rate, "write")
+    if not live.wanted_bytes:
         number, _, unit = units.size(live.prepared_bytes).partition(" ")
-        return speed, Figure(f"{unit} written", number)
+        return speed, PresentedFigure(f"{unit} written", number)
     done = live.progress().fraction
     percent = units.DASH if done is None else f"{100 * done:.0f} %"
-    return speed, Figure(f"of {units.size(live.prefill_bytes)}", percent)
+    return speed, PresentedFigure(f"of {units.size(live.wanted_bytes)}", percent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def health(cluster: ClusterSample | None) -> tuple[str, str]:
     return word, {"HEALTH_OK": "-ok", "HEALTH_WARN": "-warn", "HEALTH_ERR": "-err"}.get(word, "")
 
 
-def osds(cluster: ClusterSample | None) -> tuple[str, ...]:
+def osd_texts(cluster: ClusterSample | None) -> tuple[str, ...]:
     """OSDs that are down, else the slowest one of the cluster; the first text that fits is shown."""
     if cluster is None:
         return ("",)

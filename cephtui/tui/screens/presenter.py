@@ -18,14 +18,14 @@ from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 from cephtui.tui.screens import presented
-from cephtui.tui.screens.presented import Figure
+from cephtui.tui.screens.presented import PresentedFigure
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import picture
 
 _DRAWS_PER_SECOND = 4
-_FLOWS_APART = 2
+_FLOWS_MOST = 2
 
 
 class BigFigure(Vertical):
@@ -35,39 +35,39 @@ class BigFigure(Vertical):
         """From the top."""
         yield Big(classes="word")
         yield Big(classes="value")
-        with Horizontal(classes="apart"):
-            for _ in range(_FLOWS_APART):
+        with Horizontal(classes="parts"):
+            for _ in range(_FLOWS_MOST):
                 yield Big(classes="part")
 
-    def show(self, figure: Figure, color: str | None) -> None:
+    def show(self, figure: PresentedFigure, color: str | None) -> None:
         """In a colour; the parts have those of their flows."""
         for name, text in (("word", figure.word), ("value", figure.value)):
             each = self.query_one(f".{name}", Big)
             each.styles.color = color
             each.say(text)
-        self.query_one(".apart").display = bool(figure.apart)
-        for part, (flow, text) in zip(self.query(".part").results(Big), figure.apart, strict=False):
+        self.query_one(".parts").display = bool(figure.parts)
+        for part, (flow, text) in zip(self.query(".part").results(Big), figure.parts, strict=False):
             part.styles.color = FLOW_COLORS.get(flow)
             part.say(f"{flow} {text}", text)
 
 
-class InLarge(Dialog[None]):
+class PresenterScreen(Dialog[None]):
     """A screen of large figures beside each other."""
 
     DEFAULT_CSS = """
-    InLarge { background: $background; }
-    InLarge #figures { height: auto; }
-    InLarge BigFigure { width: 1fr; height: auto; padding: 0 2; }
-    InLarge .word { height: 1; }
-    InLarge .value { height: 5; }
-    InLarge .apart { height: 1; }
-    InLarge.-tall .word { height: 3; }
-    InLarge.-tall .value { height: 8; }
-    InLarge.-huge .word { height: 3; padding: 0 10; }
-    InLarge.-huge .value { height: 25vh; margin-top: 1; }
-    InLarge.-huge .apart { height: 3; margin-top: 1; }
-    InLarge.-plain .word { height: 1; }
-    InLarge.-plain.-tall .value { height: 6; padding-top: 1; }
+    PresenterScreen { background: $background; }
+    PresenterScreen #figures { height: auto; }
+    PresenterScreen BigFigure { width: 1fr; height: auto; padding: 0 2; }
+    PresenterScreen .word { height: 1; }
+    PresenterScreen .value { height: 5; }
+    PresenterScreen .parts { height: 1; }
+    PresenterScreen.-tall .word { height: 3; }
+    PresenterScreen.-tall .value { height: 8; }
+    PresenterScreen.-huge .word { height: 3; padding: 0 10; }
+    PresenterScreen.-huge .value { height: 25vh; margin-top: 1; }
+    PresenterScreen.-huge .parts { height: 3; margin-top: 1; }
+    PresenterScreen.-plain .word { height: 1; }
+    PresenterScreen.-plain.-tall .value { height: 6; padding-top: 1; }
     """
 
     def on_mount(self) -> None:
@@ -75,7 +75,7 @@ class InLarge(Dialog[None]):
         self.set_class(profile_of(self.query(Big).first()).ascii_only, "-plain")
 
 
-class Presenter(InLarge):
+class Presenter(PresenterScreen):
     """Follows the view of the screen below; the run is not affected."""
 
     BINDINGS = [
@@ -141,7 +141,7 @@ class Presenter(InLarge):
         run = self._run()
         parts = [run.preset, conditions(run), presented.progress(shown, live), self.app.sub_title] if run else []
         self.query_one("#presented", Static).update(Text("   ".join(filter(None, parts)), "bold"), layout=False)
-        for box, figure in zip(self.query(BigFigure), presented.figures(shown, live, headline), strict=True):
+        for box, figure in zip(self.query(BigFigure), presented.two_figures(shown, live, headline), strict=True):
             box.show(figure, FLOW_COLORS.get(figure.flow))
         if drawn:
             self.query_one(Chart).show(drawn)
@@ -161,7 +161,7 @@ class Presenter(InLarge):
         badge = self.query_one("#health", Big)
         badge.set_classes(kind)
         badge.say(word or "health unknown")
-        self.query_one("#osds", Big).say(*presented.osds(cluster))
+        self.query_one("#osds", Big).say(*presented.osd_texts(cluster))
 
     def action_next_metric(self) -> None:
         """IOPS, then bandwidth, then latency."""

@@ -16,7 +16,7 @@ from textual.message import Message
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.masking.mask import Names, names_in
-from cephtui.tui.copying import Handout, handout_of_run
+from cephtui.tui.copying import MarkdownSnippet, run_snippet
 from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.keys import key
 from cephtui.tui.widgets.live_view import LiveView
@@ -148,14 +148,14 @@ class RunScreen(CurvingScreen):
         if found := self._drawn_or_notified():
             self.post_message(CompareWanted(found[0], found[1].run))
 
-    def handout(self) -> Callable[[], Handout] | None:
+    def handout(self) -> Callable[[], MarkdownSnippet] | None:
         """Of the run under the cursor of the table, where there is one, else of the run that is drawn."""
         chosen = self.table.chosen if self.table else None
         root: Path | None = getattr(self.app, "root", None)
         if chosen and root:
-            return partial(handout_of_run, root / chosen.session, chosen)
+            return partial(run_snippet, root / chosen.session, chosen)
         found = self._drawn_or_notified()
-        return partial(handout_of_run, *found) if found else None
+        return partial(run_snippet, *found) if found else None
 
     def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
         """A run in full."""

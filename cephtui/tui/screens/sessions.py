@@ -24,7 +24,7 @@ from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.screens.session_changes import CHANGES
 from cephtui.tui.terminal.in_order import opening
-from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, about, matches
+from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, matches, session_text
 
 _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"
 _QUIET_SECONDS = 1.0
@@ -152,7 +152,7 @@ class SessionsScreen(ExportingScreen):
     @on(DataTable.RowHighlighted)
     def _describe(self) -> None:
         row = self.query_one(SessionsTable).selected
-        self.query_one("#about", Static).update(about(row) if row else "")
+        self.query_one("#about", Static).update(session_text(row) if row else "")
 
     # ------------------------------------------------------------------ finding
 

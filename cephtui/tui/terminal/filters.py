@@ -65,7 +65,7 @@ PICTURE = Style.from_meta({"picture": True})
 """Of cells whose colours are what they say: they are no text, and stay as they are on any ground."""
 
 
-class Shown(Enum):
+class Visibility(Enum):
     """How much of a text is there to be seen."""
 
     ALL = "all"
@@ -73,7 +73,7 @@ class Shown(Enum):
     NOTHING = "nothing"
 
 
-Fit = Callable[[Style, RGB], tuple[Style, Shown]]
+Fit = Callable[[Style, RGB], tuple[Style, Visibility]]
 """From a style and the background of the whole screen."""
 
 
@@ -99,7 +99,7 @@ class OnGround(LineFilter):
                 result.append(Segment(text, style, control))
                 continue
             new, shown = fitted(style or _NO_STYLE, ground)
-            result.append(Segment(text if shown is Shown.ALL else _visible(text, shown), new))
+            result.append(Segment(text if shown is Visibility.ALL else _visible(text, shown), new))
         return result
 
 
@@ -171,16 +171,16 @@ def _is_light(color: RGB) -> bool:
     return downgrade.luminance(color) > 0.4
 
 
-def readable(style: Style, ground: RGB) -> tuple[Style, Shown]:
+def readable(style: Style, ground: RGB) -> tuple[Style, Visibility]:
     """A style whose text is darkened, if it has a colour, until it can be read on its light background."""
     if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
-        return style, Shown.ALL
+        return style, Visibility.ALL
     paper = _rgb(style.bgcolor, ground)
     darker = downgrade.darkened(tuple(style.color.triplet), paper) if _is_light(paper) else style.color.triplet
-    return style + Style(color=RichColor.from_rgb(*darker)), Shown.ALL
+    return style + Style(color=RichColor.from_rgb(*darker)), Visibility.ALL
 
 
-def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Shown]:
+def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Visibility]:
     """A style for a terminal with 16, 8 or 0 colours, and what of its text is to be seen."""
     ink = _rgb(style.color, (0, 0, 0) if _is_light(ground) else (255, 255, 255))
     paper = _rgb(style.bgcolor, ground)
@@ -215,14 +215,14 @@ def _rgb(color: RichColor | None, default: RGB) -> RGB:
     return red, green, blue
 
 
-def _shown(contrast: float) -> Shown:
-    return Shown.ALL if contrast >= _FAINT else Shown.LINES if contrast >= _HIDDEN else Shown.NOTHING
+def _shown(contrast: float) -> Visibility:
+    return Visibility.ALL if contrast >= _FAINT else Visibility.LINES if contrast >= _HIDDEN else Visibility.NOTHING
 
 
 @lru_cache(1024)
-def _visible(text: str, shown: Shown) -> str:
+def _visible(text: str, shown: Visibility) -> str:
     """With spaces in the place of what is not to be seen."""
-    if shown is Shown.LINES:
+    if shown is Visibility.LINES:
         return "".join(char if ord(char) in _LINES else " " * cell_len(char) for char in text)
     return " " * cell_len(text)
 

@@ -91,7 +91,7 @@ class Masking:
                 widget.refresh()
 
 
-def shown(widget: Widget, text: str) -> str:
+def masked_text(widget: Widget, text: str) -> str:
     """A text as it may be shown, for what is drawn in big letters, in which no filter finds a name."""
     masking: Masking | None = getattr(widget.app, "masking", None)
     return masking.text(text) if masking else text

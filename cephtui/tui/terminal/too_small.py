@@ -32,7 +32,7 @@ def message(size: Size, *, busy: bool) -> list[str]:
     return [line.center(size.width) for line in lines]
 
 
-class Notice:
+class TooSmallNotice:
     """The message, on the whole terminal; no colours, so that it can be read on any."""
 
     def __init__(self, size: Size, *, busy: bool) -> None:
@@ -45,7 +45,7 @@ class Notice:
             yield Segment(line)
 
 
-class RoomyApp(OrderedApp):
+class MinimumSizeApp(OrderedApp):
     """An application whose screens are neither seen nor used while the terminal is too small.
 
     They stay as they are, with the dialogs on them, and take the changes of size and whatever else happens.
@@ -63,7 +63,7 @@ class RoomyApp(OrderedApp):
 
     def replaced(self, frame: RenderableType | None) -> RenderableType | None:
         """The notice in the place of every frame."""
-        return Notice(self.size, busy=self.busy) if frame is not None and self.too_small else frame
+        return TooSmallNotice(self.size, busy=self.busy) if frame is not None and self.too_small else frame
 
     async def on_event(self, event: events.Event) -> None:
         """Nothing that is typed or clicked reaches what can't be seen."""

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widget import Widget
 
-from cephtui.tui.terminal.masking import shown
+from cephtui.tui.terminal.masking import masked_text
 from cephtui.tui.terminal.profile import profile_of
 
 _ROWS = 5
@@ -221,7 +221,7 @@ class Big(Widget):
     def render(self) -> Text:
         """Draw at the present size."""
         size, plain = self.content_size, profile_of(self).ascii_only
-        texts = [shown(self, text) for text in self._texts or (self._value,)]
+        texts = [masked_text(self, text) for text in self._texts or (self._value,)]
         whole = next((text for text in texts if cell_len(text) <= size.width), texts[-1])
         value = next((text for text in texts if fits(text, *size, ascii_only=plain)), whole)
         return Text("\n".join(big_with_unit(value, self._unit, *size, ascii_only=plain)), no_wrap=True, end="")

@@ -38,7 +38,7 @@ def show_rows_in(
         table.add_row(*cells, key=key)
 
 
-def fitting(natural: Mapping[str, int], width: int, elastic: str, spared: Mapping[str, int]) -> dict[str, int]:
+def fitted_widths(natural: Mapping[str, int], width: int, elastic: str, spared: Mapping[str, int]) -> dict[str, int]:
     """The columns for which there is room, and how wide they are.
 
     ``natural`` has the width of every column's texts. The ``elastic`` column takes what is left. While that is less

@@ -11,7 +11,7 @@ from typing import Literal
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import HEADLINES
 
-Place = Literal["chart", "side", "table"]
+PanelPlace = Literal["chart", "side", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Panel:
 
     name: str
     title: str
-    place: Place
+    place: PanelPlace
     columns: int
     """It appears unasked where the run has at least so many columns,"""
     rows: int
@@ -48,7 +48,7 @@ _SIDE_COLUMNS = ((150, 46), (110, 40), (98, 34), (0, 30))
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PanelLayout:
     """What stands where, by the names of the panels."""
 
     main: str
@@ -64,7 +64,7 @@ class Layout:
         return (self.main, *self.below, *self.side)
 
 
-def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has: Collection[str]) -> Layout:
+def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has: Collection[str]) -> PanelLayout:
     """The layout of a run in so many columns and rows.
 
     ``main`` is the chart of the chosen metric; ``chosen`` are the panels that the user has switched on or off, the
@@ -81,10 +81,10 @@ def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has:
     if not chosen.get(main, True) and charts:
         main = charts.pop(0)
     if rows < _BELOW_ROWS:
-        return Layout("heat" if chosen.get("heat") and "heat" in charts else main, (), side, width)
+        return PanelLayout("heat" if chosen.get("heat") and "heat" in charts else main, (), side, width)
     most = max(1, (columns - width) // _BELOW_COLUMNS)
     preferred = sorted(charts, key=lambda name: not chosen.get(name, False))[:most]
-    return Layout(main, tuple(name for name in charts if name in preferred), side, width)
+    return PanelLayout(main, tuple(name for name in charts if name in preferred), side, width)
 
 
 def _stacked(panels: Collection[Panel], rows: int) -> tuple[str, ...]:

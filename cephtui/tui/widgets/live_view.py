@@ -40,7 +40,7 @@ def _is_merged(event: Event) -> bool:
     return isinstance(event, Sample) and event.node is None
 
 
-class Source(Protocol):
+class EventSource(Protocol):
     """Where events come from: the runner's inbox, or a recording."""
 
     def drain(self) -> list[Event]:
@@ -67,9 +67,9 @@ class ProgressLine(Static):
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         text.append(f", {remaining}" if remaining else "")
         if silent_seconds:
-            from cephtui.tui.widgets.now import silence
+            from cephtui.tui.widgets.now import silence_text
 
-            text.append(f"  {silence(silent_seconds)}", "bold yellow")
+            text.append(f"  {silence_text(silent_seconds)}", "bold yellow")
         for node_end in state.left_early:
             from cephtui.analysis.detectors.ended import ended_text
 
@@ -140,7 +140,7 @@ class LiveView(Container):
         mark: Mark
 
     def __init__(
-        self, source: Source, clock: Callable[[], float] = time.monotonic, *, empty: str = "", listens: bool = True
+        self, source: EventSource, clock: Callable[[], float] = time.monotonic, *, empty: str = "", listens: bool = True
     ) -> None:
         """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it.
 

@@ -15,7 +15,7 @@ from cephtui.reports.words.text import latency_word, link_figures, title_of, val
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
-from cephtui.tui.widgets.shown import Shown, spread
+from cephtui.tui.widgets.shown import Shown, range_since_ramp
 
 _MEAN, _P99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
 _DIGIT_ROWS = 5
@@ -24,7 +24,7 @@ _LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LargeFigure:
     """A value with its unit, where the title does not name it, and the lines below it."""
 
     title: str
@@ -34,7 +34,7 @@ class Reading:
     lines: tuple[str, ...] = ()
 
 
-def reading(shown: Shown, headline: Headline) -> Reading:
+def reading(shown: Shown, headline: Headline) -> LargeFigure:
     """The metric of a headline, of the last second or of the whole run; reads and writes together where they add up."""
     if shown.prefill:
         return _of_prefill(shown)
@@ -47,19 +47,19 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     words = f"{what} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
     lines = (_spread(shown, headline), *_latencies(flows, metric, shown.tool), _apart(flows, headline))
-    return Reading(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
+    return LargeFigure(title, number, unit, flow_color(only or "total"), tuple(filter(None, lines)))
 
 
-def _of_prefill(shown: Shown) -> Reading:
+def _of_prefill(shown: Shown) -> LargeFigure:
     fill = shown.prefill
     assert fill
     number, _, unit = units.bandwidth(fill.bandwidth_bytes).partition(" ")
-    return Reading("prefill", number, unit, FLOW_COLORS["write"], (f"{units.size(fill.written_bytes)} written",))
+    return LargeFigure("prefill", number, unit, FLOW_COLORS["write"], (f"{units.size(fill.written_bytes)} written",))
 
 
 def _spread(shown: Shown, headline: Headline) -> str:
     """Mean and range since the ramp; of a whole run, whose mean is the large figure, the range."""
-    since_ramp = spread(shown, headline)
+    since_ramp = range_since_ramp(shown, headline)
     if since_ramp is None:
         return ""
     extent = value_range(headline.metric, since_ramp.least, since_ramp.greatest)
@@ -90,7 +90,7 @@ def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:
     return "  ".join(f"{name} {headline.metric.as_text(value)}" for name, value in values.items()) if many else ""
 
 
-def silence(seconds: float) -> str:
+def silence_text(seconds: float) -> str:
     """Instead of a value that is of the past."""
     return f"no sample for {seconds:.0f} s"
 
@@ -102,7 +102,7 @@ class Now(Widget):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._reading: Reading | None = None
+        self._reading: LargeFigure | None = None
         self._silence = ""
 
     def show(self, shown: Shown, headline: Headline) -> None:
@@ -116,7 +116,7 @@ class Now(Widget):
 
     def show_silence(self, seconds: float) -> None:
         """Mark the value as that of so many seconds ago; 0 for that of now."""
-        text = silence(seconds) if seconds else ""
+        text = silence_text(seconds) if seconds else ""
         if text != self._silence:
             self._silence = text
             self.refresh()

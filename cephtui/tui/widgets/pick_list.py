@@ -25,7 +25,7 @@ _TEXT_LEAST = 26
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PickRow:
     """A row to choose, or a heading over some."""
 
     key: str
@@ -47,7 +47,7 @@ class Row:
         return self.always or all(word in shown for word in words)
 
 
-def matching(rows: Iterable[Row], filter_text: str) -> list[Row]:
+def matching(rows: Iterable[PickRow], filter_text: str) -> list[PickRow]:
     """The rows with all words of a filter, under their headings; a heading without rows goes."""
     words, matches, heading = filter_text.lower().split(), [], None
     for row in rows:
@@ -62,7 +62,7 @@ def matching(rows: Iterable[Row], filter_text: str) -> list[Row]:
     return matches
 
 
-def widths(rows: Sequence[Row]) -> tuple[int, ...]:
+def widths(rows: Sequence[PickRow]) -> tuple[int, ...]:
     """The width of each column, in cells; a heading counts where it is one of columns."""
     columns = max((len(row.cells) for row in rows if not row.heading), default=0)
     cells = [_shown(row).cells for row in rows if not row.heading or len(row.cells) == columns > 1]
@@ -72,7 +72,7 @@ def widths(rows: Sequence[Row]) -> tuple[int, ...]:
     )
 
 
-def _shown(row: Row) -> Row:
+def _shown(row: PickRow) -> PickRow:
     """The row in letters that a terminal shows; what is chosen is still its own."""
     return replace(row, cells=tuple(map(printable, row.cells)), text=one_line(row.text))
 
@@ -84,7 +84,7 @@ def _wrapped(text: str, width: int) -> list[Content]:
 class RowVisual(Visual):
     """A row as it is drawn: nothing is cut off at any width."""
 
-    def __init__(self, row: Row, columns: tuple[int, ...]) -> None:
+    def __init__(self, row: PickRow, columns: tuple[int, ...]) -> None:
         self.row, self._columns = _shown(row), columns
         self._lines: tuple[int, list[Content]] = (0, [])
 
@@ -136,8 +136,8 @@ class PickList(OptionList):
 
     def __init__(self) -> None:
         super().__init__(markup=False)
-        self._shown: list[Row] = []
-        self._visuals: dict[tuple[Row, tuple[int, ...]], RowVisual] = {}
+        self._shown: list[PickRow] = []
+        self._visuals: dict[tuple[PickRow, tuple[int, ...]], RowVisual] = {}
         """The visuals of the rows shown: most rows stay the same when something arrives."""
 
     def grow_to(self, rows: int) -> None:
@@ -149,16 +149,16 @@ class PickList(OptionList):
         self.styles.min_height = event.size.height
 
     @property
-    def shown(self) -> Sequence[Row]:
+    def shown(self) -> Sequence[PickRow]:
         """What is in the list now, headings included."""
         return self._shown
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> PickRow | None:
         """The highlighted row."""
         return None if self.highlighted is None else self._shown[self.highlighted]
 
-    def show(self, rows: list[Row], highlight: str | None, *, follow: bool) -> None:
+    def show(self, rows: list[PickRow], highlight: str | None, *, follow: bool) -> None:
         """Show these rows and highlight the one of this key, else the first that can be chosen.
 
         ``follow`` scrolls to it; without it the list stays where it is.
@@ -176,7 +176,7 @@ class PickList(OptionList):
             self.refresh()
 
 
-def _index(rows: Sequence[Row], key: str | None) -> int | None:
+def _index(rows: Sequence[PickRow], key: str | None) -> int | None:
     """Where the row of this key is, else the first that can be chosen, else the first that is no heading."""
     usable = [(row, index) for index, row in enumerate(rows) if not row.heading]
     named = (index for row, index in usable if row.key == key)

@@ -12,8 +12,8 @@ from cephtui.analysis.runs.batches import flow_names
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.reports.words.text import title_of
-from cephtui.tui.widgets.fitted import across, fitting, placed
-from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, Row
+from cephtui.tui.widgets.fitted import across, fitted_widths, placed
+from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, RunRow
 
 
 def _of_metric(metric: Metric, tools: Collection[str], flows: Collection[str]) -> dict[str, str]:
@@ -70,14 +70,14 @@ class Columns:
         titles = _titles(self.tools, self.flows)
         return [placed(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
 
-    def cells(self, row: Row) -> list[Text]:
+    def cells(self, row: RunRow) -> list[Text]:
         """The cells of a row, from the left."""
         if row.across is None:
             return [self.cell(row, name) for name in self.widths]
         _, *widths = self.widths.values()
         return [self.cell(row, "#"), *across(row.across, widths)]
 
-    def cell(self, row: Row, name: str) -> Text:
+    def cell(self, row: RunRow, name: str) -> Text:
         """What a row has in a column."""
         style = row.styles.get(name, row.style)
         return placed(row.texts.get(name, ""), self.widths[name], style, right=name in _RIGHT)
@@ -87,7 +87,7 @@ class Columns:
         return cell_len(text) + _PADDING <= self.widths[name]
 
 
-def columns_for(rows: Iterable[Row], room: int) -> Columns:
+def columns_for(rows: Iterable[RunRow], room: int) -> Columns:
     """The columns for these rows on so many columns of the terminal."""
     rows = list(rows)
     tools = frozenset(row.run.tool for row in rows if row.run)
@@ -104,4 +104,6 @@ def columns_for(rows: Iterable[Row], room: int) -> Columns:
             natural["outcome"] = max(natural["outcome"], _RUNNING)
     natural["preset"] = min(natural["preset"], _PRESET_MOST)
     padded = {name: size + _PADDING for name, size in natural.items() if name in used}
-    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}), tools, flows)
+    return Columns(
+        room, fitted_widths(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}), tools, flows
+    )

@@ -50,12 +50,12 @@ _SHORT = {"read": "r", "write": "w"}
 _OPENED, _CLOSED = "▾ ", "▸ "
 _NUMBERS_MOST = 5
 """Columns of the numbers of repeats; ``11-20`` has room."""
-_Placed: TypeAlias = tuple[datetime, int, int, list["Row"]]
+_Placed: TypeAlias = tuple[datetime, int, int, list["RunRow"]]
 """Rows with what they are sorted by."""
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class LiveFigures:
     """The run in progress as it is in its last second."""
 
     run: int
@@ -66,7 +66,7 @@ class Now:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RunRow:
     """One row; the cursor only goes to those with a run."""
 
     key: str
@@ -91,7 +91,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Content:
+class TableContent:
     """All that the table shows."""
 
     runs: Mapping[int, Run] = field(default_factory=dict)
@@ -100,14 +100,14 @@ class Content:
     presets: Mapping[str, Mapping[str, Choice]] = field(default_factory=dict)
     """The options of the presets that are known, by their names."""
     baseline: int | None = None
-    now: Now | None = None
+    now: LiveFigures | None = None
     measuring: frozenset[str] = frozenset()
     """The batch that is being measured."""
     chosen: Mapping[str, bool] = field(default_factory=dict)
     """By point, whether the user has opened or closed it."""
     ascii_only: bool = False
 
-    def rows(self, *, narrow: bool = False) -> list[Row]:
+    def rows(self, *, narrow: bool = False) -> list[RunRow]:
         """From the top; the result of repeats stands for them, and above them where they are open."""
         from cephtui.analysis.runs.batches import swept
 
@@ -123,7 +123,7 @@ class Content:
                 continue
             heading = sweep(batch)
             across = Text.assemble((f" {batch.runs[0].preset}  ", "bold"), heading)
-            placed += [(last, 2, 0, [Row(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
+            placed += [(last, 2, 0, [RunRow(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
             placed += self._of_runs(batch.runs, axes, "  " * bool(heading))
         rows = _in_order(placed)
         return [_narrow(row) for row in rows] if narrow else rows
@@ -184,7 +184,7 @@ class Content:
         """When the last mark was made in each run that has one."""
         return {mark.run: mark.at for mark in self.marks if mark.run is not None}
 
-    def _of_run(self, run: Run, axes: Iterable[str], indent: str, point: str) -> list[Row]:
+    def _of_run(self, run: Run, axes: Iterable[str], indent: str, point: str) -> list[RunRow]:
         """A row for each direction."""
         from cephtui.models.findings import limiting
 
@@ -197,7 +197,7 @@ class Content:
 
         common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], axes)}
         return [
-            Row(
+            RunRow(
                 f"{run.run} {name}",
                 {**common, "direction": name, **self.live_texts(run, flow)},
                 styles(name),
@@ -237,7 +237,7 @@ class Content:
 
     def _of_point(
         self, batch: Batch, number: int, point: Point, axes: Iterable[str], marks: Mapping[int | None, list[_Placed]]
-    ) -> list[Row]:
+    ) -> list[RunRow]:
         """The result of repeats; below it the marks among them and, where they are open, themselves."""
         from cephtui.analysis.runs.batches import summarize
 
@@ -253,7 +253,7 @@ class Content:
         is_last = newest in point.repeats and newest.batch in self.measuring
         return is_last or any(run.outcome is None for run in point.repeats)
 
-    def _result(self, name: str, summary: PointSummary, axes: Iterable[str], sign: str) -> list[Row]:
+    def _result(self, name: str, summary: PointSummary, axes: Iterable[str], sign: str) -> list[RunRow]:
         """A row for each direction."""
         from cephtui.models.findings import limiting
         from cephtui.reports.words.facts import ranges
@@ -272,7 +272,7 @@ class Content:
             }
 
         return [
-            Row(
+            RunRow(
                 f"{name} {direction}",
                 {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
                 styles(direction),
@@ -302,19 +302,19 @@ def _batches(runs: Mapping[int, Run]) -> list[Batch]:
     return group(runs[number] for number in sorted(runs))
 
 
-def _in_order(placed: Iterable[_Placed]) -> list[Row]:
+def _in_order(placed: Iterable[_Placed]) -> list[RunRow]:
     """The newest first."""
     ordered = sorted(placed, key=lambda entry: entry[:3], reverse=True)
     return [row for *_, rows in ordered for row in rows]
 
 
-def _mark_row(number: int, mark: Mark) -> Row:
+def _mark_row(number: int, mark: Mark) -> RunRow:
     when = f"{mark.at.astimezone():%H:%M:%S}"
     text = Text.assemble((f" {when}  ", "dim"), (mark.text, "bold italic"))
-    return Row(f"mark {number}", {"#": "*"}, {"#": "bold"}, across=text)
+    return RunRow(f"mark {number}", {"#": "*"}, {"#": "bold"}, across=text)
 
 
-def _narrow(row: Row) -> Row:
+def _narrow(row: RunRow) -> RunRow:
     """The row with one letter for the direction."""
     direction = row.texts.get("direction", "")
     return replace(row, texts={**row.texts, "direction": _SHORT[direction]}) if direction in _SHORT else row

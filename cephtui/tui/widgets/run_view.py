@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models.metrics import DIRECTIONS, FLUSH, HEADLINE_BY_NAME, HEADLINES, LIVE, Headline, Metric
-from cephtui.tui.widgets.layout import Layout, lay_out
+from cephtui.tui.widgets.layout import PanelLayout, lay_out
 
 if TYPE_CHECKING:
     from cephtui.tui.charts.chart import Chart
@@ -44,7 +44,7 @@ class RunView(Container):
     def __init__(self, empty: str = "") -> None:
         super().__init__()
         self.shown: Shown | None = None
-        self.laid_out = Layout(HEADLINES[0].name)
+        self.laid_out = PanelLayout(HEADLINES[0].name)
         self._preset = ""
         self.set_reactive(RunView.empty, empty)
 

@@ -20,7 +20,7 @@ from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
 from cephtui.tui.widgets.run_columns import Columns, columns_for
-from cephtui.tui.widgets.run_rows import Content, Now, Row
+from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
 
 _WIDE = 99
 """Columns of the terminal from which directions are written out."""
@@ -64,9 +64,9 @@ class RunsTable(DataTable[Text]):
 
     def __init__(self) -> None:
         super().__init__(id="runs", cursor_type="row", zebra_stripes=True, cell_padding=0)
-        self.content = Content()
+        self.content = TableContent()
         """The runs, marks and baseline that it shows."""
-        self._rows: list[Row] = []
+        self._rows: list[RunRow] = []
         self._lines: list[int] = []
         """The rows of runs and of repeats, by their numbers from the top."""
         self._columns = Columns()
@@ -85,9 +85,9 @@ class RunsTable(DataTable[Text]):
         return self._row.run
 
     @property
-    def _row(self) -> Row:
+    def _row(self) -> RunRow:
         """The row under the cursor; an empty one where there is none."""
-        return self._rows[self.cursor_row] if self.cursor_row < len(self._rows) else Row("")
+        return self._rows[self.cursor_row] if self.cursor_row < len(self._rows) else RunRow("")
 
     def show_session(
         self,
@@ -98,7 +98,9 @@ class RunsTable(DataTable[Text]):
     ) -> None:
         """Show these instead; ``presets`` has the options of each preset, for what differs from them."""
         plain = profile_of(self).ascii_only
-        self.content = Content({run.run: run for run in runs}, tuple(marks), presets or {}, baseline, ascii_only=plain)
+        self.content = TableContent(
+            {run.run: run for run in runs}, tuple(marks), presets or {}, baseline, ascii_only=plain
+        )
         self.rebuild()
 
     def put(self, run: Run) -> None:
@@ -128,7 +130,7 @@ class RunsTable(DataTable[Text]):
         if current is None or current.outcome:
             return
         earlier_flows = dict.fromkeys(before.flows) if before and before.run == run.run else {}
-        self.content = replace(self.content, now=Now(run.run, {**earlier_flows, **flows}, fraction, phase))
+        self.content = replace(self.content, now=LiveFigures(run.run, {**earlier_flows, **flows}, fraction, phase))
         if not self._update_in_place(current):
             self.rebuild()
 
@@ -153,7 +155,7 @@ class RunsTable(DataTable[Text]):
 
     def rebuild(self) -> None:
         """Draw all rows, the newest first; the cursor stays on its run, or on the newest one."""
-        here = self._row if self._lines else Row("")
+        here = self._row if self._lines else RunRow("")
         is_newest = not self._lines or here.name == self._rows[self._lines[0]].name
         above = self.cursor_row - self.scroll_offset.y
         room = self._width()
@@ -221,7 +223,7 @@ class RunsTable(DataTable[Text]):
             self.scroll_to_region(region, animate=False, spacing=Spacing(top=self.header_height), force=True)
 
 
-def _line_after(rows: Mapping[int, Row], before: Row, *, is_newest: bool) -> int:
+def _line_after(rows: Mapping[int, RunRow], before: RunRow, *, is_newest: bool) -> int:
     """Where a row is now, or that of its run, which has no direction at first; else the result of its repeats.
 
     ``rows`` are those of runs, by their lines. Another run is the newest: its row, if this one ``is_newest``.

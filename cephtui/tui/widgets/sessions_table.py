@@ -84,7 +84,7 @@ def run_count(row: SessionRow) -> str:
     return f"{row.runs} run{'' if row.runs == 1 else 's'}"
 
 
-def about(row: SessionRow) -> Text:
+def session_text(row: SessionRow) -> Text:
     """All that is known of a session, for where the table has no room."""
     where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
     ran = [run_count(row), state(row), ", ".join(row.presets)]
@@ -100,7 +100,7 @@ def about(row: SessionRow) -> Text:
 # ---------------------------------------------------------------------------------------------- columns
 
 
-def cells(row: SessionRow, *, time: bool) -> dict[str, str]:
+def session_cells(row: SessionRow, *, time: bool) -> dict[str, str]:
     """What stands in each column."""
     return {
         "session": row.session,
@@ -121,7 +121,7 @@ def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
     natural = {name: cell_len(name) for name in _ORDER}
     used = set(_ALWAYS)
     for row in rows:
-        for name, text in cells(row, time=width >= _WIDE).items():
+        for name, text in session_cells(row, time=width >= _WIDE).items():
             natural[name] = max(natural[name], cell_len(printable(text)))
             used |= {name} if text else set()
     widths = {name: min(natural[name], _LEAST.get(name, natural[name])) for name in _ORDER if name in used}
@@ -218,7 +218,7 @@ class SessionsTable(DataTable[Text]):
 
     def _add(self, rows: Iterable[SessionRow]) -> None:
         for row in rows:
-            styles, texts = _styles(row), cells(row, time=self._time)
+            styles, texts = _styles(row), session_cells(row, time=self._time)
             self.add_row(*(_cell(name, texts[name], styles.get(name, "")) for name in self._widths), key=row.session)
 
     def on_click(self, event: Click) -> None:

@@ -19,7 +19,7 @@ from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
-from cephtui.tui.charts.chart import Line, Period, Picture
+from cephtui.tui.charts.chart import ChartLine, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color
 
 _P99 = BY_NAME["latency_p99_seconds"]
@@ -174,7 +174,7 @@ def _node_in_all(node: NodeResult, ended: str) -> NodeNow:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RangeSinceRamp:
     """A figure since the ramp, reads and writes together: what every widget says of its mean and range."""
 
     least: float
@@ -182,12 +182,12 @@ class Spread:
     greatest: float
 
 
-def spread(shown: Shown, headline: Headline) -> Spread | None:
+def range_since_ramp(shown: Shown, headline: Headline) -> RangeSinceRamp | None:
     """The figure of a headline since the ramp; None before there is any, or where reads and writes do not add up."""
     name, history = headline.metric.name, shown.history
     whole = shown.seconds
     if whole and whole.metric == name:
-        return Spread(0.0 if shown.has_gap else whole.least, whole.mean, whole.greatest)
+        return RangeSinceRamp(0.0 if shown.has_gap else whole.least, whole.mean, whole.greatest)
     flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
     curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
     measured = [curve for curve in curves if curve]
@@ -196,29 +196,29 @@ def spread(shown: Shown, headline: Headline) -> Spread | None:
         return None
     least, mean, greatest = extent
     exact = history.mean(name, flows)
-    return Spread(0.0 if shown.has_gap and headline.sums else least, mean if exact is None else exact, greatest)
+    return RangeSinceRamp(0.0 if shown.has_gap and headline.sums else least, mean if exact is None else exact, greatest)
 
 
 def _has_both(directions: Collection[str]) -> bool:
     return all(direction in directions for direction in DIRECTIONS)
 
 
-def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[Line]:
+def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[ChartLine]:
     """The lines of the main chart."""
     history = shown.history
     if by_node and len(history.nodes) > 1:
         return [
-            Line(node, tuple(curves[figure.of_node.name].points()), node_color(number))
+            ChartLine(node, tuple(curves[figure.of_node.name].points()), node_color(number))
             for number, (node, curves) in enumerate(history.nodes.items())
         ]
     lines = [
-        Line(f"{d}{word}", tuple(curve.points()), flow_color(d), _fill(figure, metric))
+        ChartLine(f"{d}{word}", tuple(curve.points()), flow_color(d), _fill(figure, metric))
         for d, word, metric in _drawn(history.directions, figure)
         if (curve := history.curves.get(f"{d}.{metric.name}"))
     ]
     if figure.sums and _has_both(history.directions):
         total = history.total(figure.metric.name)
-        lines.append(Line("total", tuple(total.points()), FLOW_COLORS["total"]))
+        lines.append(ChartLine("total", tuple(total.points()), FLOW_COLORS["total"]))
     return lines
 
 
@@ -268,6 +268,6 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
         text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
     if shown.whole and values:
         text.append(" over the whole run ")
-    elif figure.name == "iops" and (since_ramp := spread(shown, figure)):
+    elif figure.name == "iops" and (since_ramp := range_since_ramp(shown, figure)):
         text.append(f" mean {figure.metric.as_text(since_ramp.mean)} ")
     return text

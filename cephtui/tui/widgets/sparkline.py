@@ -33,7 +33,7 @@ class Spark:
     """Its least and greatest value, as `reports.sparks.extent` writes them: where it has room, the scale goes by it."""
 
 
-def draw(spark: Spark, width: int, height: int, *, graph: Graph, label_style: Style) -> list[Text]:
+def draw_spark(spark: Spark, width: int, height: int, *, graph: Graph, label_style: Style) -> list[Text]:
     """A spark in exactly ``height`` rows of ``width`` columns; in a single row the history stands behind the value."""
     if height < 2:
         return [_inline(spark, width, graph, label_style)]
@@ -101,6 +101,6 @@ class Sparks(Widget):
         if room < 1:
             return Text("\n").join(head)
         graph = profile_of(self).symbols
-        drawn = [draw(spark, room, height, graph=graph, label_style=label) for spark in self._sparks]
+        drawn = [draw_spark(spark, room, height, graph=graph, label_style=label) for spark in self._sparks]
         rows = [Text(" " * _GAP).join(columns) for columns in zip(*drawn, strict=True)]
         return Text("\n").join(Text.assemble(*pair) for pair in zip(head, rows, strict=True))

@@ -8,8 +8,7 @@ from pathlib import Path
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, the_six
 from cephtui.sessions import demo, store
-from cephtui.tui.copying import handout_of_run
-from tests import ROOT
+from cephtui.tui.copying import run_snippet
 
 PAGES = (ROOT / "README.md", ROOT / "screenshots" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 TUTORIAL = ROOT / "docs" / "tutorial"
@@ -27,7 +26,7 @@ def test_every_picture_is_shown_on_a_page() -> None:
 
 def test_the_result_in_a_ticket_is_that_of_the_demo(tmp_path: Path) -> None:
     session = demo.unpack(tmp_path)
-    copied = handout_of_run(session, store.read_run(session, demo.STAR)).text
+    copied = run_snippet(session, store.read_run(session, demo.STAR)).text
     quoted = re.findall(r"^> ?(.*)$", (TUTORIAL / "ten-minutes.md").read_text(), re.MULTILINE)
     assert quoted == [line.rstrip() for line in copied.rstrip().splitlines()]
 

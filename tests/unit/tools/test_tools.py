@@ -48,7 +48,7 @@ from cephtui.tools.base import OptionError, Reading, ToolResult, Workload
 from cephtui.tools.lines import Intervals, LineParser
 from cephtui.tools.options import NUMBER, ToolOptions, WholeRuntime
 from cephtui.tools.tool import Tool
-from cephtui.tui.charts.chart import draw
+from cephtui.tui.charts.chart import draw_chart
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
 from tests import PACKAGE
@@ -364,7 +364,7 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
     iops, bandwidth, _ = HEADLINES
     for each in (shown, saved):
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
-        drawing = draw(picture(each, iops), 60, 10, Ink())
+        drawing = draw_chart(picture(each, iops), 60, 10, Ink())
         assert len(drawing.plain.splitlines()) == 10
         assert " write - " in chart_title(each, iops, by_node=False).plain
         assert " mean " not in chart_title(each, iops, by_node=False).plain

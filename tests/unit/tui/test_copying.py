@@ -16,7 +16,7 @@ from cephtui.analysis.runs.sides import Side
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
 from cephtui.tui.console.screen import ConsoleScreen
-from cephtui.tui.copying import handout_of_run
+from cephtui.tui.copying import run_snippet
 from cephtui.tui.dialogs import Selectable
 from cephtui.tui.screens.compare import CompareScreen, judged_now
 from cephtui.tui.screens.replay import ReplayScreen
@@ -65,22 +65,22 @@ async def at_run(app: App[None], pilot: Pilot[None], number: int) -> None:
 
 def test_a_run_of_a_batch_is_copied_with_the_others(session: Path) -> None:
     runs = {run.run: run for run in store.read_runs(session)[0]}
-    found = handout_of_run(session, runs[8])
+    found = run_snippet(session, runs[8])
     assert found.name == "#7-9"
     assert found.text == runs_markdown([runs[7], runs[8], runs[9]])
-    assert handout_of_run(session, runs[13]).name == "#13"
+    assert run_snippet(session, runs[13]).name == "#13"
 
 
 def test_marks_are_copied_that_were_made_meanwhile(session: Path) -> None:
     runs = {run.run: run for run in store.read_runs(session)[0]}
-    assert "osd.1 frozen" in handout_of_run(session, runs[14]).text
-    assert "osd.1" not in handout_of_run(session, runs[8]).text
+    assert "osd.1 frozen" in run_snippet(session, runs[14]).text
+    assert "osd.1" not in run_snippet(session, runs[8]).text
 
 
 def test_a_run_whose_file_is_gone_is_copied_as_it_was(session: Path, tmp_path: Path) -> None:
     run = store.read_run(session, 13)
     shutil.copytree(session / "001", tmp_path / "demo" / "001")
-    assert handout_of_run(tmp_path / "demo", run).name == "#13"
+    assert run_snippet(tmp_path / "demo", run).name == "#13"
 
 
 # ---------------------------------------------------------------------------------------------- on the screens
@@ -92,7 +92,7 @@ async def test_the_session_screen_copies_the_run_under_the_cursor(session: Path,
         await at_run(app, pilot, 8)
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard != "")
-        assert app.clipboard == handout_of_run(session, store.read_run(session, 8)).text
+        assert app.clipboard == run_snippet(session, store.read_run(session, 8)).text
         golden.same(messages(app))
 
 
@@ -101,7 +101,7 @@ async def test_a_replay_copies_its_run(session: Path) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.drawn is not None)
         await pilot.press("y")
-        await until(pilot, lambda: app.clipboard == handout_of_run(session, store.read_run(session, 13)).text)
+        await until(pilot, lambda: app.clipboard == run_snippet(session, store.read_run(session, 13)).text)
 
 
 async def test_the_console_copies_a_run_of_the_session_that_it_continues(session: Path, tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cephtui.tui.dialogs import Ask, Dialog, EnterText, TypeName
+from cephtui.tui.dialogs import Dialog, EnterText, NodeQuestion, TypeName
 from cephtui.tui.terminal.in_order import OrderedApp
 from tests.support.replayed import burst, until
 
 NAME = "ata-Samsung_SSD_870_EVO_1TB_S6PTNX0R"
 DIALOGS: dict[str, tuple[Dialog[Any], object]] = {
     "name of a device": (TypeName(f"{NAME} holds data", NAME), True),
-    "password": (Ask("pve1", "root's password", secret=True), NAME),
+    "password": (NodeQuestion("pve1", "root's password", secret=True), NAME),
     "text": (EnterText("note"), NAME),
 }
 

@@ -39,9 +39,9 @@ from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import CopyingScreen
 from cephtui.tui.curving import CurvingScreen
-from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, Selectable, TypeName, Wait
+from cephtui.tui.dialogs import Confirm, Details, Dialog, EnterText, Help, NodeQuestion, Selectable, TypeName, Wait
 from cephtui.tui.exporting import ExportingScreen
-from cephtui.tui.keys import KeyBar, commands
+from cephtui.tui.keys import KeyBar, active_commands
 from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
 from cephtui.tui.pickers.nodes import NodeDetails, NodePicker
 from cephtui.tui.pickers.picker import Picker
@@ -55,7 +55,7 @@ from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.panels import PanelsDialog
-from cephtui.tui.screens.presenter import InLarge, Presenter
+from cephtui.tui.screens.presenter import Presenter, PresenterScreen
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -65,7 +65,7 @@ from cephtui.tui.widgets.run_view import RunView
 from tests.support import desks
 from tests.support.replayed import WRITE_IOPS, console, screen_text, until
 
-BASES = {Dialog, InLarge, Picker, CopyingScreen, CurvingScreen, ExportingScreen, RunScreen, PlayedScreen}
+BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, CurvingScreen, ExportingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 
@@ -116,7 +116,7 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
     app, screen = replaying(recorded)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app))
-        for command in commands(screen):
+        for command in active_commands(screen):
             name = command.action.partition("(")[0].rpartition(".")[2]
             assert any(hasattr(node, f"action_{name}") for node in (screen, app, *screen.query("*"))), name
         titles = {command.title for command in app.get_system_commands(screen)}
@@ -159,7 +159,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield CheckScreen(desks.check("write-iops"), desks.desk_at(None))
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
-    yield Ask("pve1", "password?", secret=True)
+    yield NodeQuestion("pve1", "password?", secret=True)
     yield EnterText("What?")
     yield Details("title", "text")
     yield Help("title", "text")

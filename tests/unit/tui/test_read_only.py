@@ -196,7 +196,7 @@ def test_the_environment_decides_and_the_theme_is_kept_by_none(
     monkeypatch.setenv(VARIABLE, "1" if read_only else "")
     monkeypatch.setattr(paths, "theme_file", lambda: file)
     monkeypatch.setattr(SavedApp, "run", run)
-    tui_main.show_saved(root, [SessionScreen(root / demo.SESSION)])
+    tui_main.show_screens(root, [SessionScreen(root / demo.SESSION)])
     assert [app.read_only for app in apps] == [read_only]
     assert file.exists() != read_only
 

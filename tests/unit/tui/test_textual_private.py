@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.textual_private import Changes, Piece, write
+from cephtui.tui.textual_private import Changes, Piece, write_raw
 from tests.support.replayed import screen_text, until
 
 COLUMNS, ROWS = 12, 3
@@ -92,7 +92,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Recording(headless_driver.HeadlessDriver):
         is_headless = False
 
-        def write(self, data: str) -> None:
+        def write_raw(self, data: str) -> None:
             written.append(data)
 
     monkeypatch.setattr(headless_driver, "HeadlessDriver", Recording)
@@ -118,7 +118,7 @@ async def test_a_screen_is_sent_whole_only_where_it_is_not_known(tmp_path: Path,
         app.refresh(layout=True)
         await pilot.pause()
         assert "another" not in "".join(sent)
-        write(app, "\x1b[2J")
+        write_raw(app, "\x1b[2J")
         await pilot.press("ctrl+l")
         found = await after(pilot, sent, "another")
         assert "first" in found

@@ -28,7 +28,7 @@ from cephtui.reports.words.text import conditions, metric_of, short_conditions
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
-from cephtui.tui.widgets.run_rows import Content
+from cephtui.tui.widgets.run_rows import TableContent
 from tests.support.documents import study
 from tests.support.drawings import draw_comparison, draw_links, links_markdown
 from tests.support.golden import Golden
@@ -147,7 +147,7 @@ def test_a_run_is_listed_with_both_ends_of_its_link(direction: str, word: str) -
     text = f"{word}, {direction}, 4 streams, public network, 10 s"
 
     assert (conditions(run), short_conditions(run)) == (text, text)
-    assert Content({1: run}).rows()[0].texts["differs"] == word
+    assert TableContent({1: run}).rows()[0].texts["differs"] == word
 
 
 def test_a_session_is_shown_with_it(

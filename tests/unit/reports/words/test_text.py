@@ -22,7 +22,7 @@ from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import fitted_to_target
-from cephtui.tui.widgets.shown import of_saved, spread
+from cephtui.tui.widgets.shown import of_saved, range_since_ramp
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -214,4 +214,7 @@ def test_the_range_of_a_saved_run_has_its_gap_in_it(tmp_path: Path) -> None:
     directory = demo.unpack(tmp_path)
     run = store.read_run(directory, 14)
     shown = of_saved(run, store.read_history(directory, 14), ())
-    assert [known(spread(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [0.0, 0.0]
+    assert [known(range_since_ramp(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [
+        0.0,
+        0.0,
+    ]

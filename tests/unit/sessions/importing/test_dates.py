@@ -25,7 +25,7 @@ from cephtui.reports.views.report.content import document_of
 from cephtui.reports.words.facts import facts, head_line, period
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
-from cephtui.tui.widgets.run_rows import Content
+from cephtui.tui.widgets.run_rows import TableContent
 from tests.support import documents, measured
 from tests.support.drawings import runs_csv
 from tests.support.golden import Golden
@@ -169,7 +169,7 @@ def test_the_dates_of_some_are_known(golden: Golden) -> None:
 
 
 def test_tables_have_no_time_of_a_run_without_a_date() -> None:
-    (row,) = Content({1: undated(1)}).rows()
+    (row,) = TableContent({1: undated(1)}).rows()
     assert row.texts["started"] == units.DASH
     assert "2026-11-25" not in runs_csv([undated(1)])
 
@@ -178,7 +178,7 @@ def test_a_run_without_a_date_stays_behind_the_one_before_it() -> None:
     first, second, third = measured.run(1), undated(2), measured.run(3)
     assert in_time_order([third, second, first]) == [first, second, third]
     apart = [run.model_copy(update={"batch": f"b{run.run}"}) for run in (first, second, third)]
-    rows = Content({run.run: run for run in apart}).rows()
+    rows = TableContent({run.run: run for run in apart}).rows()
     assert [row.run.run for row in rows if row.run] == [3, 2, 1]
 
 

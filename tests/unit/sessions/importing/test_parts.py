@@ -22,8 +22,7 @@ from cephtui.tools.fio.saved import find_runs as find_fio
 from cephtui.tools.headings import places
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
-from cephtui.tui.widgets.run_rows import Content
-from tests import RECORDINGS
+from cephtui.tui.widgets.run_rows import TableContent
 from tests.support import measured
 from tests.support.drawings import draw_runs
 from tests.support.golden import Golden
@@ -203,7 +202,7 @@ def test_headings_stand_in_all_that_is_shown(tmp_path: Path, monkeypatch: pytest
     assert "2 OSDs" in CliRunner().invoke(cli, ["show", "s", "--format", "csv"]).stdout
     (differs,) = [each for each in differences(side_of(runs[0], runs), side_of(runs[1], runs)) if each.topic == "run"]
     assert (differs.name, differs.left, differs.right) == ("heading", "1 OSDs", "2 OSDs")
-    assert '"2 OSDs"' in Content({run.run: run for run in runs}).rows()[0].texts["differs"]
+    assert '"2 OSDs"' in TableContent({run.run: run for run in runs}).rows()[0].texts["differs"]
     assert draw_runs(runs)
 
 

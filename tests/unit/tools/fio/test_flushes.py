@@ -32,12 +32,11 @@ from cephtui.tools.fio.flushes import lead_of
 from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
-from cephtui.tui.console.tile_result import direction_of, headline
+from cephtui.tui.console.tile_result import direction_of, headline_text
 from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
-from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, spread
-from tests import RECORDINGS
+from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_since_ramp
 from tests.support.drawings import draw_run, runs_csv
 from tests.support.known import known
 from tests.support.measured import run
@@ -140,7 +139,7 @@ def test_the_mean_so_far_is_that_of_what_is_drawn() -> None:
     history = History()
     for each in samples(readings):
         history.add(each)
-    found = known(spread(Shown(history, {}, (), history.reached), HEADLINE_BY_NAME["latency"]))
+    found = known(range_since_ramp(Shown(history, {}, (), history.reached), HEADLINE_BY_NAME["latency"]))
     assert found.least < found.mean < found.greatest
     assert found.mean == pytest.approx(known(whole.flows["commit"].latency_mean_seconds), rel=0.01)
 
@@ -301,13 +300,17 @@ def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None
 
 
 def test_presented_latency_says_of_what_it_is() -> None:
-    found = presented.figures(view(), None, HEADLINE_BY_NAME["latency"])
+    found = presented.two_figures(view(), None, HEADLINE_BY_NAME["latency"])
     assert [figure.word for figure in found] == ["commit mean ms", "flush p99"]
 
 
 def test_a_tile_and_a_notification_name_the_commit() -> None:
     flows = flushed(1).summary.flows
-    assert (headline(flows, "latency"), headline(flows, "iops"), direction_of(flows)) == ("4.00 ms", "100", "write")
+    assert (headline_text(flows, "latency"), headline_text(flows, "iops"), direction_of(flows)) == (
+        "4.00 ms",
+        "100",
+        "write",
+    )
     assert text_of(flushed(1), "latency") == "cephtui: sync-latency ok, commit latency 4.00 ms"
     assert text_of(flushed(1), "iops") == "cephtui: sync-latency ok, 100 IOPS"
     doubtful = flushed(1, findings=(Finding(code="stalled", text="4 s without a completion"),))

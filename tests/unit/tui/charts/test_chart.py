@@ -26,7 +26,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 
 from cephtui.reports.drawn.sparks import extent, spark, spark_rows
-from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw
+from cephtui.tui.charts.chart import Chart, ChartLine, Period, Picture, draw_chart
 from cephtui.tui.charts.colors import FLOW_COLORS, node_color
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.charts.rasterised import preload, rasterised
@@ -41,7 +41,7 @@ Fill = Literal["none", "zero", "band"]
 
 numbers = st.one_of(st.floats(), st.floats(0, 1e6), st.sampled_from([0.0, 1e15, -1e15, 1e308, 5e-324]))
 points = st.lists(st.tuples(numbers, st.one_of(st.none(), numbers)), max_size=40).map(tuple)
-lines_of_anything = st.lists(st.builds(Line, st.text(max_size=3), points, st.just("cyan")), max_size=3)
+lines_of_anything = st.lists(st.builds(ChartLine, st.text(max_size=3), points, st.just("cyan")), max_size=3)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -49,14 +49,14 @@ def _loaded() -> None:
     preload()
 
 
-def line(values: Sequence[float | None], step: float = 1.0, label: str = "read") -> Line:
-    return Line(label, tuple((index * step, value) for index, value in enumerate(values)), "cyan")
+def line(values: Sequence[float | None], step: float = 1.0, label: str = "read") -> ChartLine:
+    return ChartLine(label, tuple((index * step, value) for index, value in enumerate(values)), "cyan")
 
 
-def rows(*lines: Line, width: int = 60, height: int = 12, **options: Any) -> list[str]:
+def rows(*lines: ChartLine, width: int = 60, height: int = 12, **options: Any) -> list[str]:
     """The rows of a chart, checked for their number and width."""
     ink = Ink(colors=options.pop("color", False), graph=options.pop("graph", "braille"))
-    out = draw(Picture(lines, options.pop("y_format", iops), **options), width, height, ink).plain.split("\n")
+    out = draw_chart(Picture(lines, options.pop("y_format", iops), **options), width, height, ink).plain.split("\n")
     assert len(out) == height
     assert {cell_len(row) for row in out} == {width}
     return out
@@ -96,10 +96,10 @@ def _seconds(label: str) -> float:
     st.booleans(),
     st.booleans(),
 )
-@example([Line("", ((0.0, math.nan), (1.0, 1.0), (math.nan, 2.0)), "red")], 40, 9, None, math.nan, True, True)
-@example([Line("", ((0.0, 1e308), (1.0, -1e308)), "red")], 40, 9, 1e-320, 1e308, False, False)
+@example([ChartLine("", ((0.0, math.nan), (1.0, 1.0), (math.nan, 2.0)), "red")], 40, 9, None, math.nan, True, True)
+@example([ChartLine("", ((0.0, 1e308), (1.0, -1e308)), "red")], 40, 9, 1e-320, 1e308, False, False)
 def test_any_numbers_in_any_size_give_a_text_of_that_size(
-    lines: list[Line],
+    lines: list[ChartLine],
     width: int,
     height: int,
     x_end: float | None,
@@ -117,7 +117,7 @@ def test_any_numbers_in_any_size_give_a_text_of_that_size(
 
     with patch.object(plotext.figure, "signal", spy):
         picture = Picture(lines, iops, x_end=x_end, shade_until=shade_until, binary=binary)
-        text = draw(picture, width, height, Ink(colors=color))
+        text = draw_chart(picture, width, height, Ink(colors=color))
     assert all(isinstance(value, float) and 0.0 <= value <= 1.0 for value in passed)
     out = text.plain.split("\n")
     assert len(out) == max(1, height)
@@ -131,7 +131,7 @@ def test_every_size_is_kept(graph: Graph, color: bool) -> None:
     for width in (0, 1, 2, 7, 8, 12, 13, 14, 40, 200):
         for height in (0, 1, 2, 3, 4, 5, 60):
             ink = Ink(colors=color, graph=graph)
-            text = draw(Picture([series], bandwidth, shade_until=9), width, height, ink)
+            text = draw_chart(Picture([series], bandwidth, shade_until=9), width, height, ink)
             out = text.plain.split("\n")
             assert [cell_len(row) for row in out] == ([width] * height or [0])
             assert graph != "ascii" or text.plain.isascii()
@@ -145,7 +145,7 @@ def test_a_value_that_plotext_dies_of_does_not_reach_it(value: float) -> None:
 
 
 def test_a_point_beyond_the_axes_is_left_out() -> None:
-    series = Line("", ((-1e12, 1.0), (0.0, 1.0), (5.0, 1.0), (1e12, 1e12)), "red")
+    series = ChartLine("", ((-1e12, 1.0), (0.0, 1.0), (5.0, 1.0), (1e12, 1e12)), "red")
     columns = drawn(rows(series, x_end=10))
     assert columns[0]
     assert not any(columns[len(columns) // 2 + 1 :])
@@ -358,13 +358,13 @@ def color_of(style: Style) -> tuple[int, ...]:
 BLUE, ORANGE = "#56b4e9", "#e69f00"
 
 
-def flat(value: float, color: str, label: str = "read", fill: Fill = "zero") -> Line:
-    return Line(label, tuple((float(at), value) for at in range(31)), color, fill)
+def flat(value: float, color: str, label: str = "read", fill: Fill = "zero") -> ChartLine:
+    return ChartLine(label, tuple((float(at), value) for at in range(31)), color, fill)
 
 
 def test_the_area_below_a_line_is_a_dim_shade_of_its_colour() -> None:
     for ground in ((18, 18, 18), (255, 255, 255)):
-        cells = styled(draw(Picture([flat(8.5, BLUE)], iops, x_end=30), 60, 12, Ink(ground=ground)))
+        cells = styled(draw_chart(Picture([flat(8.5, BLUE)], iops, x_end=30), 60, 12, Ink(ground=ground)))
         (line_cell, line_style), (area, style) = cells[1][30], cells[5][30]
         assert line_cell not in " █"
         assert area == "█"
@@ -386,7 +386,7 @@ def test_there_is_no_hole_between_a_line_and_its_area(graph: Graph) -> None:
 
 def test_the_lower_area_is_in_front_and_the_line_above_it_is_seen() -> None:
     for lines in ([flat(15.0, BLUE), flat(6.0, ORANGE)], [flat(6.0, ORANGE), flat(15.0, BLUE)]):
-        cells = styled(draw(Picture([*lines, flat(19.0, "#999999", fill="none")], iops, x_end=30), 60, 22, Ink()))
+        cells = styled(draw_chart(Picture([*lines, flat(19.0, "#999999", fill="none")], iops, x_end=30), 60, 22, Ink()))
         column = [row[30] for row in cells[:-2]]
         colors = [color_of(style) for letter, style in column if letter != " "]
         order = list(dict.fromkeys(colors))
@@ -399,7 +399,7 @@ def test_the_lower_area_is_in_front_and_the_line_above_it_is_seen() -> None:
 
 def test_a_band_lies_between_two_lines() -> None:
     picture = Picture([flat(5.0, ORANGE, "write", "none"), flat(15.0, ORANGE, "write p99", "band")], iops, x_end=30)
-    column = [row[30] for row in styled(draw(picture, 60, 22, Ink()))[:-2]]
+    column = [row[30] for row in styled(draw_chart(picture, 60, 22, Ink()))[:-2]]
     drawn_at = [number for number, (letter, _) in enumerate(column) if letter != " "]
     assert drawn_at == list(range(drawn_at[0], drawn_at[-1] + 1)), "without a hole"
     edge, mean = column[drawn_at[0]][1], column[drawn_at[-1]][1]
@@ -409,15 +409,15 @@ def test_a_band_lies_between_two_lines() -> None:
 
 
 def test_a_band_without_a_value_on_both_sides_is_not_filled() -> None:
-    edge = Line("p99", tuple((float(at), None if at > 15 else 9.0) for at in range(31)), ORANGE, "band")
-    text = draw(Picture([flat(5.0, ORANGE, "mean", "none"), edge], iops, x_end=30), 60, 22, Ink())
+    edge = ChartLine("p99", tuple((float(at), None if at > 15 else 9.0) for at in range(31)), ORANGE, "band")
+    text = draw_chart(Picture([flat(5.0, ORANGE, "mean", "none"), edge], iops, x_end=30), 60, 22, Ink())
     assert {row[50] for row in text.plain.split("\n")[:8]} == {" "}
 
 
 @pytest.mark.parametrize(("graph", "line_cells", "areas"), [("ascii", "*", ":."), ("braille", None, "⢕⠂")])
 def test_without_shades_an_area_has_a_lighter_symbol(graph: Graph, line_cells: str | None, areas: str) -> None:
     for ink in (Ink(graph=graph, shades=False), Ink(graph=graph, colors=False)):
-        text = draw(Picture([flat(15.0, BLUE, ""), flat(6.0, ORANGE, "")], iops, x_end=30), 60, 22, ink)
+        text = draw_chart(Picture([flat(15.0, BLUE, ""), flat(6.0, ORANGE, "")], iops, x_end=30), 60, 22, ink)
         column = "".join(row[30] for row in text.plain.split("\n")[:-2]).strip()
         assert set(areas) < set(column)
         assert column.index(areas[0]) < column.index(areas[1])
@@ -436,7 +436,7 @@ def test_block_symbols() -> None:
 def test_the_whole_height_of_a_period_is_tinted() -> None:
     spans = [Period(5.0, 10.0, "no completion", stalled=True), Period(20.0, 25.0, "osd.2 down")]
     ink = Ink(span=Style(color="yellow", bgcolor="#202000"), stall=Style(color="red", bgcolor="#300000"))
-    cells = styled(draw(Picture([flat(9.0, BLUE)], iops, x_end=30, spans=spans), 70, 12, ink))
+    cells = styled(draw_chart(Picture([flat(9.0, BLUE)], iops, x_end=30, spans=spans), 70, 12, ink))
     width = len(cells[0]) - 3
     for share, color in ((7.5, "#300000"), (22.5, "#202000")):
         assert {row[3 + int(width * share / 30)][1].bgcolor for row in cells[:-2]} == {Color.parse(color)}
@@ -481,10 +481,10 @@ def test_a_text_that_has_no_room_is_left_out_and_one_of_two_is_enough() -> None:
 # Colour
 
 
-def ansi(*lines: Line, color: bool) -> str:
+def ansi(*lines: ChartLine, color: bool) -> str:
     out = StringIO()
     console = Console(file=out, force_terminal=True, color_system="truecolor", width=80)
-    console.print(draw(Picture(lines, iops, shade_until=3), 60, 10, Ink(colors=color)))
+    console.print(draw_chart(Picture(lines, iops, shade_until=3), 60, 10, Ink(colors=color)))
     return out.getvalue()
 
 
@@ -500,12 +500,12 @@ def test_without_colour_several_lines_carry_their_labels() -> None:
     assert "p99" in chart[0]
     assert "p50" in "".join(chart[4:])
     assert "p99" not in "".join(plot(rows(high)))
-    assert "p99" not in draw(Picture([high, low], iops), 60, 12, Ink()).plain
+    assert "p99" not in draw_chart(Picture([high, low], iops), 60, 12, Ink()).plain
 
 
 def test_each_line_has_its_own_colour() -> None:
-    upper, lower = line([10.0] * 20), Line("write", line([2.0] * 20).points, "#ff8800")
-    text = draw(Picture([upper, lower], iops), 40, 10, Ink())
+    upper, lower = line([10.0] * 20), ChartLine("write", line([2.0] * 20).points, "#ff8800")
+    text = draw_chart(Picture([upper, lower], iops), 40, 10, Ink())
     starts = {str(span.style): span.start // 41 for span in text.spans if span.end > span.start}
     assert starts["cyan"] == 0
     assert starts["#ff8800"] > 3
@@ -513,15 +513,17 @@ def test_each_line_has_its_own_colour() -> None:
 
 def test_a_stretch_of_the_axis_is_coloured_where_it_is() -> None:
     picture = Picture([line([10.0] * 31)], iops, x_end=30, spans=[Period(10.0, 20.0, "osd.2 down")])
-    text = draw(picture, 60, 12, Ink(span="red"))
+    text = draw_chart(picture, 60, 12, Ink(span="red"))
     *_, found = [span for span in text.spans if span.style == "red"]
     assert set(text.plain[found.start : found.end]) <= {"━", "┬"}
     assert text.plain[found.start : found.end].count("━") == text.plain.count("━")
 
 
 def test_a_name_on_a_line_has_the_colour_of_the_line_in_the_whole_word() -> None:
-    lines = [Line(f"lab{at}", line([9.0 - at / 4, 9.0 - at / 4 - 1.0] * 15).points, node_color(at)) for at in range(3)]
-    cells = styled(draw(Picture(lines, iops, named=True), 90, 14, Ink()))
+    lines = [
+        ChartLine(f"lab{at}", line([9.0 - at / 4, 9.0 - at / 4 - 1.0] * 15).points, node_color(at)) for at in range(3)
+    ]
+    cells = styled(draw_chart(Picture(lines, iops, named=True), 90, 14, Ink()))
     for at in range(3):
         row = next(row for row in cells if f"lab{at}" in "".join(letter for letter, _ in row))
         begin = "".join(letter for letter, _ in row).index(f"lab{at}")
@@ -535,7 +537,7 @@ def test_nodes_have_different_colours() -> None:
 
 def test_an_unknown_colour_is_an_error() -> None:
     with pytest.raises(StyleSyntaxError):
-        draw(Picture([Line("read", ((0.0, 1.0),), "no such colour")], iops), 40, 10, Ink())
+        draw_chart(Picture([ChartLine("read", ((0.0, 1.0),), "no such colour")], iops), 40, 10, Ink())
 
 
 # Sparklines

@@ -10,7 +10,7 @@ import pytest
 
 from cephtui.analysis.runs.history import HeatColumn
 from cephtui.stats import bucket_of
-from cephtui.tui.charts.heat_map import GUTTER, draw
+from cephtui.tui.charts.heat_map import GUTTER, draw_heat_map
 from cephtui.tui.charts.ink import Ink
 
 COLORED = Ink()
@@ -23,7 +23,7 @@ def spread(*latencies: float, number: int = 1000, seconds: int = 20) -> list[Hea
 
 
 def map_rows(columns: Sequence[HeatColumn], height: int = 20, ink: Ink = COLORED, x_end: float = 20.0) -> list[str]:
-    return draw(columns, GUTTER + 60, height, x_end, ink).plain.split("\n")
+    return draw_heat_map(columns, GUTTER + 60, height, x_end, ink).plain.split("\n")
 
 
 def axis_labels(rows: Sequence[str]) -> list[str]:
@@ -95,7 +95,7 @@ def test_marks_stand_in_the_heat_map_where_nothing_was_completed() -> None:
     columns = [(float(second), {100: 5} if second != 5 else {120: 5}) for second in range(1, 11)]
     marks = [(4.5, "osd.1 stands still"), (30.0, "later")]
     for ink, glyph in ((Ink(), "╎"), (Ink(graph="ascii", colors=False), "|")):
-        rows = draw(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
+        rows = draw_heat_map(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
         assert [len(row) for row in rows] == [GUTTER + 40] * 8
         drawn = [row[GUTTER + 16] for row in rows[:-1]]  # where the second begins that it falls into
         assert [cell for cell in drawn if cell != glyph] in (["▀"], ["▄"], ["="]), "what was completed is not hidden"

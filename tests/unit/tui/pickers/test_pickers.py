@@ -27,7 +27,7 @@ from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.pickers.presets import PresetPicker, described
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.terminal.in_order import OrderedApp
-from cephtui.tui.widgets.pick_list import PickList, Row, RowVisual, matching, widths
+from cephtui.tui.widgets.pick_list import PickList, PickRow, RowVisual, matching, widths
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.replayed import burst, screen_text, until
@@ -90,7 +90,7 @@ class Shown:
         return " ".join(self.text.translate({ord(letter): " " for letter in "│─╭╮╰╯"}).split())
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PickRow]:
         return list(self.picker.query_one(PickList).shown)
 
     @property
@@ -152,12 +152,12 @@ async def shown(picker: Picker[Any], size: tuple[int, int] = (100, 30)) -> Async
 
 def test_the_filter_wants_every_word() -> None:
     rows = [
-        Row("h1", ("one",), heading=True),
-        Row("a", ("Alpha",), "big disk"),
-        Row("h2", ("two",), heading=True),
-        Row("b", ("beta",), "small disk", more="hidden"),
-        Row("h3", ("three",), heading=True, always=True),
-        Row("t", ("typed",), always=True),
+        PickRow("h1", ("one",), heading=True),
+        PickRow("a", ("Alpha",), "big disk"),
+        PickRow("h2", ("two",), heading=True),
+        PickRow("b", ("beta",), "small disk", more="hidden"),
+        PickRow("h3", ("three",), heading=True, always=True),
+        PickRow("t", ("typed",), always=True),
     ]
 
     def keys(typed: str) -> list[str]:
@@ -172,9 +172,11 @@ def test_the_filter_wants_every_word() -> None:
 @pytest.mark.parametrize("width", [1, 12, 30, 60, 74, 200])
 def test_a_row_is_never_cut_off(width: int) -> None:
     rows = [
-        Row("a", ("1", "name"), "some words that say what it is and take more than one line at most of these widths"),
-        Row("b", ("", "a-name-of-more-than-twenty-four-letters"), "short"),
-        Row("c", ("", "x")),
+        PickRow(
+            "a", ("1", "name"), "some words that say what it is and take more than one line at most of these widths"
+        ),
+        PickRow("b", ("", "a-name-of-more-than-twenty-four-letters"), "short"),
+        PickRow("c", ("", "x")),
     ]
     columns = widths(rows)
     for row in rows:
@@ -184,10 +186,10 @@ def test_a_row_is_never_cut_off(width: int) -> None:
 
 
 def test_text_stands_behind_its_column_or_below_it(golden: Golden) -> None:
-    rows = [Row("a", ("[x]", "pve1"), "ready for all that may come now"), Row("b", ("[ ]", "p" * 30), "typed")]
+    rows = [PickRow("a", ("[x]", "pve1"), "ready for all that may come now"), PickRow("b", ("[ ]", "p" * 30), "typed")]
     columns = widths(rows)
 
-    def plain(row: Row, width: int) -> list[str]:
+    def plain(row: PickRow, width: int) -> list[str]:
         return [line.plain.rstrip() for line in RowVisual(row, columns).lines(width)]
 
     assert columns == (3, 4)

@@ -28,7 +28,7 @@ from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.screens import sessions as screens_sessions
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.in_order import OrderedApp
-from cephtui.tui.widgets.sessions_table import SessionsTable, about, cells, fitted, matches, state
+from cephtui.tui.widgets.sessions_table import SessionsTable, fitted, matches, session_cells, session_text, state
 from tests.support.golden import Golden
 from tests.support.replayed import SESSION, until
 from tests.unit.sessions.test_store import run_of, write_session
@@ -207,7 +207,7 @@ def test_a_name_that_is_its_time_needs_no_date(root: Path) -> None:
     names = [f"{created_at:%Y-%m-%d-%H%M%S}", f"{created_at - timedelta(days=1):%Y-%m-%d-%H%M%S}", "0001-01-01-000000"]
     for name in names:
         shutil.copytree(directory, root / name)
-    rows = {row.session: cells(row, time=True)["date"] for row in list_sessions(root)}
+    rows = {row.session: session_cells(row, time=True)["date"] for row in list_sessions(root)}
     date = f"{created_at:%Y-%m-%d %H:%M}"
     assert [rows[name] for name in ["renamed", *names]] == [date, "", date, date]
 
@@ -352,8 +352,8 @@ def test_a_column_is_whole_before_the_note_gets_what_is_left() -> None:
 
 
 def test_one_run_is_not_many() -> None:
-    assert "1 run; 1 ok" in about(SessionRow(session="s", path="p", runs=1, outcomes={"ok": 1})).plain
-    assert "0 runs" in about(SessionRow(session="s", path="p")).plain
+    assert "1 run; 1 ok" in session_text(SessionRow(session="s", path="p", runs=1, outcomes={"ok": 1})).plain
+    assert "0 runs" in session_text(SessionRow(session="s", path="p")).plain
 
 
 # ---------------------------------------------------------------------------------------------- finding

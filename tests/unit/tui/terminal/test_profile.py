@@ -34,7 +34,7 @@ from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, 
 from cephtui import paths
 from cephtui.stats import bucket_of
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.charts.chart import Chart, Line, Picture
+from cephtui.tui.charts.chart import Chart, ChartLine, Picture
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, _TICK, GUTTER, HeatMap
 from cephtui.tui.main import _run
 from cephtui.tui.terminal import downgrade, themes
@@ -43,7 +43,7 @@ from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
 from cephtui.tui.terminal.filters import FewColors, OnLight, fit, in_ascii, readable
 from cephtui.tui.terminal.profile import GRAPHS, LEVELS, Colors, Graph, Profile, UnknownLevel, as_started, detect
 from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
-from cephtui.tui.terminal.too_small import RoomyApp, is_too_small, message
+from cephtui.tui.terminal.too_small import MinimumSizeApp, is_too_small, message
 from tests.support import replayed
 from tests.support.golden import Golden
 from tests.support.replayed import WRITE_IOPS, screen_text, until
@@ -172,7 +172,7 @@ class Charted(CephtuiApp):
         yield Chart()
 
     def on_mount(self) -> None:
-        line = Line("write", tuple((float(at), 5.0 + at % 3) for at in range(20)), "#e69f00", "zero")
+        line = ChartLine("write", tuple((float(at), 5.0 + at % 3) for at in range(20)), "#e69f00", "zero")
         self.query_one(Chart).show(Picture([line], str))
 
 
@@ -411,7 +411,7 @@ class Dialog(ModalScreen[None]):
             yield Button("yes", variant="error")
 
 
-class Everything(RoomyApp):
+class Everything(MinimumSizeApp):
     """A bit of everything that draws."""
 
     CSS = themes.CSS + "DataTable { height: 5; } OptionList { height: 5; } #bar { background: $primary-darken-2; }"
@@ -633,7 +633,7 @@ async def test_light_and_dark_are_offered_and_readable_where_colors_were_chosen_
         assert len(inks(app, widget)) >= len(OKABE_ITO)
 
 
-class Mapped(RoomyApp):
+class Mapped(MinimumSizeApp):
     """A heat map whose cells have all pairs of numbers above each other, none among them."""
 
     CSS = themes.CSS + "HeatMap { height: 2; }"

@@ -16,8 +16,8 @@ from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.status_bar import StatusBar
-from cephtui.tui.console.tile_result import TileResult, result_of
-from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
+from cephtui.tui.console.tile_result import TileResult, tile_result_of
+from cephtui.tui.widgets.layout import PANELS, PanelLayout, lay_out
 from cephtui.tui.widgets.now import reading
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, chart_title, picture
@@ -46,7 +46,7 @@ ALL = (*CHARTS, "heat", "now", "nodes", "cluster")
 
 
 def test_at_80x24_one_chart_has_the_room_and_the_nodes_stand_beside_it() -> None:
-    assert lay_out(80, 10, "iops", {}, ALL) == Layout("iops", (), ("nodes",), 30)
+    assert lay_out(80, 10, "iops", {}, ALL) == PanelLayout("iops", (), ("nodes",), 30)
 
 
 def test_from_100_columns_the_metric_stands_in_large_digits() -> None:
@@ -66,7 +66,9 @@ def test_the_chosen_metric_is_the_main_chart_and_no_chart_stands_twice(main: str
 
 
 def test_what_has_no_data_has_no_place() -> None:
-    assert lay_out(200, 40, "iops", {"heat": True, "nodes": True}, CHARTS) == Layout("iops", ("bandwidth", "latency"))
+    assert lay_out(200, 40, "iops", {"heat": True, "nodes": True}, CHARTS) == PanelLayout(
+        "iops", ("bandwidth", "latency")
+    )
 
 
 def test_a_panel_that_was_switched_on_is_there_where_it_would_not_be() -> None:
@@ -76,7 +78,7 @@ def test_a_panel_that_was_switched_on_is_there_where_it_would_not_be() -> None:
 
 def test_a_panel_that_was_switched_off_is_gone_and_the_last_chart_stays() -> None:
     off = dict.fromkeys(ALL, False)
-    assert lay_out(200, 40, "iops", off, ALL) == Layout("iops")
+    assert lay_out(200, 40, "iops", off, ALL) == PanelLayout("iops")
     assert lay_out(200, 40, "iops", {"iops": False}, ALL).main == "bandwidth"
 
 
@@ -199,15 +201,15 @@ def test_the_mean_is_that_of_reads_and_writes_together_and_in_turn_of_each(golde
     options = {**write[0].options, "rw": "randread"}
     read = [run.model_copy(update={"run": run.run + 2, "options": options,
                                    "summary": Summary(read=run.summary.write)}) for run in write]  # fmt: skip
-    in_turn = result_of([write[0], read[0], write[1], read[1]], "iops", [])
+    in_turn = tile_result_of([write[0], read[0], write[1], read[1]], "iops", [])
     assert (in_turn.text, in_turn.short) == ("w 100  r 100", "r 100")
     assert in_turn.longer[0] == "w 100 ±0.0 % n=2  r 100 ±0.0 % n=2"
     both = [run.model_copy(update={"summary": Summary(read=run.summary.write, write=run.summary.write)})
             for run in write]  # fmt: skip
-    assert result_of(both, "iops", []).longer[0] == "200 ±0.0 % n=2"
-    assert result_of(both, "latency", [], ascii_only=True).longer == ("12.4 ms 12.4 ms n=2", "12.4 ms 12.4 ms")
+    assert tile_result_of(both, "iops", []).longer[0] == "200 ±0.0 % n=2"
+    assert tile_result_of(both, "latency", [], ascii_only=True).longer == ("12.4 ms 12.4 ms n=2", "12.4 ms 12.4 ms")
     stopped = measured(3, 7, 0.1, outcome="stopped", findings=())
-    golden.same(result_of([*write, stopped], "iops", [], ascii_only=True).longer[0])
+    golden.same(tile_result_of([*write, stopped], "iops", [], ascii_only=True).longer[0])
 
 
 async def test_a_tile_without_room_for_reads_and_writes_shows_the_last_one_whole(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from cephtui.models import Finding, Interval, Mark, OptionValue, Run, Summary
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, options_by_preset
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.widgets.fitted import across, fitting
+from cephtui.tui.widgets.fitted import across, fitted_widths
 from cephtui.tui.widgets.run_columns import columns_for
-from cephtui.tui.widgets.run_rows import Content, Now, Row
+from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.known import known
 from tests.support.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
@@ -49,11 +49,13 @@ def changed(**options: OptionValue) -> dict[str, OptionValue]:
     return {**run(1).options, **options}
 
 
-def content(*runs: Run, marks: Sequence[Mark] = (), baseline: int | None = None, now: Now | None = None) -> Content:
-    return Content({each.run: each for each in runs}, tuple(marks), PRESETS, baseline, now)
+def content(
+    *runs: Run, marks: Sequence[Mark] = (), baseline: int | None = None, now: LiveFigures | None = None
+) -> TableContent:
+    return TableContent({each.run: each for each in runs}, tuple(marks), PRESETS, baseline, now)
 
 
-def texts(found: Sequence[Row], *names: str) -> list[tuple[str, ...]]:
+def texts(found: Sequence[RunRow], *names: str) -> list[tuple[str, ...]]:
     return [tuple(row.texts.get(name, "") for name in names) for row in found if row.across is None]
 
 
@@ -98,7 +100,7 @@ def repeats(*iops: float, begun: int = 1, **changes: object) -> list[Run]:
     ]
 
 
-def opened(*runs: Run, **changes: Any) -> list[Row]:
+def opened(*runs: Run, **changes: Any) -> list[RunRow]:
     """The rows with all repeats opened."""
     found = replace(content(*runs), **changes)
     return replace(found, chosen={row.point: True for row in found.rows() if row.point}).rows()
@@ -186,7 +188,7 @@ def test_marks_made_in_a_batch_stand_below_its_result() -> None:
     ]
     marks.append(Mark(at=at(9), text="after"))
 
-    def order(rows: Sequence[Row]) -> list[str]:
+    def order(rows: Sequence[RunRow]) -> list[str]:
         return [known(row.across).plain.split("  ", 1)[1] if row.across else row.texts["#"] for row in rows]
 
     assert order(opened(*runs, marks=tuple(marks))) == ["after", "2-3", "at the end", "3", "in it", "2", "before", "1"]
@@ -197,13 +199,13 @@ def test_marks_made_in_a_batch_stand_below_its_result() -> None:
     ("now", "outcome", "iops"),
     [
         (None, "running", "-"),
-        (Now(2, {}, 0.5, "run"), "running", "-"),
-        (Now(1, {}, 0.129, "prepare"), "prefill 12 %", "-"),
-        (Now(1, {"write": Interval(1, 1, 16500.0, 1.0)}, 0.549, "run"), "running 54 %", "16.5k"),
-        (Now(1, {"write": None}, None, "ramp"), "ramp-up", "-"),
+        (LiveFigures(2, {}, 0.5, "run"), "running", "-"),
+        (LiveFigures(1, {}, 0.129, "prepare"), "prefill 12 %", "-"),
+        (LiveFigures(1, {"write": Interval(1, 1, 16500.0, 1.0)}, 0.549, "run"), "running 54 %", "16.5k"),
+        (LiveFigures(1, {"write": None}, None, "ramp"), "ramp-up", "-"),
     ],
 )
-def test_a_run_in_progress_has_the_figures_of_its_last_second(now: Now | None, outcome: str, iops: str) -> None:
+def test_a_run_in_progress_has_the_figures_of_its_last_second(now: LiveFigures | None, outcome: str, iops: str) -> None:
     (row,) = content(run(1, **RUNNING), now=now).rows()
     assert (row.texts["outcome"], row.texts["iops"]) == (outcome, iops)
     assert "dim" not in row.styles.values()
@@ -241,9 +243,9 @@ def test_a_column_without_any_text_takes_no_room() -> None:
 
 def test_a_column_is_left_out_only_for_what_is_there() -> None:
     natural = {"a": 10, "b": 10, "rest": 4}
-    assert fitting(natural, 24, "rest", {"a": 8}) == natural
-    assert fitting(natural, 23, "rest", {"a": 8}) == {"b": 10, "rest": 4}
-    assert fitting(natural, 23, "rest", {"a": 2}) == {"a": 10, "b": 10, "rest": 3}
+    assert fitted_widths(natural, 24, "rest", {"a": 8}) == natural
+    assert fitted_widths(natural, 23, "rest", {"a": 8}) == {"b": 10, "rest": 4}
+    assert fitted_widths(natural, 23, "rest", {"a": 2}) == {"a": 10, "b": 10, "rest": 3}
 
 
 @pytest.mark.parametrize("text", ["changed cache mode", "\N{CJK UNIFIED IDEOGRAPH-6E2C}" * 12, "", "x" * 99])
