@@ -157,8 +157,8 @@ class CephtuiApp(MinimumSizeApp):
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
-        session = message.directory.name
-        chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number), others=not self.read_only))
+        excluded = (message.directory.name, message.number)
+        chosen = await self.push_screen_wait(RunPicker(self.root, excluded, other_sessions=not self.read_only))
         if chosen is None:
             return
         try:
@@ -190,8 +190,8 @@ class CephtuiApp(MinimumSizeApp):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
-        for found in active_commands(screen):
-            yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))
+        for command in active_commands(screen):
+            yield SystemCommand(command.title, command.about, partial(self._run_command, command.action, command.node))
         yield SystemCommand("theme", "choose the colors", self._choose_theme)
         for graph in () if self.profile.ascii_only else GRAPHS:
             yield SystemCommand(f"graph symbols: {graph}", _GRAPHS[graph], partial(self.choose_graph, graph))
@@ -208,8 +208,8 @@ class CephtuiApp(MinimumSizeApp):
         from cephtui.tui.pickers.commands import CommandPicker
 
         if not isinstance(self.screen, CommandPicker):
-            found = list(self.get_system_commands(self.screen))
-            self.push_screen(CommandPicker(found), lambda command: command.callback() if command else None)
+            palette = list(self.get_system_commands(self.screen))
+            self.push_screen(CommandPicker(palette), lambda command: command.callback() if command else None)
 
     def _choose_theme(self) -> None:
         from cephtui.tui.pickers.commands import ThemePicker
@@ -256,14 +256,14 @@ def _collect_again() -> None:
         gc.enable()
 
 
-def _older_first(one: tuple[Path, int], other: tuple[Path, int]) -> list[tuple[Path, int]]:
+def _older_first(first: tuple[Path, int], second: tuple[Path, int]) -> list[tuple[Path, int]]:
     """Two runs in the order in which they are compared; a baseline comes first. Raises StoreError."""
 
-    def place(each: tuple[Path, int]) -> tuple[bool, datetime]:
-        directory, number = each
+    def rank(run: tuple[Path, int]) -> tuple[bool, datetime]:
+        directory, number = run
         return store.read_notes(directory).baseline != number, store.read_run(directory, number).started_at
 
-    return sorted((one, other), key=place)
+    return sorted((first, second), key=rank)
 
 
 def _side(directory: Path, number: int) -> tuple[Side, Curves]:

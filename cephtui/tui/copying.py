@@ -53,11 +53,11 @@ def run_snippet(directory: Path, run: Run) -> MarkdownSnippet:
     from cephtui.reports.views.runs import session_view
     from cephtui.reports.words.facts import ranges
 
-    runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
+    runs = {saved.run: saved for saved in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
-    batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
+    batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda saved: saved.run)
     marks = among(batch, store.read_marks(directory))
-    return snippet_of(f"#{ranges(each.run for each in batch)}", session_view(batch, marks))
+    return snippet_of(f"#{ranges(saved.run for saved in batch)}", session_view(batch, marks))
 
 
 def details_snippet(directory: Path, run: Run) -> MarkdownSnippet:
@@ -94,21 +94,21 @@ class CopyingScreen(Screen[None]):
         if make is None:
             return
         try:
-            found = await asyncio.to_thread(make)
+            snippet = await asyncio.to_thread(make)
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
         copied, at = self._copied
-        again = copied == found.text and time.monotonic() - at < _TOAST_SECONDS
+        again = copied == snippet.text and time.monotonic() - at < _TOAST_SECONDS
         if again or issubclass(self.app.driver_class, PlainDriver):
             from cephtui.tui.dialogs import Selectable
 
-            file = await asyncio.to_thread(_save, found.text)
-            self.app.push_screen(Selectable(f"{found.name} as Markdown", found.text, file))
+            file = await asyncio.to_thread(_save, snippet.text)
+            self.app.push_screen(Selectable(f"{snippet.name} as Markdown", snippet.text, file))
             return
-        self.app.copy_to_clipboard(found.text)
-        self._copied = found.text, time.monotonic()
-        self.notify(f"copied {found.name} as Markdown (y again shows it)", timeout=_TOAST_SECONDS)
+        self.app.copy_to_clipboard(snippet.text)
+        self._copied = snippet.text, time.monotonic()
+        self.notify(f"copied {snippet.name} as Markdown (y again shows it)", timeout=_TOAST_SECONDS)
 
 
 def _save(text: str) -> Path | None:

@@ -64,9 +64,9 @@ class ExportingScreen(Screen[None]):
         from cephtui.reports.writing import default_name
 
         proposed = str(_folder() / default_name(session, "html"))
-        hint = either([each.suffixes[0] for each in FORMATS.values()])
-        typed = await self.app.push_screen_wait(EnterText(f"report of session {session}", proposed, _wrong, hint=hint))
-        return _path(typed) if typed else None
+        hint = either([report_format.suffixes[0] for report_format in FORMATS.values()])
+        name = await self.app.push_screen_wait(EnterText(f"report of session {session}", proposed, _wrong, hint=hint))
+        return _path(name) if name else None
 
     async def _may_overwrite(self, file: Path) -> bool:
         with opening(self.app):

@@ -77,33 +77,33 @@ class KeyCommand:
     shown: bool
     """Whether it has a place in the footer."""
     keys: tuple[str, ...]
-    """As they are shown."""
+    """The keys as they are shown."""
 
     @property
     def title(self) -> str:
-        """For the palette."""
+        """The command's title in the palette."""
         return f"{self.word} ({' '.join(self.keys)})"
 
 
 def active_commands(screen: Screen[Any]) -> list[KeyCommand]:
     """All that has a ``key`` and works where the focus is; what every list of Textual's can do is left out."""
-    found: dict[tuple[DOMNode, str, str], KeyCommand] = {}
+    by_action: dict[tuple[DOMNode, str, str], KeyCommand] = {}
     for node, binding, enabled, _ in screen.active_bindings.values():
         if binding.id is None or not enabled:
             continue
         topic, sign = binding.id.partition(".")[0], binding.key_display or SIGNS.get(binding.key, binding.key)
         new = KeyCommand(node, binding.action, binding.description, binding.tooltip, topic, binding.show, (sign,))
         at = (node, new.action, new.word)
-        keys = found.setdefault(at, new).keys
+        keys = by_action.setdefault(at, new).keys
         if sign not in keys:
-            found[at] = replace(found[at], keys=(*keys, sign))
-    return list(found.values())
+            by_action[at] = replace(by_action[at], keys=(*keys, sign))
+    return list(by_action.values())
 
 
-def help_table(found: Iterable[KeyCommand]) -> Table:
+def help_table(commands: Iterable[KeyCommand]) -> Table:
     """All keys, by topic."""
     topics: dict[str, dict[str, list[str]]] = {topic: {} for topic in _TOPICS}
-    for command in found:
+    for command in commands:
         signs = topics[command.topic].setdefault(command.about, [])
         signs += [sign for sign in command.keys if sign not in signs]
     table = Table.grid(padding=(0, 2))
@@ -113,9 +113,9 @@ def help_table(found: Iterable[KeyCommand]) -> Table:
     return table
 
 
-def footer(found: Iterable[KeyCommand]) -> str:
+def footer(commands: Iterable[KeyCommand]) -> str:
     """The keys that are shown in the frame of a dialog."""
-    return "  ".join(f"{command.keys[0]} {command.word}" for command in found if command.shown)
+    return "  ".join(f"{command.keys[0]} {command.word}" for command in commands if command.shown)
 
 
 class KeyBar(Static):
@@ -142,7 +142,6 @@ class KeyBar(Static):
         self.show_keys()
 
     def on_resize(self) -> None:
-        """There may be room for more."""
         self.show_keys()
 
     def show_keys(self) -> None:
@@ -155,10 +154,11 @@ class KeyBar(Static):
         self.update(text, layout=False)
 
     def _fitting(self, columns: int) -> list[KeyCommand]:
-        """As many as have room."""
-        found = active_commands(self.screen)
-        masked = [replace(each, word="masked") for each in found if each.action == MASK.action and self.app.sub_title]
-        shown = [*masked, *(command for command in found if command.shown)]
+        """As many commands as have room."""
+        active = active_commands(self.screen)
+        is_masked = bool(self.app.sub_title)
+        masked = [replace(command, word="masked") for command in active if command.action == MASK.action and is_masked]
+        shown = [*masked, *(command for command in active if command.shown)]
         for spared in self._spared:
             if sum(len(command.keys[0]) + len(command.word) + 3 for command in shown) - 2 <= columns:
                 break
@@ -166,7 +166,7 @@ class KeyBar(Static):
         return shown
 
     async def on_click(self, event: Click) -> None:
-        """The key under the pointer."""
-        found = next((command for end, command in self._places if event.x - 1 <= end), None)
-        if found:
-            await self.app.run_action(found.action, found.node)
+        """Do what the key under the pointer does."""
+        command = next((command for end, command in self._places if event.x - 1 <= end), None)
+        if command:
+            await self.app.run_action(command.action, command.node)

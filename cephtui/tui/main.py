@@ -51,11 +51,11 @@ def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
             loop.call_soon_threadsafe(app.call_later, end)
 
 
-def _leave(clean_up: Callable[[], object] = lambda: None, left: Iterable[str] = ()) -> NoReturn:
+def _leave(clean_up: Callable[[], object] = lambda: None, messages: Iterable[str] = ()) -> NoReturn:
     """End the process where the application does not end, as on a terminal that takes no output."""
     clean_up()
     set_blocking(False)
-    for text in left:
+    for text in messages:
         say(text)
     os._exit(EXIT_INCOMPLETE)
 
@@ -87,7 +87,7 @@ def _chosen(file: Path) -> str:
 
 
 def _known(graph: str) -> Graph | None:
-    return next((each for each in GRAPHS if each == graph), None)
+    return next((symbols for symbols in GRAPHS if symbols == graph), None)
 
 
 def _keep(file: Path, name: str) -> None:

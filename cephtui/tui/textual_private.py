@@ -31,7 +31,7 @@ Piece: TypeAlias = tuple[int, int, Strip]
 
 
 class Changes(CompositorUpdate):
-    """Of a frame only the pieces that the terminal does not show already: its link may be slow."""
+    """The pieces of a frame that the terminal does not show already: its link may be slow."""
 
     def __init__(self, pieces: Iterable[Piece], shown: dict[int, dict[int, tuple[int, str]]]) -> None:
         """``shown`` has what the terminal shows, as far as it is known: by row and column the end and the text."""
@@ -90,7 +90,7 @@ class TerminalDriver(LinuxDriver):
         self._soon(super()._sigcont_application)
 
     def _soon(self, act: Callable[[], object]) -> None:
-        """From a signal handler: what it has interrupted may hold a lock that this takes, as that of the output."""
+        """Act outside of the signal handler: what it has interrupted may hold a lock, such as that of the output."""
         with contextlib.suppress(RuntimeError):  # the application has ended
             self._loop.call_soon_threadsafe(act)
 
@@ -114,7 +114,7 @@ class TerminalDriver(LinuxDriver):
 
 
 def _pieces(frame: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
-    """From the top, and from the left."""
+    """The pieces of a frame, from the top and from the left."""
     if isinstance(frame, LayoutUpdate):
         for row, strips in enumerate(frame.strips, frame.region.y):
             column = frame.region.x
@@ -171,7 +171,7 @@ class HookedApp(App[None]):
         super()._display(screen, self._shortened(self.replaced(renderable)))
 
     def _shortened(self, frame: RenderableType | None) -> RenderableType | None:
-        """Without what the terminal shows already."""
+        """The frame without what the terminal shows already."""
         if frame is None or self._batch_count:
             return frame  # it is not sent
         if not isinstance(frame, LayoutUpdate | ChopsUpdate) or self.size != self._shown_size:
@@ -188,7 +188,7 @@ class HookedApp(App[None]):
 
     def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
         """As Textual's, which ends the work of a node only after it has removed the widgets that the work is about."""
-        leaving = {each for node in nodes for each in node.walk_children(with_self=True)}
+        leaving = {descendant for node in nodes for descendant in node.walk_children(with_self=True)}
         for worker in [worker for worker in self.workers if worker.node in leaving]:
             worker.cancel()
         return super()._prune(*nodes, parent=parent)

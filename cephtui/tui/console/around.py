@@ -25,19 +25,20 @@ class Around:
     """All names in the text."""
 
 
-def around_of(found: Surroundings) -> Around:
-    """Of a host's surroundings: nothing where it is neither of Proxmox VE nor a client of Ceph."""
+def around_of(surroundings: Surroundings) -> Around:
+    """What a host's surroundings offer: nothing where it is neither of Proxmox VE nor a client of Ceph."""
     from cephtui.ceph.answers import listed
     from cephtui.targets.surroundings import candidates_in
 
-    targets, others = [each.spec for each in candidates_in(found)], [node.name for node in found.other_nodes]
-    if found.proxmox is None and not found.has_ceph:
+    targets = [candidate.spec for candidate in candidates_in(surroundings)]
+    node_names = [node.name for node in surroundings.other_nodes]
+    if surroundings.proxmox is None and not surroundings.has_ceph:
         return Around()
-    kind = "Ceph client" if found.proxmox is None else "Proxmox VE node"
-    lines = [f"{kind} {found.host}"]
+    kind = "Ceph client" if surroundings.proxmox is None else "Proxmox VE node"
+    lines = [f"{kind} {surroundings.host}"]
     lines += [f"t offers {listed(targets, _TARGETS_NAMED)}"] if targets else []
-    lines += [f"n offers {listed(others, _NODES_NAMED)}"] if others else []
-    names = {**names_of_hosts([found.host, *others])}
+    lines += [f"n offers {listed(node_names, _NODES_NAMED)}"] if node_names else []
+    names = {**names_of_hosts([surroundings.host, *node_names])}
     for spec in targets:
         names |= names_of_target(spec)
     return Around("\n".join(lines) if len(lines) > 1 else "", names)

@@ -72,11 +72,11 @@ class Choice:
     @property
     def room_bytes(self) -> int | None:
         """Free space of the target; None where it is not known, or not yet."""
-        known = self._surveyed.get(self.target.spec)
-        return known.room_bytes if known else None
+        surveyed = self._surveyed.get(self.target.spec)
+        return surveyed.room_bytes if surveyed else None
 
     def request(self, preset: Preset | None = None, edits: Edits | None = None) -> Request:
-        """Of a preset and edits, by default those that are chosen."""
+        """The request of a preset and edits, by default those that are chosen."""
         preset, edits = preset or self.preset, edits or self.edits
         request = Request(
             (preset,),
@@ -90,8 +90,8 @@ class Choice:
             versions=self.nodes.versions,
         )
         with contextlib.suppress(OptionError):  # then its plan says so
-            if len(found := self._apart(request)) == 1:
-                return found[0]
+            if len(requests := self._apart(request)) == 1:
+                return requests[0]
         return request
 
     def find(self, name: str) -> tuple[Node, ...]:
@@ -102,20 +102,19 @@ class Choice:
         return expand_targets(request, self.find)
 
     def plan(self, request: Request) -> Plan:
-        """Of all that its target stands for; raises OptionError."""
-        first, *others = [self._plan(each) for each in self._apart(request)]
-        if not others:
-            return first
-        every = [first, *others]
-        sums = {name: sum(getattr(plan, name) for plan in every) for name in ("duration_seconds", "session_bytes")}
-        return first.model_copy(update={"steps": tuple(step for plan in every for step in plan.steps), **sums})
+        """The plan on all that the request's target stands for; raises OptionError."""
+        plans = [self._plan(single) for single in self._apart(request)]
+        if len(plans) == 1:
+            return plans[0]
+        sums = {name: sum(getattr(plan, name) for plan in plans) for name in ("duration_seconds", "session_bytes")}
+        return plans[0].model_copy(update={"steps": tuple(step for plan in plans for step in plan.steps), **sums})
 
     def _plan(self, request: Request) -> Plan:
         return make_plan(self._surveyed_as_known(request), new_batch, self._prefilled())
 
     def _surveyed_as_known(self, request: Request) -> Request:
-        known = self._surveyed.get(request.target.spec, request)
-        return replace(request, target=known.target, room_bytes=known.room_bytes, pool_use=known.pool_use)
+        surveyed = self._surveyed.get(request.target.spec, request)
+        return replace(request, target=surveyed.target, room_bytes=surveyed.room_bytes, pool_use=surveyed.pool_use)
 
     # ------------------------------------------------------------------ for the queue
 
@@ -135,7 +134,7 @@ class Choice:
         )
 
     def plans(self, drafts: Sequence[Request]) -> list[Plan]:
-        """With what is known of their targets and of the data that was prefilled; raises OptionError."""
+        """The plans of drafts, by what is known of their targets and of prefilled data; raises OptionError."""
         from cephtui.ordering import plans_of
 
         return plans_of(map(self._surveyed_as_known, drafts), self._prefilled())
@@ -181,9 +180,8 @@ class Choice:
         return Entry(study, commands_of(KINDS[kind], values)).planned(lambda _: plans), plans
 
     def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
-        """The target as a volume of which something is promised."""
-        from cephtui.ceph.qos import Limits
-        from cephtui.studies import PROMISED, SET_LIMITS
+        """A study of the target as a volume of which something is promised."""
+        from cephtui.studies import PROMISED
         from cephtui.tui.console.ordered import study_of_volume
 
         options = preset.tool.canonical(self.edits.overrides(preset))
@@ -204,5 +202,5 @@ class Choice:
         return limits
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
-        """One for each preset; raises OptionError."""
+        """An entry for each preset; raises OptionError."""
         return [Entry(self.study([preset])).planned(self.plans) for preset in presets]

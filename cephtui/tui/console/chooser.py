@@ -64,11 +64,11 @@ class Chooser:
         from cephtui.tui.pickers.presets import PresetPicker
 
         suites = find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
-        found = await self._show(PresetPicker(catalogue, suites))
-        if isinstance(found, Suite):
-            self._queue(found, dispatcher)
-        elif found is not None:
-            self._choice.preset = found
+        chosen = await self._show(PresetPicker(catalogue, suites))
+        if isinstance(chosen, Suite):
+            self._queue(chosen, dispatcher)
+        elif chosen is not None:
+            self._choice.preset = chosen
             self._changed()
 
     def _queue(self, suite: Suite, dispatcher: Dispatcher) -> None:
@@ -214,8 +214,8 @@ class Chooser:
         from cephtui.tui.console.around import around_of
 
         with contextlib.suppress(TransportError):  # then there is nothing to offer
-            found = await asyncio.wrap_future(self._runner.nodes.surroundings(self._choice.ceph_node))
-            self._choice.around = around_of(found)
+            surroundings = await asyncio.wrap_future(self._runner.nodes.surroundings(self._choice.ceph_node))
+            self._choice.around = around_of(surroundings)
             self._changed()
 
     async def _connected(self, nodes: Sequence[Node]) -> bool:

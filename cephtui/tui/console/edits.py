@@ -28,10 +28,10 @@ class Edits:
 
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""
-        own = dict(self.options.get(preset.name, {}))
+        changes = dict(self.options.get(preset.name, {}))
         if self.runtime is not None and self.runtime != choice_text(preset.file.options.get(COMMON)):
-            own[COMMON] = self.runtime
-        return own
+            changes[COMMON] = self.runtime
+        return changes
 
     def overrides(self, preset: Preset) -> dict[str, Choice]:
         """The same as values."""
@@ -43,10 +43,10 @@ class Edits:
         is_sweep = any(isinstance(value, list) and len(value) > 1 for value in options.values())
         return self.order if is_sweep and self.repeats > 1 else None
 
-    def edited(self, preset: Preset, typed: Mapping[str, str]) -> Edits:
+    def edited(self, preset: Preset, texts: Mapping[str, str]) -> Edits:
         """With the texts of a form for options; an empty field has the preset's value."""
-        values = {option: text.strip() for option, text in typed.items()}
+        values = {option: text.strip() for option, text in texts.items()}
         runtime = values.pop(COMMON, "") or None
-        own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
+        changes = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
         common = None if runtime == choice_text(preset.file.options.get(COMMON)) else runtime
-        return replace(self, options={**self.options, preset.name: own}, runtime=common)
+        return replace(self, options={**self.options, preset.name: changes}, runtime=common)

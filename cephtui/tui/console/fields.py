@@ -89,21 +89,21 @@ class Tick(Field):
 
 def fields_of(preset: Preset, edits: Edits) -> list[Field]:
     """The options that are changed most, the repeats, their order and the caches, then all others."""
-    own, options = edits.of(preset), preset.file.options
-    found = []
+    changes, options = edits.of(preset), preset.file.options
+    fields = []
     for option in preset.tool.fields():
         text = choice_text(options.get(option.name))
-        found.append(Field(option, own.get(option.name, text), text))
-    main = [field for field in found if field.option.title]
+        fields.append(Field(option, changes.get(option.name, text), text))
+    main = [field for field in fields if field.option.title]
     repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
     repeated.append(Tick(DROP_CACHES, "yes" if edits.drop_caches else "", ""))
-    return [*main, *repeated, *(field for field in found if not field.option.title)]
+    return [*main, *repeated, *(field for field in fields if not field.option.title)]
 
 
 def fitted_to_target(preset: Preset, edits: Edits, plan: Plan) -> dict[str, str]:
     """By option what runs, where this kind of target needs another value than what the form has."""
-    asked = combinations(preset.tool, {**preset.file.options, **edits.overrides(preset)})
-    names = [name for name, value in plan.steps[0].options.items() if asked[0].get(name) != value]
+    combined = combinations(preset.tool, {**preset.file.options, **edits.overrides(preset)})
+    names = [name for name, value in plan.steps[0].options.items() if combined[0].get(name) != value]
     return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
 
 
@@ -145,7 +145,7 @@ def in_rows(fields: Sequence[T]) -> list[list[T]]:
 
 def neighbour(rows: Sequence[Sequence[T]], here: T, direction: Direction) -> T:
     """Where an arrow key points; behind the last row comes the first, and a shorter row has its last."""
-    row = next(number for number, each in enumerate(rows) if here in each)
+    row = next(number for number, fields in enumerate(rows) if here in fields)
     column = rows[row].index(here)
     if direction in _STEPS:
         row = (row + _STEPS[direction]) % len(rows)

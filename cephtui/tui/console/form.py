@@ -177,10 +177,10 @@ class FormScreen(Dialog[Edits | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """An arrow to the side moves within the text first."""
-        typed = self.focused
-        if action != "go" or not isinstance(typed, Input):
+        focused = self.focused
+        if action != "go" or not isinstance(focused, Input):
             return True
-        return {"left": typed.cursor_at_start, "right": typed.cursor_at_end}.get(str(parameters[0]), True)
+        return {"left": focused.cursor_at_start, "right": focused.cursor_at_end}.get(str(parameters[0]), True)
 
     def action_go(self, direction: Direction) -> None:
         """To the field that the key points to."""

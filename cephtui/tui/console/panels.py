@@ -48,7 +48,8 @@ class PresetPanel(Static):
     def show_result(self, values: Sequence[float | None], *runs: Run) -> None:
         """Show the last of these with the others of its batch; ``values`` are its own."""
         for run in runs:
-            self._runs = [*(each for each in self._runs if each.batch == run.batch and each.run != run.run), run]
+            earlier = (other for other in self._runs if other.batch == run.batch and other.run != run.run)
+            self._runs = [*earlier, run]
         ascii_only = profile_of(self).ascii_only
         self.result = tile_result_of(self._runs, self.preset.file.headline, values, ascii_only=ascii_only)
 
@@ -146,7 +147,7 @@ class Panels(Horizontal, can_focus=True):
                     history = await asyncio.to_thread(store.read_history, directory, run.run)
                     values = history.total("iops").values()
             for panel in self._of(run) if name not in self._begun else ():
-                panel.show_result(values, *(each for each in runs if each.preset == name))
+                panel.show_result(values, *(preset_run for preset_run in runs if preset_run.preset == name))
 
     def show_begun(self, run: Run) -> None:
         """A run has begun."""

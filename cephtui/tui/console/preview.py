@@ -106,7 +106,7 @@ def command_text(plan: Plan) -> Text:
     """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")
-    notes = [*(f"with {each.command} on {each.node}" for each in step.companions), *_notes(plan)]
+    notes = [*(f"with {companion.command} on {companion.node}" for companion in step.companions), *_notes(plan)]
     return text.append(f"  # {', '.join(notes)}", "italic") if notes else text
 
 
@@ -115,10 +115,10 @@ def _notes(plan: Plan) -> list[str]:
     step, notes = plan.steps[0], []
     notes += [f"from {step.nodes[0].node} alone"] * bool(plan.idle)
     if step.fill_bytes:
-        each = " on each node" if len(step.nodes) > 1 else ""
+        per_node = " on each node" if len(step.nodes) > 1 else ""
         # how many objects a run reads from a pool is found out while they are written
         amount = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
-        notes.append(f"prefills {amount}{each} first")
+        notes.append(f"prefills {amount}{per_node} first")
     if plan.drop_caches:
         notes.append("drops caches")
     if len(plan.steps) > 1:

@@ -21,13 +21,13 @@ _NODES_LEAST = 12
 _PHASES = {"prepare": "prefilling ", "ramp": "ramp ", "run": ""}
 
 
-def running_text(state: LiveRun, progress: Progress, left: str) -> str:
+def running_text(state: LiveRun, progress: Progress, remaining: str) -> str:
     """``#3 write-iops 34/62 s, run 2 of 4, 1:40 min left``; the time left only where there is more than this run.
 
     Where nodes have broken off, with how many are left: ``#3 write-iops 34/62 s, 2 of 3 nodes``.
     """
     rest = taking_part(state)
-    more = [rest] * bool(rest) + [left] * left.startswith("run ")
+    more = [rest] * bool(rest) + [remaining] * remaining.startswith("run ")
     return ", ".join([_how_far(state, progress), *more])
 
 
@@ -68,5 +68,5 @@ class StatusBar(Static):
             if parts[name] and (needs <= room or not shown or (name == "nodes" and not late and room > _NODES_LEAST)):
                 shown.add(name)
                 room -= needs
-        found = [part for name, part in parts.items() if name in shown]
-        return Text(_GAP, no_wrap=True, overflow="ellipsis").join([Text(_NAME, "bold"), *found])
+        texts = [part for name, part in parts.items() if name in shown]
+        return Text(_GAP, no_wrap=True, overflow="ellipsis").join([Text(_NAME, "bold"), *texts])

@@ -58,9 +58,9 @@ def tile_result_of(
         direction = direction_of(run.summary.flows)
         latest = {**latest, direction: run} if direction and "" not in latest else {direction: run}
     several = len(latest) > 1
-    parts = {each: _part(runs, run, name, ascii_only) for each, run in latest.items()}
-    signed = {each: replace(part, text=f"{_SHORT[each]} {part.text}") if several else part
-              for each, part in parts.items()}  # fmt: skip
+    parts = {flow: _part(runs, run, name, ascii_only) for flow, run in latest.items()}
+    signed = {flow: replace(part, text=f"{_SHORT[flow]} {part.text}") if several else part
+              for flow, part in parts.items()}  # fmt: skip
     text, *longer = ("  ".join(part.at(length) for part in signed.values()) for length in range(3))
     short = signed[direction].text
     return TileResult(text, short, tuple(values), "" if several else direction, longer=tuple(reversed(longer)))
@@ -89,16 +89,16 @@ def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -
     """A run with those of the ``runs`` that it repeats."""
     from cephtui.analysis.runs.batches import Estimate, SweepPoint, set_up, summarize
 
-    found = summarize(SweepPoint(run.options, tuple(each for each in runs if set_up(each) == set_up(run))))
-    columns = zip(*(_values(each.summary.flows, name) for each in found.counted), strict=False)
-    known = [[value for value in column if value is not None] for column in columns]
-    if len(found.point.repeats) < 2 or not run.summary.flows or not known or not all(known):
+    summary = summarize(Point(run.options, tuple(repeat for repeat in runs if set_up(repeat) == set_up(run))))
+    by_flow = zip(*(_values(repeat.summary.flows, name) for repeat in summary.counted), strict=False)
+    columns = [[value for value in values if value is not None] for values in by_flow]
+    if len(summary.point.repeats) < 2 or not run.summary.flows or not columns or not all(columns):
         text = headline_text(run.summary.flows, name) or run.outcome or ""
         return _Part(f"{text} !" if is_marked(run) and run.summary.flows else text)
-    estimates = [Estimate.of(column) for column in known]
+    estimates = [Estimate.of(column) for column in columns]
     text = " ".join(_metric(name).as_text(estimate.value) for estimate in estimates)
     margin = margin_of(estimates[0], ascii_only=ascii_only) if len(estimates) == 1 else ""
-    return _Part(f"{text} !" if any(map(is_marked, found.counted)) else text, margin, counted(found))
+    return _Part(f"{text} !" if any(map(is_marked, summary.counted)) else text, margin, counted(summary))
 
 
 def _metric(name: HeadlineName) -> Metric:
@@ -108,5 +108,5 @@ def _metric(name: HeadlineName) -> Metric:
 def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
     """One where reads and writes add up, else one of each; of writes that are flushed, that of the commit."""
     metric = _metric(name)
-    values = [metric.of(flows[each]) for each in metric.names_of_whole(flows) if each in _SHOWN]
+    values = [metric.of(flows[flow]) for flow in metric.names_of_whole(flows) if flow in _SHOWN]
     return [known_sum(values)] if values and HEADLINE_BY_NAME[name].sums else values

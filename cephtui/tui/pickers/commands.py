@@ -23,7 +23,7 @@ class CommandPicker(Picker[SystemCommand]):
 
     def rows(self) -> list[PickRow]:
         """In their order, the better matches first."""
-        words = self.typed.lower().split()
+        words = self.filter_text.lower().split()
         rows = [PickRow(number, (command.title,), command.help) for number, command in self._commands.items()]
         return sorted(rows, key=lambda row: not PickRow(row.key, row.cells).fits(words))
 

@@ -59,7 +59,7 @@ class NodePicker(Picker[tuple[str, ...]]):
     def __init__(
         self,
         config: Config,
-        known: Sequence[KnownNode],
+        nodes: Sequence[KnownNode],
         chosen: Sequence[str],
         reports: Mapping[str, str],
         details: Callable[[Sequence[str]], Awaitable[RenderableType]],
@@ -70,10 +70,10 @@ class NodePicker(Picker[tuple[str, ...]]):
         """
         super().__init__()
         self._config, self._reports, self._details = config, reports, details
-        self._known = {node.name: node for node in known}
+        self._by_name = {node.name: node for node in nodes}
         self._marked = list(self._members(chosen))
         for name in self._marked:
-            self._known.setdefault(name, KnownNode(name, "typed"))
+            self._by_name.setdefault(name, KnownNode(name, "typed"))
         self._touched = False
 
     def first(self) -> str | None:
@@ -83,13 +83,13 @@ class NodePicker(Picker[tuple[str, ...]]):
     def names_to_hide(self) -> Names:
         """All that can be chosen."""
         nodes = (*self._config.nodes.values(), *self._config.neighbours.values())
-        return {**names_of_hosts(self._known), **names_in(nodes)}
+        return {**names_of_hosts(self._by_name), **names_in(nodes)}
 
     # ------------------------------------------------------------------ rows
 
     def rows(self) -> list[PickRow]:
         """Known nodes, then what was typed."""
-        return [*map(self._row, self._known.values()), *self._typed_rows()]
+        return [*map(self._row, self._by_name.values()), *self._typed_rows()]
 
     def _row(self, node: KnownNode) -> PickRow:
         return PickRow(
@@ -99,14 +99,14 @@ class NodePicker(Picker[tuple[str, ...]]):
     def _report(self, node: KnownNode) -> str:
         return self._reports.get(node.name if node.members else self._name_of(node.name), "")
 
-    def _name_of(self, typed: str) -> str:
+    def _name_of(self, text: str) -> str:
         """The node's name, where it was typed with a user."""
-        if typed in self._reports:
-            return typed
+        if text in self._reports:
+            return text
         try:
-            return parse_node(typed, None).name
+            return parse_node(text, None).name
         except ValueError:
-            return typed
+            return text
 
     def _sign(self, name: str) -> str:
         members = self._members([name])
@@ -114,18 +114,18 @@ class NodePicker(Picker[tuple[str, ...]]):
         return "[x]" if marked and all(marked) else "[-]" if any(marked) else "[ ]"
 
     def _typed_rows(self) -> Iterator[PickRow]:
-        if not self.typed or self.typed in self._known:
+        if not self.filter_text or self.filter_text in self._by_name:
             return
         try:
-            parse_node(self.typed, None)
+            parse_node(self.filter_text, None)
         except ValueError:
             return
-        yield PickRow(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
+        yield PickRow(_TYPED, ("[ ]", self.filter_text), "use what is typed", always=True)
 
     def note(self) -> str:
         """What enter would do."""
         row = self.highlighted
-        if row is None and self.typed:
+        if row is None and self.filter_text:
             return "expected [user@]host[:port] or a name from the list"
         return f"space marks; enter uses {', '.join(self._would_use(row)) or 'nothing yet'}"
 
@@ -133,7 +133,7 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     def _members(self, names: Iterable[str]) -> tuple[str, ...]:
         """The nodes of these names and groups, each once."""
-        nodes = (self._known[name].members or (name,) if name in self._known else (name,) for name in names)
+        nodes = (self._by_name[name].members or (name,) if name in self._by_name else (name,) for name in names)
         return tuple(dict.fromkeys(name for some in nodes for name in some))
 
     def _named_in(self, row: PickRow) -> str:
@@ -157,7 +157,7 @@ class NodePicker(Picker[tuple[str, ...]]):
         else:
             self._marked += [member for member in members if member not in self._marked]
         if row.key == _TYPED:
-            self._known[name] = KnownNode(name, "typed")
+            self._by_name[name] = KnownNode(name, "typed")
             self.query_one(Filter).value = ""
         self.show_rows(highlight=name, follow=row.key == _TYPED)
 

@@ -96,7 +96,7 @@ class Picker(Dialog[T | None], Generic[T]):
         row = self.highlighted
         if row is not None:
             return row.refused
-        return "nothing fits the filter" if self.typed else ""
+        return "nothing fits the filter" if self.filter_text else ""
 
     def use(self, row: PickRow | None) -> None:
         """Enter: the highlighted row is chosen."""
@@ -109,7 +109,7 @@ class Picker(Dialog[T | None], Generic[T]):
     # ------------------------------------------------------------------ for the subclass
 
     @property
-    def typed(self) -> str:
+    def filter_text(self) -> str:
         """What is in the filter."""
         return self.query_one(Filter).value.strip()
 
@@ -122,7 +122,7 @@ class Picker(Dialog[T | None], Generic[T]):
         """Show what has changed; by default what was highlighted stays so, and where it was."""
         pick_list = self.query_one(PickList)
         here = pick_list.row.key if pick_list.row and not follow else None
-        self._filter = self.typed
+        self._filter = self.filter_text
         pick_list.show(matching(self.rows(), self._filter), highlight or here, follow=follow)
         self.show_note()
 
@@ -148,7 +148,7 @@ class Picker(Dialog[T | None], Generic[T]):
     @on(Filter.Changed)
     def _filtered(self, event: Filter.Changed) -> None:
         event.stop()
-        if self.typed != self._filter:
+        if self.filter_text != self._filter:
             self.show_rows(follow=True)
 
     @on(PickList.OptionSelected)

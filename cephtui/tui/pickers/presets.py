@@ -26,13 +26,15 @@ def described(preset: Preset) -> str:
 
 def _joined(texts: Sequence[str]) -> str:
     """One text of several that differ in their values only: ``4k randread`` and ``4k randwrite``."""
-    seen = list(dict.fromkeys(tuple(text.split()) for text in texts))
-    words = [list(dict.fromkeys(column)) for column in zip(*seen, strict=False)]
+    word_lists = list(dict.fromkeys(tuple(text.split()) for text in texts))
+    words = [list(dict.fromkeys(column)) for column in zip(*word_lists, strict=False)]
     number = 1
     for column in words:
         number *= len(column)
-    if number != len(seen) or len(set(map(len, seen))) > 1:
-        return ",".join(" ".join(one) for one in seen)  # not every value of one word with every one of another
+    if number != len(word_lists) or len(set(map(len, word_lists))) > 1:
+        return ",".join(
+            " ".join(words) for words in word_lists
+        )  # not every value of one word with every one of another
     return " ".join(map(",".join, words))
 
 
@@ -54,14 +56,14 @@ def _suite_row(row: SuiteRow) -> PickRow:
 
 
 def _grouped(catalogue: Catalogue) -> list[PickRow]:
-    """Those with a key, then group by group under its heading."""
-    found, group = list[PickRow](), ""
+    """The rows of presets with a key, then the others by group under their headings."""
+    rows, group = list[PickRow](), ""
     for row in presets.preset_rows(catalogue):
         if row.key is None and row.group != group:
             group = row.group
-            found.append(PickRow("", (group,), heading=True))
-        found.append(_preset_row(row.preset, catalogue[row.preset]))
-    return found
+            rows.append(PickRow("", (group,), heading=True))
+        rows.append(_preset_row(row.preset, catalogue[row.preset]))
+    return rows
 
 
 class PresetPicker(Picker[Preset | Suite]):
@@ -70,11 +72,11 @@ class PresetPicker(Picker[Preset | Suite]):
     TITLE_TEXT = "presets and suites"
     BINDINGS = [key("enter", "use", "choose", "choose the preset; of a suite: queue all its runs", priority=True)]
 
-    def __init__(self, catalogue: Catalogue, known: Suites) -> None:
+    def __init__(self, catalogue: Catalogue, suite_catalogue: Suites) -> None:
         super().__init__()
-        self._catalogue, self._suites = catalogue, known
+        self._catalogue, self._suites = catalogue, suite_catalogue
         heading = PickRow("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        below = [_suite_row(row) for row in suites.rows(known)]
+        below = [_suite_row(row) for row in suites.rows(suite_catalogue)]
         over = [PickRow("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
         self._rows = [heading, *_grouped(catalogue), *over, *below]
 
@@ -87,7 +89,7 @@ class PresetPicker(Picker[Preset | Suite]):
 
     def use(self, row: PickRow | None) -> None:
         if row and row.key.startswith(_SUITE):
-            found: object = self._suites[row.key.removeprefix(_SUITE)]
+            chosen: object = self._suites[row.key.removeprefix(_SUITE)]
         else:
-            found = self._catalogue[row.key] if row else None
-        self.dismiss(found if isinstance(found, Preset | Suite) else None)
+            chosen = self._catalogue[row.key] if row else None
+        self.dismiss(chosen if isinstance(chosen, Preset | Suite) else None)

@@ -27,7 +27,7 @@ _AT_ONCE, _SHOWN = 50, 200
 
 
 def _row(saved: SavedRun) -> PickRow:
-    """As it stands in the list."""
+    """The row of a run in the list."""
     run = saved.run
     iops = known_sum(_IOPS.of(total) for total in (run.summary.read, run.summary.write) if total)
     figure = units.DASH if iops is None else f"{_IOPS.as_text(iops)} {_IOPS.title}"
@@ -42,10 +42,10 @@ class RunPicker(Picker[tuple[Path, int]]):
     PLACEHOLDER = "type to filter: session, preset, target, option, outcome, baseline"
     BINDINGS = [key("enter", "use", "compare", "compare with this run", priority=True)]
 
-    def __init__(self, root: Path, exclude: tuple[str, int], *, others: bool = True) -> None:
+    def __init__(self, root: Path, exclude: tuple[str, int], *, other_sessions: bool = True) -> None:
         super().__init__()
-        self._source = candidates(root, exclude, other_sessions=others)
-        self._found: dict[str, SavedRun] = {}
+        self._source = candidates(root, exclude, other_sessions=other_sessions)
+        self._saved_runs: dict[str, SavedRun] = {}
         self._rows: list[PickRow] = []
         self._most = _SHOWN
         self._reading = self._all_read = False
@@ -55,14 +55,14 @@ class RunPicker(Picker[tuple[Path, int]]):
         self._read_more()
 
     def names_to_hide(self) -> Names:
-        """Of the runs that were read."""
-        return names_in(saved.run for saved in self._found.values())
+        """Names of the runs that were read."""
+        return names_in(saved.run for saved in self._saved_runs.values())
 
     def rows(self) -> list[PickRow]:
         return list(islice(self._fitting(), self._most))
 
     def _fitting(self) -> Iterable[PickRow]:
-        words = self.typed.lower().split()
+        words = self.filter_text.lower().split()
         return (row for row in self._rows if row.fits(words))
 
     def note(self) -> str:
@@ -74,9 +74,9 @@ class RunPicker(Picker[tuple[Path, int]]):
         return super().note() or f"{len(self._rows)} runs{'' if self._all_read else ', more below'}"
 
     def use(self, row: PickRow | None) -> None:
-        found = self._found.get(row.key) if row else None
-        if found:
-            self.dismiss((found.directory, found.run.run))
+        chosen = self._saved_runs.get(row.key) if row else None
+        if chosen:
+            self.dismiss((chosen.directory, chosen.run.run))
 
     @on(Filter.Changed)
     def _look_further(self) -> None:
@@ -90,7 +90,7 @@ class RunPicker(Picker[tuple[Path, int]]):
             self._read_more()
 
     def _read_more(self) -> None:
-        """Read on, unless that is being done or there is enough to show."""
+        """Read more runs, unless that is being done or there is enough to show."""
         if not self._reading and self._wants_more():
             self._reading = True
             self._read()
@@ -100,18 +100,18 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     @work
     async def _read(self) -> None:
-        """One at a time: the iterator is not reentrant."""
+        """Read one batch at a time: the iterator is not reentrant."""
         while self._wants_more():
             try:
-                found = await asyncio.to_thread(lambda: list(islice(self._source, _AT_ONCE)))
+                batch = await asyncio.to_thread(lambda: list(islice(self._source, _AT_ONCE)))
             except StoreError as error:
                 self.notify(str(error), severity="error", timeout=15, markup=False)
-                found = []
-            self._take(found)
+                batch = []
+            self._take(batch)
         self._reading = False
 
-    def _take(self, found: list[SavedRun]) -> None:
-        self._all_read = not found
-        self._found |= {each.name: each for each in found}
-        self._rows += [_row(each) for each in found]
+    def _take(self, batch: list[SavedRun]) -> None:
+        self._all_read = not batch
+        self._saved_runs |= {saved.name: saved for saved in batch}
+        self._rows += [_row(saved) for saved in batch]
         self.show_rows()

@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Asked:
-    """What was asked of a node, and what of the answer is here."""
+class _Search:
+    """A search on a node, and the candidates that have arrived."""
 
     future: Future[str]
     arrived: deque[Sequence[Candidate]] = field(default_factory=deque)
@@ -78,99 +78,102 @@ class TargetPicker(Picker[str]):
         """``current`` and ``scratch`` are targets as they are typed; ``node`` is whose pools and devices are shown."""
         super().__init__()
         self._current, self._scratch, self._source, self._node = current, scratch, source, node
-        self._asked: dict[str, _Asked] = {}
+        self._searches: dict[str, _Search] = {}
         self._open: set[str] = set()
         """The pools whose images are shown, as the targets that their images are asked of."""
 
     def on_mount(self) -> None:
         """Search at once, and show candidates as they arrive."""
         for of in (SURROUNDINGS, POOLS, DEVICES):
-            self._ask(of)
+            self._search(of)
         self._timer = self.set_interval(_LOOK_SECONDS, self._take)
 
     def on_unmount(self) -> None:
         """Cancel the searches."""
-        for asked in self._asked.values():
-            asked.future.cancel()
+        for search in self._searches.values():
+            search.future.cancel()
 
-    def _ask(self, of: str) -> None:
+    def _search(self, of: str) -> None:
         arrived: deque[Sequence[Candidate]] = deque()
-        self._asked[of] = _Asked(self._source(of, arrived.append), arrived)
+        self._searches[of] = _Search(self._source(of, arrived.append), arrived)
 
     def _take(self) -> None:
-        changed = [asked for asked in self._asked.values() if asked.take()]
+        changed = [search for search in self._searches.values() if search.take()]
         if changed:
             self.show_rows()
-        if all(asked.done for asked in self._asked.values()):
+        if all(search.done for search in self._searches.values()):
             self._timer.pause()
 
     # ------------------------------------------------------------------ rows
 
     def rows(self) -> list[PickRow]:
         """The current target first, what was typed last."""
-        found = [*self._given_rows(), *self._near_rows(), *self._pool_rows(), *self._device_rows()]
-        return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
+        rows = [*self._given_rows(), *self._near_rows(), *self._pool_rows(), *self._device_rows()]
+        return [*rows, *self._typed_rows({row.cells[0]: row for row in rows})]
 
     def _given_rows(self) -> Iterator[PickRow]:
-        known = {candidate.spec: candidate for asked in self._asked.values() for candidate in asked.candidates.values()}
-        given = {self._current: "current target"}
-        given.setdefault(self._scratch, "a scratch file of cephtui's own")
-        for spec, text in given.items():
-            row = _candidate_row(known[spec]) if spec in known else PickRow("", (spec,))
+        searches = self._searches.values()
+        candidates = {spec: candidate for search in searches for spec, candidate in search.candidates.items()}
+        first_specs = {self._current: "current target"}
+        first_specs.setdefault(self._scratch, "a scratch file of cephtui's own")
+        for spec, text in first_specs.items():
+            row = _candidate_row(candidates[spec]) if spec in candidates else PickRow("", (spec,))
             yield replace(row, key=f"given {spec}", text=f"{text}, {row.text}" if row.text else text)
 
     def _near_rows(self) -> Iterator[PickRow]:
         """What the files of the node say, with what the cluster says of it as soon as that is known."""
         yield PickRow("", (f"on {self._node}: new files, images and pools only",), heading=True)
-        known = self._asked[POOLS].candidates
-        for near in self._asked[SURROUNDINGS].candidates.values():
+        pools = self._searches[POOLS].candidates
+        for near in self._searches[SURROUNDINGS].candidates.values():
             if near.spec in (self._current, self._scratch):
                 continue
-            row = _candidate_row(known.get(near.spec, near))
+            row = _candidate_row(pools.get(near.spec, near))
             place, colon, _ = near.text.partition(": ")
-            text = f"{place}: {row.text}" if near.spec in known and colon else row.text
+            text = f"{place}: {row.text}" if near.spec in pools and colon else row.text
             yield replace(row, key=f"{_NEAR}{near.spec}", text=text)
 
     def _pool_rows(self) -> Iterator[PickRow]:
-        asked = self._asked[POOLS]
-        yield _heading(f"network and cluster, seen from {self._node}", asked, "asking the cluster ...")
-        for images_of, candidates in groupby(asked.candidates.values(), lambda each: self._images_of(each.spec)):
+        search = self._searches[POOLS]
+        yield _heading(f"network and cluster, seen from {self._node}", search, "asking the cluster ...")
+        for images_of, candidates in groupby(
+            search.candidates.values(), lambda candidate: self._images_of(candidate.spec)
+        ):
             yield from map(_candidate_row, candidates)
             if images_of:
                 yield from self._image_rows(images_of)
 
     def _image_rows(self, images_of: str) -> Iterator[PickRow]:
-        """A row that shows and hides the images of a pool, and they."""
+        """A row that shows and hides the images of a pool, and the images."""
         pool, is_open = images_of.partition(":")[2], images_of in self._open
-        asked = self._asked.get(images_of) if is_open else None
-        state = _state(asked, f"asking for the images of {pool} ...") if asked else ""
+        search = self._searches.get(images_of) if is_open else None
+        state = _state(search, f"asking for the images of {pool} ...") if search else ""
         text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
         yield PickRow(f"images {images_of}", (f"{'-' if is_open else '+'} {images_of}/...",), text)
-        if asked:
-            yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
+        if search:
+            yield from (_candidate_row(candidate) for candidate in search.candidates.values())
 
     def _device_rows(self) -> Iterator[PickRow]:
-        asked = self._asked[DEVICES]
-        yield _heading(f"devices of {self._node}", asked, "inspecting the devices ...")
-        yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
+        search = self._searches[DEVICES]
+        yield _heading(f"devices of {self._node}", search, "inspecting the devices ...")
+        yield from (_candidate_row(candidate) for candidate in search.candidates.values())
 
     def _typed_rows(self, shown: Mapping[str, PickRow]) -> Iterator[PickRow]:
         """What was typed, where that is a target and not one of those that can be chosen anyway."""
         try:
-            spec = parse_target(self.typed).spec
+            spec = parse_target(self.filter_text).spec
         except TargetError:
             return
         row = shown.get(spec)
-        if row is None or row.refused or spec != self.typed:
+        if row is None or row.refused or spec != self.filter_text:
             refused = ", though writing there is not allowed" if row and row.refused else ""
             yield PickRow("", ("typed",), heading=True, always=True)
             yield PickRow(_TYPED, (spec,), f"use it as typed{refused}", always=True)
 
     def note(self) -> str:
         """Where no row matches, why the typed target is invalid."""
-        if self.highlighted is None and ":" in self.typed:
+        if self.highlighted is None and ":" in self.filter_text:
             try:
-                parse_target(self.typed)
+                parse_target(self.filter_text)
             except TargetError as error:
                 return str(error)
         return super().note()
@@ -186,17 +189,17 @@ class TargetPicker(Picker[str]):
 
     def _toggle(self, images_of: str) -> None:
         self._open ^= {images_of}
-        if images_of in self._open and images_of not in self._asked:
-            self._ask(images_of)
+        if images_of in self._open and images_of not in self._searches:
+            self._search(images_of)
             self._timer.resume()
         self.show_rows(highlight=f"images {images_of}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """An arrow to the side moves within what is typed first."""
-        typed = self.focused
-        if action != "images" or not isinstance(typed, Filter):
+        filter_input = self.focused
+        if action != "images" or not isinstance(filter_input, Filter):
             return True
-        return typed.cursor_at_end if parameters == (True,) else typed.cursor_at_start
+        return filter_input.cursor_at_end if parameters == (True,) else filter_input.cursor_at_start
 
     def action_images(self, shown: bool) -> None:
         """Show or hide the images of the pool that the keys are at."""
@@ -212,18 +215,18 @@ class TargetPicker(Picker[str]):
             images_of = parse_target(spec).listed_by
         except TargetError:
             return None
-        candidate = self._asked[POOLS].candidates.get(images_of) if images_of else None
+        candidate = self._searches[POOLS].candidates.get(images_of) if images_of else None
         return images_of if candidate and candidate.reason is None else None
 
 
-def _heading(title: str, asked: _Asked, waiting: str) -> PickRow:
+def _heading(title: str, search: _Search, waiting: str) -> PickRow:
     """A heading that stays while its search runs or has failed."""
-    state = _state(asked, waiting)
+    state = _state(search, waiting)
     return PickRow("", (title,), f"({state})" if state else "", heading=True, always=bool(state))
 
 
-def _state(asked: _Asked, waiting: str) -> str:
-    return asked.problem if asked.done else waiting
+def _state(search: _Search, waiting: str) -> str:
+    return search.problem if search.done else waiting
 
 
 def _words(candidate: Candidate) -> str:

@@ -127,12 +127,12 @@ class CompareScreen(CopyingScreen):
 
     def _directions(self) -> list[str]:
         """Those of either side; an empty chart where there are none."""
-        found = [
+        directions = [
             d
             for d in DIRECTIONS
             if any(name.startswith(f"{d}.") for curves in self._compared.curves for name in curves)
         ]
-        return list(found) or ["write"]
+        return list(directions) or ["write"]
 
     def handout(self) -> Callable[[], MarkdownSnippet]:
         return partial(comparison_snippet, *self._compared.sides, self._judged)

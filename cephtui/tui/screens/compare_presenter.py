@@ -18,6 +18,7 @@ from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure
+from cephtui.models.verdict import Verdict
 from cephtui.reports.views.comparison import NO_RESULTS
 from cephtui.reports.words.facts import period
 from cephtui.reports.words.text import conditions, metric_of, moment, title_of
@@ -75,11 +76,16 @@ class ComparePresenter(PresenterScreen):
         self._take(compared, judged)
 
     def _take(self, compared: TwoSides, judged: Judgement | None) -> None:
-        self._verdicts = {(each.direction, each.figure): each for each in (judged.deciding if judged else ())}
+        deciding = judged.deciding if judged else ()
+        self._verdicts = {(verdict.direction, verdict.figure): verdict for verdict in deciding}
         self._sides, self._curves = compared.sides, compared.curves
         self._figures = presented_figures(*compared.sides)
-        judged_ones = (n for n, each in enumerate(self._figures) if (each.direction, each.name) in self._verdicts)
-        self._chosen = next(judged_ones, 0)
+        judged_figures = (n for n, figure in enumerate(self._figures) if self._verdict_of(figure))
+        self._chosen = next(judged_figures, 0)
+
+    def _verdict_of(self, figure: Figure) -> Verdict | None:
+        """The verdict on a figure; None where it decides nothing."""
+        return self._verdicts.get((figure.direction, figure.name))
 
     def compose(self) -> ComposeResult:
         """From the top: which runs, what is shown of them, both figures and the change, the curves."""
@@ -121,7 +127,7 @@ class ComparePresenter(PresenterScreen):
             "change" if is_change else "B vs A", percent_text(figure.change_fraction if figure.same_load else None)
         )
         self.query_one("#change", BigFigure).show(change, None)
-        verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none
+        verdict = self._verdict_of(figure)
         words = [f"{short_text(verdict)}  {change_of(verdict)}"] if verdict else []
         self.query_one(VerdictInLarge).show(verdict, *words)
         for overlay in self.query(Overlay):

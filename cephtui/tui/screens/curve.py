@@ -52,7 +52,7 @@ class CurveScreen(CopyingScreen):
     def __init__(self, run: Run, source: Source) -> None:
         super().__init__()
         self._run, self._source = run, source
-        self._seen: tuple[Sequence[Run], Sequence[Mark]] = (), ()
+        self._material: tuple[Sequence[Run], Sequence[Mark]] = (), ()
         self._axis = self._figure = 0
         catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
         self._headline: Callable[[Run], Metric] = partial(headline_metric, catalogue)
@@ -73,7 +73,7 @@ class CurveScreen(CopyingScreen):
 
     def names_to_hide(self) -> Names:
         """Of its runs."""
-        return names_in(self._seen[0])
+        return names_in(self._material[0])
 
     def handout(self) -> Callable[[], MarkdownSnippet]:
         curve, metric = self._curve(), self._throughput()
@@ -83,14 +83,14 @@ class CurveScreen(CopyingScreen):
     def _look(self) -> None:
         """Draw again where a run has begun or ended, or a mark was set."""
         runs, marks = self._source()
-        seen = family(self._run, runs), tuple(marks)
-        if seen != self._seen:
-            self._seen = seen
+        material = family(self._run, runs), tuple(marks)
+        if material != self._material:
+            self._material = material
             self._draw()
 
     def _curve(self) -> Curve:
-        found = axes_or_depth(*self._seen)
-        return curve_of(self._seen[0], found[self._axis % len(found)], self._seen[1])
+        axes = axes_or_depth(*self._material)
+        return curve_of(self._material[0], axes[self._axis % len(axes)], self._material[1])
 
     def _throughput(self) -> Metric:
         """What the preset is about; under load IOPS where that is the latency."""
@@ -125,7 +125,7 @@ class CurveScreen(CopyingScreen):
         self._draw()
 
     def action_next_axis(self) -> None:
-        if len(axes_or_depth(*self._seen)) < 2:
+        if len(axes_or_depth(*self._material)) < 2:
             self.notify(f"nothing else was varied than the {self._curve().axis.title}")
             return
         self._axis += 1
@@ -135,11 +135,11 @@ class CurveScreen(CopyingScreen):
 
 def _said(curve: Curve, metric: Metric) -> Text:
     """What a load curve shows; of several series a line each."""
-    found = knee_words(curve, metric)
-    if len(found) == 1:
-        first, *notes = found[0][1]
+    words_by_series = knee_words(curve, metric)
+    if len(words_by_series) == 1:
+        first, *notes = words_by_series[0][1]
         return Text("\n").join([Text(first, "bold"), *map(Text, notes)])
-    return Text("\n").join(Text.assemble((name, "bold"), f": {lines[0]}") for name, lines in found)
+    return Text("\n").join(Text.assemble((name, "bold"), f": {lines[0]}") for name, lines in words_by_series)
 
 
 def _legend(title: str, plot: Plot | None) -> Text:

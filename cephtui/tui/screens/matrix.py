@@ -87,31 +87,31 @@ class MatrixScreen(CopyingScreen):
         self._reader = await asyncio.to_thread(_reader, self._directory)
         while True:
             try:
-                found = await asyncio.to_thread(self._reader.read)
+                matrix = await asyncio.to_thread(self._reader.read)
                 live = await asyncio.to_thread(store.is_locked, self._directory)
-                self._show(found, live)
+                self._show(matrix, live)
             except StoreError as error:
                 self._report(str(error))
             await asyncio.sleep(_READ_SECONDS)
 
-    def _show(self, found: Matrix, live: bool) -> None:
+    def _show(self, matrix: Matrix, live: bool) -> None:
         for problem in self._reader.broken if self._reader else ():
             self._report(str(problem))
-        if self._shown == (found, live):
+        if self._shown == (matrix, live):
             return
-        self._shown = found, live
-        title = f"   {found.title}" if found.title else ""
+        self._shown = matrix, live
+        title = f"   {matrix.title}" if matrix.title else ""
         bar = Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}", (title, "italic"))
         self.query_one("#bar", Static).update(bar)
-        text = progress_text(found, live=live) if found.rows else NO_RUNS
+        text = progress_text(matrix, live=live) if matrix.rows else NO_RUNS
         self.query_one("#matrix-progress", Static).update(Text(text))
         table = self.query_one(MatrixTable)
-        if found.rows:
-            table.show(found)
+        if matrix.rows:
+            table.show(matrix)
             self._show_cell(*table.chosen)
             network = list(links_blocks(links_of(self._reader.runs if self._reader else ())))[1:]
             network += [TextBlock("")] if network else []
-            self.query_one("#remarks", Static).update(self._drawn(*network, Items(tuple(remarks(found)))))
+            self.query_one("#remarks", Static).update(self._drawn(*network, Items(tuple(remarks(matrix)))))
 
     def _report(self, problem: str) -> None:
         """Once: what can't be read fails again each time."""
@@ -156,11 +156,11 @@ class MatrixScreen(CopyingScreen):
     def names_to_hide(self) -> Names:
         """Of all runs, and of the targets and nodes that are ordered."""
         runs = self._reader.runs if self._reader else ()
-        found = names_in(runs)
+        names = names_in(runs)
         cells = [cell for row in self._shown[0].rows for cell in row.cells if cell] if self._shown else []
         for cell in cells:
-            found |= {**names_of_target(cell.target), **names_of_hosts(cell.nodes)}
-        return found
+            names |= {**names_of_target(cell.target), **names_of_hosts(cell.nodes)}
+        return names
 
 
 def _reader(directory: Path) -> MatrixReader:

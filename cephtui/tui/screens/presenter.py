@@ -42,9 +42,9 @@ class BigFigure(Vertical):
     def show(self, figure: PresentedFigure, color: str | None) -> None:
         """In a colour; the parts have those of their flows."""
         for name, text in (("word", figure.word), ("value", figure.value)):
-            each = self.query_one(f".{name}", Big)
-            each.styles.color = color
-            each.say(text)
+            big = self.query_one(f".{name}", Big)
+            big.styles.color = color
+            big.say(text)
         self.query_one(".parts").display = bool(figure.parts)
         for part, (flow, text) in zip(self.query(".part").results(Big), figure.parts, strict=False):
             part.styles.color = FLOW_COLORS.get(flow)

@@ -192,9 +192,9 @@ class ReplayScreen(PlayedScreen):
 
     def action_speed(self, by: int) -> None:
         """The next faster or slower of the speeds."""
-        others = [s for s in SPEEDS if (s > self.player.speed if by > 0 else s < self.player.speed)]
-        if others:
-            self.player.speed = min(others) if by > 0 else max(others)
+        speeds = [s for s in SPEEDS if (s > self.player.speed if by > 0 else s < self.player.speed)]
+        if speeds:
+            self.player.speed = min(speeds) if by > 0 else max(speeds)
         self._show_transport()
 
 

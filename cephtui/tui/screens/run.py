@@ -138,15 +138,15 @@ class RunScreen(CurvingScreen):
     def action_log(self) -> None:
         from cephtui.tui.screens.log import LogScreen
 
-        if found := self._drawn_or_notified():
-            self.app.push_screen(LogScreen(*found))
+        if drawn := self._drawn_or_notified():
+            self.app.push_screen(LogScreen(*drawn))
 
     def action_runs(self) -> None:
         self.set_focus(self.table)
 
     def action_compare(self) -> None:
-        if found := self._drawn_or_notified():
-            self.post_message(CompareWanted(found[0], found[1].run))
+        if drawn := self._drawn_or_notified():
+            self.post_message(CompareWanted(drawn[0], drawn[1].run))
 
     def handout(self) -> Callable[[], MarkdownSnippet] | None:
         """Of the run under the cursor of the table, where there is one, else of the run that is drawn."""
@@ -154,8 +154,8 @@ class RunScreen(CurvingScreen):
         root: Path | None = getattr(self.app, "root", None)
         if chosen and root:
             return partial(run_snippet, root / chosen.session, chosen)
-        found = self._drawn_or_notified()
-        return partial(run_snippet, *found) if found else None
+        drawn = self._drawn_or_notified()
+        return partial(run_snippet, *drawn) if drawn else None
 
     def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
         """A run in full."""

@@ -123,9 +123,9 @@ class SessionScreen(ExportingScreen, RunScreen):
         return (self._directory, run) if run else None
 
     def action_play(self) -> None:
-        if found := self._drawn_or_notified():
+        if drawn := self._drawn_or_notified():
             try:
-                self.app.push_screen(ReplayScreen(self._directory, found[1].run))
+                self.app.push_screen(ReplayScreen(self._directory, drawn[1].run))
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
 
@@ -141,10 +141,10 @@ class SessionScreen(ExportingScreen, RunScreen):
 
     def action_baseline(self) -> None:
         """The run that others are compared with."""
-        found, table = self._drawn_or_notified(), self.query_one(RunsTable)
-        if found is None:
+        drawn, table = self._drawn_or_notified(), self.query_one(RunsTable)
+        if drawn is None:
             return
-        run = found[1]
+        run = drawn[1]
         baseline = None if table.content.baseline == run.run else run.run
         try:
             archive.annotate(self._directory, baseline=baseline)
@@ -158,7 +158,7 @@ class SessionScreen(ExportingScreen, RunScreen):
 def _conditions(run: Run, repeats: Sequence[Run], history: History) -> Text:
     """A run's conditions, and what limits its figures; of ``repeats`` those of the one whose charts are drawn."""
     nodes = joined((node.node for node in run.nodes if node.node != units.DASH), "nodes")
-    numbers = ranges(sorted(each.run for each in repeats)) or str(run.run)
+    numbers = ranges(sorted(repeat.run for repeat in repeats)) or str(run.run)
     text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target}")
     text.append(f" on {nodes}" if nodes else "")
     if run.imported_from:

@@ -102,11 +102,11 @@ class SessionsScreen(ExportingScreen):
         if self._rows is None:
             self._show()
         try:
-            found = await asyncio.to_thread(self._list)
+            rows = await asyncio.to_thread(self._list)
         except StoreError as error:
             self.complain(error)
-            found = []
-        self._rows = found[::-1]
+            rows = []
+        self._rows = rows[::-1]
         self._fit(select)
 
     def _fit(self, select: str | None = None) -> None:
@@ -122,19 +122,19 @@ class SessionsScreen(ExportingScreen):
 
     def _show(self, select: str | None = None) -> None:
         """The sessions that match the filter."""
-        table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
+        table, filter_text = self.query_one(SessionsTable), self.query_one("#filter", Input).value
         select = select or (table.selected.session if table.selected else None)
-        words, rows = typed.lower().split(), self._rows or []
-        own, order = [row for row in rows if not whose(row)], ORDERS[self._order]
+        words, rows = filter_text.lower().split(), self._rows or []
+        mine, order = [row for row in rows if not whose(row)], ORDERS[self._order]
         shown = sorted((row for row in rows if matches(row, words)), key=lambda row: (bool(whose(row)), order(row)))
         table.put(shown, select)
         self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
         empty = self.query_one("#empty", Static)
-        empty.display = not shown or not (own or words)
+        empty.display = not shown or not (mine or words)
         empty.set_class(bool(shown), "-above")
-        empty.update(self._why_empty("" if shown else typed.strip()))
-        count = f"{len(shown)} of {len(rows)}" if words else f"{len(own)} saved"
+        empty.update(self._why_empty("" if shown else filter_text.strip()))
+        count = f"{len(shown)} of {len(rows)}" if words else f"{len(mine)} saved"
         self.query_one("#bar", Static).update(self._heading(count if self._rows is not None else ""))
         self._describe()
         if self.focused is None:
@@ -144,10 +144,10 @@ class SessionsScreen(ExportingScreen):
     def _heading(self, count: str) -> Text:
         return Text.assemble(("cephtui", "bold"), f"   sessions, {self._order}   {count}")
 
-    def _why_empty(self, typed: str) -> str:
+    def _why_empty(self, filter_text: str) -> str:
         if self._rows is None:
             return "reading sessions ..."
-        return f"no session has {typed!r}: esc clears the filter" if typed else _EMPTY
+        return f"no session has {filter_text!r}: esc clears the filter" if filter_text else _EMPTY
 
     @on(DataTable.RowHighlighted)
     def _describe(self) -> None:
@@ -171,11 +171,11 @@ class SessionsScreen(ExportingScreen):
 
     def action_back(self) -> None:
         """Clear the filter, else close the screen."""
-        typed = self.query_one("#filter", Input)
-        if not typed.value and not typed.has_focus:
+        filter_input = self.query_one("#filter", Input)
+        if not filter_input.value and not filter_input.has_focus:
             self.dismiss()
             return
-        typed.value = ""
+        filter_input.value = ""
         self._to_table()
 
     def action_sort(self) -> None:

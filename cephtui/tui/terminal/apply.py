@@ -92,9 +92,10 @@ def named_colors(theme: Theme) -> TerminalTheme:
 def _install_filters(app: App[None], profile: Profile) -> None:
     count = {"16": 16, "8": 8, "none": 0}.get(profile.colors)
     colors = OnLight() if count is None else FewColors(count)
-    kept = [one for one in line_filters(app) if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
+    replaced = (Monochrome, NoColor, ANSIToTruecolor)
+    remaining = [line_filter for line_filter in line_filters(app) if not isinstance(line_filter, replaced)]
     named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
-    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if profile.ascii_only else [])])
+    set_line_filters(app, [Printable(), named, *remaining, colors, *([AsciiOnly()] if profile.ascii_only else [])])
 
     def follow() -> None:
         colors.stand_on(_ground(app.current_theme))

@@ -28,11 +28,11 @@ class BrowserDriver(WebDriver):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGHUP)
 
     def write(self, data: str) -> None:
-        """To a server that may have ended."""
+        """Send to a server that may have ended."""
         with contextlib.suppress(BrokenPipeError):
             super().write(data)
 
     def write_meta(self, data: dict[str, object]) -> None:
-        """The same."""
+        """Send to a server that may have ended."""
         with contextlib.suppress(BrokenPipeError):
             super().write_meta(data)

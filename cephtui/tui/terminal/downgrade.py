@@ -31,9 +31,9 @@ def luminance(color: RGB) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: RGB, other: RGB) -> float:
+def contrast(first: RGB, second: RGB) -> float:
     """1 (the same) to 21 (black and white)."""
-    dark, light = sorted((luminance(one), luminance(other)))
+    dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -59,8 +59,8 @@ def paper(color: RGB, count: int) -> int:
 
 def ink(color: RGB, on: int, count: int, *, bold: bool = False) -> int:
     """The text colour for a colour on one of the backgrounds, readable there; BRIGHT or not."""
-    wanted = _wanted_ink(color, count) | (BRIGHT if bold and count == BRIGHT else 0)
-    for candidate in (wanted, wanted | BRIGHT):
+    preferred = _wanted_ink(color, count) | (BRIGHT if bold and count == BRIGHT else 0)
+    for candidate in (preferred, preferred | BRIGHT):
         if is_readable(candidate, on):
             return candidate
     neutral = (WHITE | (BRIGHT if bold else 0), BLACK, WHITE | BRIGHT)
@@ -96,5 +96,5 @@ def _hue(color: RGB) -> int:
         degrees = 60 * (2 + (blue - red) / spread)
     else:
         degrees = 60 * (4 + (red - green) / spread)
-    found = next(index for limit, index in _HUES if degrees < limit)
-    return (CYAN if high >= 200 else BLUE) if found is None else found
+    index = next(index for limit, index in _HUES if degrees < limit)
+    return (CYAN if high >= 200 else BLUE) if index is None else index

@@ -62,7 +62,7 @@ _LINES = range(0x2500, 0x25A0)
 """The characters of boxes and blocks."""
 _NO_STYLE = Style()
 PICTURE = Style.from_meta({"picture": True})
-"""Of cells whose colours are what they say: they are no text, and stay as they are on any ground."""
+"""The style of cells whose colours are what they say: they are no text, and stay as they are on any ground."""
 
 
 class Visibility(Enum):
@@ -74,7 +74,7 @@ class Visibility(Enum):
 
 
 Fit = Callable[[Style, RGB], tuple[Style, Visibility]]
-"""From a style and the background of the whole screen."""
+"""The style on the terminal and what is visible, by a style and the background of the whole screen."""
 
 
 class OnGround(LineFilter):
@@ -121,7 +121,7 @@ class OnLight(OnGround):
         self.enabled = False
 
     def stand_on(self, ground: RGB) -> None:
-        """Nothing is to be done on a dark one."""
+        """The background has changed; on a dark one nothing is to be done."""
         super().stand_on(ground)
         self.enabled = _is_light(ground)
 
@@ -221,7 +221,7 @@ def _shown(contrast: float) -> Visibility:
 
 @lru_cache(1024)
 def _visible(text: str, shown: Visibility) -> str:
-    """With spaces in the place of what is not to be seen."""
+    """The text with spaces in the place of what is not to be seen."""
     if shown is Visibility.LINES:
         return "".join(char if ord(char) in _LINES else " " * cell_len(char) for char in text)
     return " " * cell_len(text)
@@ -266,6 +266,6 @@ def _braille(char: str) -> str | None:
 
 
 def _letter(char: str) -> str | None:
-    """Without its accent."""
+    """A letter without its accent."""
     plain = unicodedata.normalize("NFKD", char)[:1]
     return plain if plain.isascii() and plain.isprintable() else None

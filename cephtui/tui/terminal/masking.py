@@ -67,7 +67,7 @@ class Masking:
         return self._now().text(text) if self.is_on else text
 
     def _now(self) -> Mask:
-        """With all names of this moment; they are asked for again when the frame is done."""
+        """The mask with all names of this moment; they are asked for again when the frame is done."""
         if not self._is_fresh:
             self._is_fresh = True
             self._mask.learn(self._names())
@@ -84,8 +84,10 @@ class Masking:
         if self.is_on:
             self._mask.learn(self._names())
         self._filtered = len(self._mask)
-        printable, *others = (each for each in line_filters(self._app) if not isinstance(each, Masked))
-        set_line_filters(self._app, [printable, *([Masked(self._now)] if self.is_on else []), *others])
+        printable, *rest = (
+            line_filter for line_filter in line_filters(self._app) if not isinstance(line_filter, Masked)
+        )
+        set_line_filters(self._app, [printable, *([Masked(self._now)] if self.is_on else []), *rest])
         for screen in self._app.screen_stack:
             for widget in screen.walk_children(Widget, with_self=True):
                 widget.refresh()

@@ -72,18 +72,18 @@ def detect(environ: Mapping[str, str], *, safe: bool = False) -> Profile:
     """The profile of the terminal of this environment; `safe` is what every terminal can show. Raises UnknownLevel."""
     if environ.get(DRIVER_VARIABLE):
         return FULL
-    colors = _asked(environ, COLORS_VARIABLE, LEVELS) or _colors(environ)
+    colors = _word_in(environ, COLORS_VARIABLE, LEVELS) or _colors(environ)
     ascii_only = safe or _is_ascii_term(environ) or not _is_utf8(environ)
-    graph = _asked(environ, GRAPH_VARIABLE, GRAPHS)
+    graph = _word_in(environ, GRAPH_VARIABLE, GRAPHS)
     return Profile(_at_most("8", colors) if safe else colors, ascii_only, graph)
 
 
-def _asked(environ: Mapping[str, str], variable: str, known: Sequence[T]) -> T | None:
-    """The one that a variable names, None where it is not set."""
-    asked = environ.get(variable, "").strip().lower()
-    if not asked or asked in known:
-        return next((each for each in known if each == asked), None)
-    raise UnknownLevel(f"{variable}={asked}: expected one of {', '.join(known)}")
+def _word_in(environ: Mapping[str, str], variable: str, words: Sequence[T]) -> T | None:
+    """The one of ``words`` that a variable has, None where it is not set."""
+    word = environ.get(variable, "").strip().lower()
+    if not word or word in words:
+        return next((allowed for allowed in words if allowed == word), None)
+    raise UnknownLevel(f"{variable}={word}: expected one of {', '.join(words)}")
 
 
 def _colors(environ: Mapping[str, str]) -> Colors:
@@ -123,5 +123,5 @@ def as_started(environ: Mapping[str, str], initial: Path = Path("/proc/self/envi
     except OSError:
         return dict(environ)
     before = {name: value for name, _, value in (entry.partition("=") for entry in entries)}
-    others = {name: value for name, value in environ.items() if name not in _LOCALE_VARIABLES}
-    return {**others, **{name: before[name] for name in _LOCALE_VARIABLES if name in before}}
+    rest = {name: value for name, value in environ.items() if name not in _LOCALE_VARIABLES}
+    return {**rest, **{name: before[name] for name in _LOCALE_VARIABLES if name in before}}

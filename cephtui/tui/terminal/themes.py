@@ -109,7 +109,7 @@ BASIC_DARK = _unmixed(
         "scrollbar": "#aaaaaa",
     },
 )
-"""Of the sixteen colours only, so that a terminal with eight or sixteen has nothing to guess."""
+"""A theme of the sixteen colours only, so that a terminal with eight or sixteen has nothing to guess."""
 BASIC_LIGHT = _unmixed(
     LIGHT.name,
     "#ffffff",
@@ -132,7 +132,7 @@ BASIC_LIGHT = _unmixed(
         "scrollbar": "#0000aa",
     },
 )
-"""The same on white."""
+"""A theme of the sixteen colours on white."""
 PLAIN = _unmixed(
     "cephtui-plain",
     "#000000",

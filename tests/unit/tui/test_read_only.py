@@ -66,7 +66,7 @@ SCREENS: dict[str, Make] = {
     "curve": lambda root: CurveScreen(side(root).run, lambda: ([side(root).run], [])),
     "log": lambda root: LogScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
     "presenter": lambda root: Presenter(RunView(), lambda: None, lambda: None, "nothing"),
-    "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), others=False),
+    "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), other_sessions=False),
     "panels": lambda root: PanelsDialog(set, lambda name: None),
     "run": lambda root: DetailsScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
     "details": lambda root: Details("title", "text"),
