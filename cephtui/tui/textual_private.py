@@ -63,7 +63,7 @@ class TerminalOutput:
         self._file = file
         self.fileno = file.fileno
 
-    def write_raw(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Text for the terminal."""
         with contextlib.suppress(OSError):
             self._file.write(text)
