@@ -12,7 +12,17 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
 from cephtui.planning import Request
+from cephtui.presets import Preset
 from cephtui.reports.words.text import conditions, tool_command
+from cephtui.tools.base import OptionError
+
+
+def problem_text(error: Exception, preset: Preset) -> str:
+    """What keeps a preset from being run, with the next step."""
+    if isinstance(error, OptionError) and error.option == "target":
+        return f"{preset.tool.title} needs {preset.tool.accepted_targets}: press t and choose one"
+    return str(error)
+
 
 _PADDING, _ROWS_MOST = 2, 3
 """Columns beside what will run, and the rows that it has at most."""

@@ -23,14 +23,12 @@ from cephtui.tui.console.choice import Choice, first_for
 from cephtui.tui.console.chooser import Chooser
 from cephtui.tui.console.display import ConsoleDisplay, StudyLine
 from cephtui.tui.console.panels import Panels
-from cephtui.tui.console.preview import Preview
+from cephtui.tui.console.preview import Preview, problem_text
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
-from cephtui.tui.console.words import problem_text
 from cephtui.tui.copying import COPY
-from cephtui.tui.curving import CURVE
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
-from cephtui.tui.screens.run import CompareWanted, RunScreen
+from cephtui.tui.screens.run import CURVE, CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView

@@ -25,7 +25,7 @@ from cephtui.reports.words.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, comparison_snippet
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.screens.two_sides import SWAP, TwoSides
+from cephtui.tui.screens.compare_presenter import SWAP, TwoSides
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
 

@@ -15,7 +15,8 @@ from cephtui.analysis.runs.change import between
 from cephtui.analysis.runs.marks import marks_between
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
-from cephtui.analysis.verdicts.figures import compared_figures
+from cephtui.analysis.verdicts.figures import figures
+from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
@@ -23,13 +24,36 @@ from cephtui.reports.views.comparison import NO_RESULTS
 from cephtui.reports.words.facts import period
 from cephtui.reports.words.text import conditions, metric_of, moment, title_of
 from cephtui.reports.words.verdict import change_of, short_text
-from cephtui.tui.charts.overlay import COLORS, Overlay
+from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
 from cephtui.tui.screens.presented import PresentedFigure
 from cephtui.tui.screens.presenter import BigFigure, PresenterScreen
-from cephtui.tui.screens.two_sides import SWAP, TwoSides
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
+
+SWAP = key("w", "swap", "swap", "swap A and B; at first A is the baseline, else the older one", "view", shown=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSides:
+    """Two sides, and the points of every figure of each chosen run."""
+
+    left: Side
+    right: Side
+    left_curves: Curves
+    right_curves: Curves
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.left, self.right
+
+    @property
+    def curves(self) -> tuple[Curves, Curves]:
+        return self.left_curves, self.right_curves
+
+    def swapped(self) -> TwoSides:
+        """The same with B as A."""
+        return TwoSides(self.right, self.left, self.right_curves, self.left_curves)
 
 
 def presented_figures(left: Side, right: Side) -> list[Figure]:

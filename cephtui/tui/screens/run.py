@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, cast
 
 from textual.message import Message
 
-from cephtui.models import Run
+from cephtui.models import Mark, Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.masking.mask import Names, names_in
-from cephtui.tui.copying import MarkdownSnippet, run_snippet
-from cephtui.tui.curving import CurvingScreen
+from cephtui.tui.copying import CopyingScreen, MarkdownSnippet, run_snippet
 from cephtui.tui.keys import key
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
@@ -35,7 +34,17 @@ class CompareWanted(Message):
     number: int
 
 
-class RunScreen(CurvingScreen):
+CURVE = key("V", "curve", "curve", "the figures over what was varied: depth, block size, target, node, mark", "view")
+
+
+def _why_none(run: Run) -> str:
+    """Why there is no curve with a run."""
+    if run.imported_from:
+        return f"no curve: no option and no heading by itself sets imported runs of {run.preset} apart"
+    return f"no curve: {run.preset} has no depth, and nothing was varied"
+
+
+class RunScreen(CopyingScreen):
     """The keys that choose how a run is drawn, and the actions that all screens with a run have."""
 
     NOTHING = "no run is selected"
@@ -113,6 +122,25 @@ class RunScreen(CurvingScreen):
         if name == "heat" and self.view.chosen[name] and shown and not any(shown.history.heat.values()):
             none = "no heat map: the tool of this run gives no histogram of latencies"
             self.notify(none if shown.whole else "the heat map begins when the ramp is over")
+
+    def action_curve(self) -> None:
+        """Of the run under the cursor, with those that belong to it; it grows with the table."""
+        from cephtui.analysis.views.curve import axes_or_depth, family
+        from cephtui.tui.screens.curve import CurveScreen
+
+        table = self.table
+        if table is None or table.chosen is None:
+            self.notify("no curve: nothing has run yet")
+            return
+
+        def source() -> tuple[list[Run], tuple[Mark, ...]]:
+            return list(table.content.runs.values()), tuple(table.content.marks)
+
+        runs, marks = source()
+        if axes_or_depth(family(table.chosen, runs), marks):
+            self.app.push_screen(CurveScreen(table.chosen, source))
+        else:
+            self.notify(_why_none(table.chosen))
 
     def action_zoom(self) -> None:
         """The charts on the whole screen, or back; the run continues."""

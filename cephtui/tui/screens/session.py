@@ -23,11 +23,10 @@ from cephtui.reports.words.text import conditions, imported, joined
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
-from cephtui.tui.curving import CURVE
 from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
-from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.screens.run import CURVE, RunScreen
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.runs_table import RunsTable
 from cephtui.tui.widgets.shown import of_saved

@@ -38,7 +38,6 @@ from cephtui.tui.console.how_often import HowOftenScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import CopyingScreen
-from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.dialogs import Confirm, Details, Dialog, EnterText, Help, NodeQuestion, Selectable, TypeName, Wait
 from cephtui.tui.exporting import ExportingScreen
 from cephtui.tui.keys import KeyBar, active_commands
@@ -49,7 +48,7 @@ from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
-from cephtui.tui.screens.compare_presenter import ComparePresenter
+from cephtui.tui.screens.compare_presenter import ComparePresenter, TwoSides
 from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
@@ -60,12 +59,11 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
-from cephtui.tui.screens.two_sides import TwoSides
 from cephtui.tui.widgets.run_view import RunView
 from tests.support import desks
 from tests.support.replayed import WRITE_IOPS, console, screen_text, until
 
-BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, CurvingScreen, ExportingScreen, RunScreen, PlayedScreen}
+BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, ExportingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 

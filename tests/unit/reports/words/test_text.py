@@ -21,7 +21,7 @@ from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.console.fields import fitted_to_target
+from cephtui.tui.console.form import fitted_to_target
 from cephtui.tui.widgets.shown import of_saved, range_since_ramp
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden

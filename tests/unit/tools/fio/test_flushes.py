@@ -32,7 +32,7 @@ from cephtui.tools.fio.flushes import lead_of
 from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
-from cephtui.tui.console.tile_result import direction_of, headline_text
+from cephtui.tui.console.panels import direction_of, headline_text
 from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading

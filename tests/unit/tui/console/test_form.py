@@ -25,11 +25,10 @@ from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.console import fields as fields_module
+from cephtui.tui.console import form as form_module
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.console.fields import Direction, Field, neighbour
-from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.form import Direction, Field, FormScreen, neighbour
 from cephtui.tui.console.panels import Panels, PresetPanel
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.golden import Golden
@@ -213,7 +212,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
     assert hints["rw"].startswith("rw: one of read, write, randread")
     golden.same(hints["repeats"])
     assert hints["order"].startswith("order: abab, abba or empty; abba: every second repeat in reverse")
-    assert hints["drop-caches"] == "drop-caches: yes or no; " + fields_module.DROP_CACHES.about
+    assert hints["drop-caches"] == "drop-caches: yes or no; " + form_module.DROP_CACHES.about
 
 
 ROWS = [["bs", "iodepth"], ["numjobs", "runtime"], ["repeats"], ["filter"], ["size", "rw"], ["rate"]]

@@ -13,10 +13,9 @@ from cephtui.sessions import demo
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
-from cephtui.tui.screens.matrix import MatrixScreen
+from cephtui.tui.screens.matrix import MatrixScreen, MatrixTable
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.terminal.profile import FULL, Profile
-from cephtui.tui.widgets.matrix_table import MatrixTable
 from tests.support import studies
 from tests.support.known import known
 from tests.support.replayed import console_screen, in_a_run, let_go, screen_text, text_of, until

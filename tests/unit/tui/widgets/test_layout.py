@@ -14,9 +14,8 @@ from cephtui.models import ClusterSample, Interval, Sample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
-from cephtui.tui.console.panels import PresetPanel
+from cephtui.tui.console.panels import PresetPanel, TileResult, tile_result_of
 from cephtui.tui.console.status_bar import StatusBar
-from cephtui.tui.console.tile_result import TileResult, tile_result_of
 from cephtui.tui.widgets.layout import PANELS, PanelLayout, lay_out
 from cephtui.tui.widgets.now import reading
 from cephtui.tui.widgets.run_view import RunView

@@ -21,9 +21,8 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, options_by_preset
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.widgets.fitted import across, fitted_widths
-from cephtui.tui.widgets.run_columns import columns_for
 from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
-from cephtui.tui.widgets.runs_table import RunsTable
+from cephtui.tui.widgets.runs_table import RunsTable, columns_for
 from tests.support.known import known
 from tests.support.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
 from tests.support.runs import measured, recorded
