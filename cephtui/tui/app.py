@@ -58,7 +58,7 @@ class HasNames(Protocol):
     """A screen that knows names of hosts, pools or files."""
 
     def names_to_hide(self) -> Names:
-        """Those that a mask replaces."""
+        """Names that a mask replaces."""
         ...
 
 
@@ -134,13 +134,11 @@ class CephtuiApp(MinimumSizeApp):
             await self.action_quit()
 
     def action_sessions(self) -> None:
-        """Show the saved sessions."""
         from cephtui.tui.screens.sessions import SessionsScreen
 
         self.push_screen(SessionsScreen(self.root, with_demo=True))
 
     def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
-        """A session was chosen."""
         from cephtui.tui.screens.session import SessionScreen
 
         self.push_screen(SessionScreen(message.directory))
@@ -171,7 +169,7 @@ class CephtuiApp(MinimumSizeApp):
         self.push_screen(CompareScreen(*without_shared_runs(left, right), left_curves, right_curves))
 
     def names_to_hide(self) -> Names:
-        """All that the screens know."""
+        """Names that the screens know."""
         sources = [screen for screen in self.screen_stack if isinstance(screen, HasNames)]
         return {name: kind for screen in sources for name, kind in screen.names_to_hide().items()}
 
@@ -183,7 +181,6 @@ class CephtuiApp(MinimumSizeApp):
         self.notify("names are masked (P shows them)" if self.masking.is_on else "names are shown")
 
     def action_help(self) -> None:
-        """All keys that work on this screen, by topic."""
         from cephtui.tui.dialogs import Help
 
         self.push_screen(Help("keys", help_table(active_commands(self.screen))))
@@ -204,7 +201,6 @@ class CephtuiApp(MinimumSizeApp):
                 widget.refresh()
 
     def action_command_palette(self) -> None:
-        """All commands, to be found by what is typed."""
         from cephtui.tui.pickers.commands import CommandPicker
 
         if not isinstance(self.screen, CommandPicker):

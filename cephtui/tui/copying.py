@@ -89,7 +89,7 @@ class CopyingScreen(Screen[None]):
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
-        """Into the clipboard; where the terminal takes none, and pressed again, it is shown."""
+        """Copy into the clipboard; where the terminal takes none, and pressed again, the Markdown is shown."""
         make = self.handout()
         if make is None:
             return

@@ -35,8 +35,8 @@ class Confirm(Dialog[bool]):
     """A yes or no; escape is no."""
 
     BINDINGS = [
-        key("y", "answer(True)", "yes", "yes"),
-        key("n,escape", "answer(False)", "no", "no"),
+        key("y", "dismiss(True)", "yes", "yes"),
+        key("n,escape", "dismiss(False)", "no", "no"),
         key("left,right", "app.focus_next", "other", "the other answer; enter gives it"),
     ]
 
@@ -55,16 +55,13 @@ class Confirm(Dialog[bool]):
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")
 
-    def action_answer(self, answer: bool) -> None:
-        self.dismiss(answer)
-
 
 class TypeName(Dialog[bool]):
     """Data is overwritten only after its name was typed."""
 
     BINDINGS = [
         key("enter", "overwrite", "overwrite", "overwrite it, if its name was typed", priority=True),
-        key("escape", "cancel", "cancel", "leave it as it is"),
+        key("escape", "dismiss(False)", "cancel", "leave it as it is"),
     ]
 
     def __init__(self, what: str, name: str) -> None:
@@ -72,7 +69,6 @@ class TypeName(Dialog[bool]):
         self._what, self._name = what, name
 
     def compose(self) -> ComposeResult:
-        """What would be lost, and where to type."""
         with Vertical(classes="dialog"):
             yield Label(printable(f"{self._what}."), markup=False)
             how = f"To overwrite it, type its name ({self._name}) and press enter; escape cancels."
@@ -80,16 +76,13 @@ class TypeName(Dialog[bool]):
             yield Input(id="name")
 
     def action_overwrite(self) -> None:
-        """Only with the exact name."""
-        typed = self.query_one(Input)
-        if typed.value == self._name:
+        """Give True, if the exact name was typed."""
+        name_input = self.query_one(Input)
+        if name_input.value == self._name:
             self.dismiss(True)
         else:
-            typed.add_class("wrong")
+            name_input.add_class("wrong")
             self.notify(f"that is not its name, which is {self._name}", markup=False)
-
-    def action_cancel(self) -> None:
-        self.dismiss(False)
 
 
 class NodeQuestion(Dialog[str | None]):
@@ -97,7 +90,7 @@ class NodeQuestion(Dialog[str | None]):
 
     BINDINGS = [
         key("enter", "answer", "answer", "give this answer", priority=True),
-        key("escape", "cancel", "cancel", "leave the node out"),
+        key("escape", "dismiss", "cancel", "leave the node out"),
     ]
 
     def __init__(self, node: str, question: str, *, secret: bool) -> None:
@@ -105,7 +98,6 @@ class NodeQuestion(Dialog[str | None]):
         self._node, self._question, self._secret = node, question, secret
 
     def compose(self) -> ComposeResult:
-        """The question, and where to type."""
         with Vertical(classes="dialog"):
             yield Label(printable(f"{self._node}: {self._question}"), markup=False)
             hint = "It is not stored." if self._secret else "Type yes to accept it."
@@ -117,9 +109,6 @@ class NodeQuestion(Dialog[str | None]):
         value = self.query_one(Input).value
         refused = not self._secret and value.strip().lower() != "yes"
         self.dismiss(None if refused else value)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
 
 
 class Details(Dialog[None]):
@@ -182,7 +171,7 @@ class EnterText(Dialog[str | None]):
 
     BINDINGS = [
         key("enter", "keep", "keep", "keep what was typed", priority=True),
-        key("escape", "cancel", "cancel", "leave it as it is"),
+        key("escape", "dismiss", "cancel", "leave it as it is"),
     ]
     DEFAULT_CSS = """
     EnterText Input { width: 58; max-width: 100%; }
@@ -197,7 +186,6 @@ class EnterText(Dialog[str | None]):
         self._check = check or (lambda text: None)
 
     def compose(self) -> ComposeResult:
-        """The title, the text so far, and its error."""
         with Vertical(classes="dialog"):
             yield Label(printable(self._title), markup=False)
             yield Label(f"{self._hint}{'; ' if self._hint else ''}enter keeps it, escape cancels", markup=False)
@@ -208,19 +196,15 @@ class EnterText(Dialog[str | None]):
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show at once what is wrong."""
         problem = self._check(event.value)
         event.input.set_class(problem is not None, "wrong")
         self.query_one("#wrong", Label).update(printable(problem or ""))
 
     def action_keep(self) -> None:
-        """Only a text with which nothing is wrong."""
+        """Give the text, if nothing is wrong with it."""
         value = self.query_one(Input).value
         problem = self._check(value)
         if problem is None:
             self.dismiss(value)
         else:
             self.query_one("#wrong", Label).update(printable(problem))
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)

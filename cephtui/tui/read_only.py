@@ -7,7 +7,7 @@ VARIABLE = "CEPHTUI_READ_ONLY"
 _TEXTUAL = frozenset(
     {"command_list", "command_palette", "copy_text", "cursor_down", "escape", "focus_next", "focus_previous", "quit"}
 )
-_DIALOGS = frozenset({"back", "close", "dismiss", "filter", "help", "help_quit", "move", "pop_screen", "use"})
+_DIALOGS = frozenset({"back", "dismiss", "filter", "help", "help_quit", "move", "pop_screen", "use"})
 _PLAYING = frozenset({"pause", "play", "seek", "speed"})
 _DRAWING = frozenset(
     {

@@ -236,7 +236,6 @@ class Chart(Widget):
     """
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        """Make an empty chart."""
         super().__init__(name=name, id=id, classes=classes)
         self._shown: Picture | None = None
 
@@ -255,7 +254,6 @@ class Chart(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        """Draw what was last shown at the present size."""
         if self._shown is None:
             return Text()
         profile = profile_of(self)

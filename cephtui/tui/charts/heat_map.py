@@ -302,5 +302,4 @@ class HeatMap(Widget):
             self.refresh()
 
     def render(self) -> Text:
-        """Draw at the present size."""
         return draw_heat_map(self._columns, *self.content_size, self._x_end, self._ink(), self._marks)

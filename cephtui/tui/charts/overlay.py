@@ -65,7 +65,6 @@ class Overlay(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        """Draw at the present size."""
         profile = profile_of(self)
         named = profile.ascii_only or self.app.no_color or profile.colors == "none"
         lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric

@@ -131,7 +131,6 @@ class PlotChart(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        """Draw at the present size."""
         if self._shown is None:
             return Text(self._empty)
         profile = profile_of(self)

@@ -112,7 +112,6 @@ class ConsoleApp(CephtuiApp):
         self.push_screen(screen, closed)
 
     def action_matrix(self) -> None:
-        """The session as one table, which fills while it is measured."""
         from cephtui.tui.screens.matrix import MatrixScreen
 
         if self._runner.directory:
@@ -121,7 +120,6 @@ class ConsoleApp(CephtuiApp):
             self.notify(ConsoleScreen.NOTHING)
 
     def action_stop(self) -> None:
-        """End the run, keep what was measured, and hold the queue."""
         if not self._dispatcher.stop():
             self.notify("nothing is running")
 
@@ -143,7 +141,6 @@ class ConsoleApp(CephtuiApp):
 
     @work
     async def action_mark(self) -> None:
-        """Put a mark with a text on the time line."""
         await note_change(self, self._runner)
 
     async def action_quit(self) -> None:

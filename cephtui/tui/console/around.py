@@ -22,7 +22,7 @@ class Around:
     text: str = ""
     """Empty where there is nothing but files."""
     names: Names = field(default_factory=dict)
-    """All names in the text."""
+    """Names in the text, of all kinds."""
 
 
 def around_of(surroundings: Surroundings) -> Around:

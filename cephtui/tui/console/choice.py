@@ -30,13 +30,13 @@ class NodeBook:
 
     def __init__(self, hosts: tuple[Node, ...]) -> None:
         self.hosts = hosts
-        """Those to run on."""
+        """The nodes to run on."""
         self._states: dict[str, NodeState] = {}
         self._reported: set[str] = set()
 
     @property
     def states(self) -> Mapping[str, NodeState]:
-        """By name, of all that were connected to, also those that are not used now."""
+        """The states by name of all nodes that were connected to, also those that are not used now."""
         return self._states
 
     def of(self, name: str | None) -> Node:
@@ -45,7 +45,7 @@ class NodeBook:
 
     @property
     def versions(self) -> dict[str, Mapping[str, str]]:
-        """Of the tools on each node that was connected to."""
+        """The versions of the tools on each node that was connected to."""
         return {name: state.environment.tools for name, state in self._states.items() if state.environment}
 
     def is_ready(self, node: Node) -> bool:
@@ -89,8 +89,7 @@ class Choice:
         """What there is to measure, where nothing was chosen at the start."""
         self._start, self._prefilled = start, prefilled
         self._surveyed: dict[str, Request] = {}
-        """By target, with its free space and its pool's other clients."""
-        self._limits: dict[str, Limits | str] = {}
+        """Requests by target, with its free space and its pool's other clients."""
 
     @property
     def ceph_node(self) -> Node:

@@ -72,7 +72,7 @@ class Chooser:
             self._changed()
 
     def _queue(self, suite: Suite, dispatcher: Dispatcher) -> None:
-        """All runs of a suite, on the chosen target and nodes."""
+        """Queue all runs of a suite, on the chosen target and nodes."""
         from cephtui.tui.console.ordered import study_of_suite
 
         try:
@@ -243,7 +243,7 @@ class Chooser:
         self.connect_later()
 
     def _survey_later(self) -> None:
-        """In the background: it takes a moment, and the preview need not wait for it."""
+        """Survey in the background: it takes a moment, and the preview need not wait for it."""
         self._screen.run_worker(self._survey(), exclusive=True, group="survey")
 
     async def _survey(self) -> None:
@@ -258,11 +258,11 @@ class Chooser:
     # ------------------------------------------------------------------ for the dispatcher
 
     def plans(self, drafts: Sequence[Request]) -> list[Plan]:
-        """With what is known of their targets and of the data that was prefilled."""
+        """The plans of drafts, by what is known of their targets and of prefilled data."""
         return self._choice.plans(drafts)
 
     async def connect(self, request: Request) -> Request:
-        """Shows the questions of its nodes as dialogs."""
+        """Connect to the nodes of a request; shows their questions as dialogs."""
         book = self._choice.nodes
         if not await self._connected(request.hosts):
             unusable = [node.name for node in request.hosts if not book.is_ready(node)]
@@ -271,7 +271,7 @@ class Chooser:
         return replace(request, nodes=nodes, versions=book.versions)
 
     async def is_made(self, question: str) -> bool | None:
-        """As two dialogs: neither answer is what escape gives."""
+        """Ask with two dialogs whether a change is in place: neither answer is what escape gives."""
         from cephtui.tui.dialogs import Confirm
 
         if await self._show(Confirm(f"{question}\n\nIs the change in place now?", "in place", "no")):
@@ -280,9 +280,9 @@ class Chooser:
         return False if await self._show(Confirm(again, "make it again", "leave the check")) else None
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:
-        """Each question is asked once."""
+        """Dialogs for the run that begins; each question is asked once."""
         return Dialogs(self._show, dispatcher)
 
     def start(self, work: Coroutine[None, None, None]) -> None:
-        """As a worker of the screen."""
+        """Start some work as a worker of the screen."""
         self._screen.run_worker(work)

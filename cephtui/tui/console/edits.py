@@ -18,13 +18,13 @@ class Edits:
     """What was typed: for each preset what differs from it, and the runtime and the repeats of all."""
 
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By preset and option."""
+    """Texts by preset and option."""
     runtime: str | None = None
     repeats: int = 1
     order: Order | None = None
     """How the values of a sweep take turns."""
     drop_caches: bool = False
-    """Before each run."""
+    """Whether caches are dropped before each run."""
 
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""
@@ -34,7 +34,7 @@ class Edits:
         return changes
 
     def overrides(self, preset: Preset) -> dict[str, Choice]:
-        """The same as values."""
+        """What differs from a preset, as values by option."""
         return {option: parse_choice(text) for option, text in self.of(preset).items()}
 
     def order_of(self, preset: Preset) -> Order | None:
@@ -44,7 +44,7 @@ class Edits:
         return self.order if is_sweep and self.repeats > 1 else None
 
     def edited(self, preset: Preset, texts: Mapping[str, str]) -> Edits:
-        """With the texts of a form for options; an empty field has the preset's value."""
+        """The edits with the texts of a form for options; an empty field has the preset's value."""
         values = {option: text.strip() for option, text in texts.items()}
         runtime = values.pop(COMMON, "") or None
         changes = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}

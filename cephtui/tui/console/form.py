@@ -91,7 +91,6 @@ class Tick(Field):
     BINDINGS = [key("space", "tick", "tick", "tick it, or take the tick away", priority=True)]
 
     def action_tick(self) -> None:
-        """Yes, where it was no."""
         self.value = "" if self.value == "yes" else "yes"
 
 
@@ -109,7 +108,7 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
 
 
 def fitted_to_target(preset: Preset, edits: Edits, plan: Plan) -> dict[str, str]:
-    """By option what runs, where this kind of target needs another value than what the form has."""
+    """What runs, by option, where this kind of target needs another value than what the form has."""
     combined = combinations(preset.tool, {**preset.file.options, **edits.overrides(preset)})
     names = [name for name, value in plan.steps[0].options.items() if combined[0].get(name) != value]
     return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
@@ -147,7 +146,7 @@ def _in_command(plan: Plan, option: str) -> str:
 
 
 def in_rows(fields: Sequence[T]) -> list[list[T]]:
-    """As they stand below each other."""
+    """The fields as they stand below each other."""
     return [list(fields[at : at + COLUMNS]) for at in range(0, len(fields), COLUMNS)]
 
 
@@ -183,7 +182,7 @@ class FormScreen(Dialog[Edits | None]):
 
     BINDINGS = [
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
-        key("escape", "cancel", "cancels", "leave it as it was", shown=True),
+        key("escape", "dismiss", "cancels", "leave it as it was", shown=True),
         key("f2", "how_often", "how often", "keep it, and choose how often it is measured", priority=True),
         key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
         key("slash", "filter", "filter", "find one of the other options", shown=True, priority=True),
@@ -295,7 +294,6 @@ class FormScreen(Dialog[Edits | None]):
             field.display = field.label.display = field.fits(words)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """What is allowed in the field that has the focus."""
         field = event.widget
         hint = field.hint if isinstance(field, Field) else "options whose names or descriptions have these words"
         self.query_one("#hint", Static).update(Text(hint))
@@ -310,7 +308,6 @@ class FormScreen(Dialog[Edits | None]):
         return {"left": focused.cursor_at_start, "right": focused.cursor_at_end}.get(str(parameters[0]), True)
 
     def action_go(self, direction: Direction) -> None:
-        """To the field that the key points to."""
         shown: list[Input] = [field for field in self._others if field.display]
         if isinstance(self.focused, Input):
             rows = [*in_rows(self._main), [self._filter], *in_rows(shown)]
@@ -336,9 +333,5 @@ class FormScreen(Dialog[Edits | None]):
         self.action_keep()
 
     def action_reset(self) -> None:
-        """All fields as in the preset."""
         for field in self._fields:
             field.value = field.preset_text
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)

@@ -47,7 +47,7 @@ class HowOftenScreen(Dialog[Entry | None]):
 
     BINDINGS = [
         key("enter", "start", "starts", "measure it, or queue it during a run", shown=True, priority=True),
-        key("escape", "cancel", "back", "leave it", shown=True),
+        key("escape", "dismiss", "back", "leave it", shown=True),
         key("tab", "app.focus_next", "next field", "the next field", shown=True),
         key("pagedown", "scroll(1)", "scroll", "scroll the plan", priority=True),
         key("pageup", "scroll(-1)", "scroll up", "scroll the plan back", priority=True),
@@ -167,9 +167,6 @@ class HowOftenScreen(Dialog[Entry | None]):
         """The plan, which may be longer than the room for it."""
         plan = self.query_one(VerticalScroll)
         plan.scroll_relative(y=pages * plan.size.height, animate=False)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
 
 
 def commands_of(row: StudyKind, values: Mapping[str, Any]) -> Commands:

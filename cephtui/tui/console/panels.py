@@ -46,7 +46,7 @@ class TileResult:
 
     text: str = ""
     short: str = ""
-    """Where that has no room: of reads and writes apart, those that were measured last."""
+    """The text where there is less room: of reads and writes in turn, those that were measured last."""
     values: tuple[float | None, ...] = ()
     """IOPS over time."""
     direction: str = ""
@@ -54,7 +54,7 @@ class TileResult:
     percent: int | None = None
     """How much of the run is done; None where none is in progress."""
     longer: tuple[str, ...] = ()
-    """Of repeats, where there is more room: with the interval of the mean and their number, the longest first."""
+    """Texts where there is more room: with the interval of the mean and the number of repeats, the longest first."""
 
     def fitting(self, width: int) -> str:
         """The longest that has room, else the shortest."""
@@ -69,7 +69,7 @@ def headline_text(flows: Mapping[str, Total | Interval], name: HeadlineName) -> 
 def tile_result_of(
     runs: Sequence[Run], name: HeadlineName, values: Sequence[float | None], *, ascii_only: bool = False
 ) -> TileResult:
-    """Of the runs of a batch up to now, the last of which has these ``values``; of repeats, their mean.
+    """What the runs of a batch show up to now, the last of which has these ``values``; of repeats, their mean.
 
     Where they read and wrote in turn, both.
     """
@@ -95,7 +95,7 @@ def direction_of(flows: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Of the runs of one direction."""
+    """What the runs of one direction show."""
 
     text: str
     margin: str = ""
@@ -107,7 +107,7 @@ class _Part:
 
 
 def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -> _Part:
-    """A run with those of the ``runs`` that it repeats."""
+    """What a run shows with those of the ``runs`` that it repeats."""
     from cephtui.analysis.runs.batches import Estimate, Point, set_up, summarize
 
     summary = summarize(Point(run.options, tuple(repeat for repeat in runs if set_up(repeat) == set_up(run))))
@@ -127,7 +127,7 @@ def _metric(name: HeadlineName) -> Metric:
 
 
 def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
-    """One where reads and writes add up, else one of each; of writes that are flushed, that of the commit."""
+    """One value where reads and writes add up, else one of each; of writes that are flushed, that of the commit."""
     metric = _metric(name)
     values = [metric.of(flows[flow]) for flow in metric.names_of_whole(flows) if flow in _SHOWN]
     return [known_sum(values)] if values and HEADLINE_BY_NAME[name].sums else values
@@ -145,7 +145,7 @@ class PresetPanel(Static):
         super().__init__(id=f"panel-{preset.file.key}")
         self.preset = preset
         self._runs: list[Run] = []
-        """Those of its last batch that have ended."""
+        """The runs of its last batch that have ended."""
 
     def show_result(self, values: Sequence[float | None], *runs: Run) -> None:
         """Show the last of these with the others of its batch; ``values`` are its own."""
@@ -172,7 +172,6 @@ class PresetPanel(Static):
         self.result = TileResult(text, text, history, direction_of(flows), percent or 0)
 
     def render(self) -> Text:
-        """At the size it has."""
         width, rows = self.content_size
         file, shown = self.preset.file, self.result
         title = Text.assemble((f"{file.key} ", "bold"), no_wrap=True, overflow="ellipsis")
@@ -201,7 +200,6 @@ class PresetPanel(Static):
         return result.append(f" {percent}" if percent else "", "not bold")
 
     def on_click(self, event: events.Click) -> None:
-        """A click selects; the second one of a double click runs."""
         self.post_message(Panels.Chosen(self.preset, run=event.chain > 1))
 
 

@@ -46,7 +46,7 @@ class Preview(Vertical):
         self._next: tuple[Text, Text] = Text(), Text()
         """What would run next, and its command."""
         self._conditions = ("", "")
-        """Of what would run next, and its target."""
+        """The conditions of what would run next, and its target."""
 
     problem = reactive(False)
     """Whether a problem is shown instead of the command."""
@@ -89,7 +89,6 @@ class Preview(Vertical):
         self._update(Text.assemble(("running  ", "dim"), now), Text.assemble((label, "dim"), shown))
 
     def on_resize(self) -> None:
-        """What will run may need more rows, or fewer."""
         self._draw()
 
     def _update(self, settings: Text, command: Text) -> None:
@@ -105,7 +104,7 @@ class Preview(Vertical):
 
 
 def _differences(request: Request) -> str:
-    """From the preset, in words."""
+    """What differs from the preset, in words."""
     times = [f"{request.repeats} times"] if request.repeats > 1 else []
     order = [f"order {request.order}"] if request.order else []
     drops = ["caches dropped"] if request.drop_caches else []

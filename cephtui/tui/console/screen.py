@@ -131,7 +131,6 @@ class ConsoleScreen(RunScreen):
         return tuple(self.table.content.runs.values()), self.table.content.marks, self._runner.directory
 
     def compose(self) -> ComposeResult:
-        """From the top: session and nodes, presets, the next command, the run, the table of runs."""
         yield StatusBar(id="bar")
         yield Panels(by_key(self._catalogue))
         yield Preview()
@@ -188,16 +187,15 @@ class ConsoleScreen(RunScreen):
         self.query_one(Preview).show_next(request, plan, problem)
 
     def names_to_hide(self) -> Names:
-        """Of the nodes and the target of the choice, of the config file, and of the runs."""
-        known = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
+        """Names of the choice, of the config file, and of the runs."""
+        nodes = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
         targets = names_of_target(self._start.target.spec) | names_of_target(self.choice.target.spec)
-        return {**names_in(known), **targets, **self.choice.around.names, **super().names_to_hide()}
+        return {**names_in(nodes), **targets, **self.choice.around.names, **super().names_to_hide()}
 
     # ------------------------------------------------------------------ what runs next
 
     @work
     async def action_choose(self, part: str) -> None:
-        """Open the dialog for a part of the choice."""
         chooser, queueing = self._chooser, (self._catalogue, self.dispatcher)
         choose: dict[str, Callable[[], Awaitable[None]]] = {
             "preset": partial(chooser.choose_preset, *queueing),
@@ -303,7 +301,6 @@ class ConsoleScreen(RunScreen):
         self._show_choice()
 
     def action_compare(self) -> None:
-        """Compare the run under the cursor with another one."""
         run, directory = self.table.chosen if self.table else None, self._runner.directory
         if run is not None and directory is not None:
             self.post_message(CompareWanted(directory, run.run))

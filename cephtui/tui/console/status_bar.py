@@ -50,7 +50,7 @@ class StatusBar(Static):
     nodes: reactive[Text] = reactive(Text)
     """Each node with its state."""
     health: reactive[Text] = reactive(Text)
-    """Of the cluster; empty where none is known."""
+    """The cluster's health; empty where none is known."""
 
     def render(self) -> Text:
         """The parts that fit, in their order; the nodes may be cut off, and during a run the session gives way."""

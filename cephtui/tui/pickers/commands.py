@@ -43,7 +43,6 @@ class ThemePicker(Picker[str]):
         self._names, self._current = sorted(names), current
 
     def first(self) -> str | None:
-        """The current one."""
         return self._current
 
     def rows(self) -> list[PickRow]:

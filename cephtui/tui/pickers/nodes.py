@@ -29,7 +29,6 @@ class NodeDetails(Details):
         self._read = read
 
     def on_mount(self) -> None:
-        """It is shown as soon as it is read."""
         self._show()
 
     @work
@@ -77,11 +76,10 @@ class NodePicker(Picker[tuple[str, ...]]):
         self._touched = False
 
     def first(self) -> str | None:
-        """The first that is marked."""
         return self._marked[0] if self._marked else None
 
     def names_to_hide(self) -> Names:
-        """All that can be chosen."""
+        """Names of all nodes that can be chosen."""
         nodes = (*self._config.nodes.values(), *self._config.neighbours.values())
         return {**names_of_hosts(self._by_name), **names_in(nodes)}
 
@@ -168,7 +166,6 @@ class NodePicker(Picker[tuple[str, ...]]):
             self.app.push_screen(NodeDetails(", ".join(names), partial(self._details, names)))
 
     def click(self, row: PickRow) -> None:
-        """A click marks."""
         self.action_mark()
 
     def use(self, row: PickRow | None) -> None:

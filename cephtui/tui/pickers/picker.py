@@ -54,12 +54,12 @@ class Picker(Dialog[T | None], Generic[T]):
         key("pageup", "move('page_up')", "page up", "a page up", priority=True),
         key("enter", "use", "choose", "choose", priority=True),
         key("tab", "app.focus_next", "list", "to the list, and back to the filter"),
-        key("escape", "close", "close", "close"),
+        key("escape", "dismiss", "close", "close"),
     ]
     TITLE_TEXT, PLACEHOLDER = "", "type to filter"
     FILTER: type[Filter] = Filter
     _filter = ""
-    """With which the rows were chosen that are in the list."""
+    """The filter by which the rows in the list were chosen."""
 
     def compose(self) -> ComposeResult:
         """The filter has the focus; buttons are for the mouse alone."""
@@ -70,7 +70,7 @@ class Picker(Dialog[T | None], Generic[T]):
             yield Static(classes="note", markup=False)
             with Horizontal(classes="answer"):
                 for command in active_commands(self):
-                    if command.action in ("use", "details", "close"):
+                    if command.action in ("use", "details", "dismiss"):
                         button = Button(
                             command.title, id=command.action, compact=True, action=f"screen.{command.action}"
                         )
@@ -162,16 +162,11 @@ class Picker(Dialog[T | None], Generic[T]):
         self.show_note()
 
     def action_use(self) -> None:
-        """Choose the highlighted row."""
         self.choose(self.highlighted)
 
     async def action_move(self, action: str) -> None:
-        """A key of the list's while the filter has the focus."""
+        """Move in the list, also while the filter has the focus."""
         await self.query_one(PickList).run_action(action)
 
     def action_filter(self) -> None:
-        """Back to the filter."""
         self.set_focus(self.query_one(Filter))
-
-    def action_close(self) -> None:
-        self.dismiss(None)

@@ -51,7 +51,6 @@ class RunPicker(Picker[tuple[Path, int]]):
         self._reading = self._all_read = False
 
     def on_mount(self) -> None:
-        """Begin to read."""
         self._read_more()
 
     def names_to_hide(self) -> Names:

@@ -89,7 +89,6 @@ class TargetPicker(Picker[str]):
         self._timer = self.set_interval(_LOOK_SECONDS, self._take)
 
     def on_unmount(self) -> None:
-        """Cancel the searches."""
         for search in self._searches.values():
             search.future.cancel()
 

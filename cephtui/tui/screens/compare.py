@@ -35,7 +35,7 @@ _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
 
 
 def judged_now(left: Side, right: Side) -> Judgement | None:
-    """By the figure that the preset is about; None where the runs can't be compared."""
+    """The judgement by the figure that the preset is about; None where the runs can't be compared."""
     catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
     judged = judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
     return judged and with_noted(judged, [(left, right)])
@@ -85,11 +85,10 @@ class CompareScreen(CopyingScreen):
         self._tool = tool_of((*left.runs, *right.runs))
 
     def names_to_hide(self) -> Names:
-        """Of the runs of both sides."""
+        """Names of the runs of both sides."""
         return names_in(run for side in self._compared.sides for run in side.runs)
 
     def compose(self) -> ComposeResult:
-        """Reads and writes beside each other, then the text."""
         with Horizontal(id="overlays"):
             for direction in DIRECTIONS:
                 yield Overlay(direction)
@@ -119,14 +118,14 @@ class CompareScreen(CopyingScreen):
             )
 
     def _flow_at(self, direction: str, metric: Metric) -> str:
-        """In the place of reads or of writes: where both sides have flushed each write, latency is that of commits."""
+        """The flow in a direction's place: of writes that both sides flushed each, latency is that of commits."""
         left, right = ({name.rpartition(".")[0] for name in curves} for curves in self._compared.curves)
         whole = metric.names_of_whole(left & right)
         beside = [name for name in whole if name in (FLUSH, COMMIT)]
         return beside[0] if direction == "write" and beside else direction
 
     def _directions(self) -> list[str]:
-        """Those of either side; an empty chart where there are none."""
+        """The directions of either side; an empty chart where there are none."""
         directions = [
             d
             for d in DIRECTIONS

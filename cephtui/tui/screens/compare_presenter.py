@@ -52,7 +52,7 @@ class TwoSides:
         return self.left_curves, self.right_curves
 
     def swapped(self) -> TwoSides:
-        """The same with B as A."""
+        """The sides with B as A."""
         return TwoSides(self.right, self.left, self.right_curves, self.left_curves)
 
 
@@ -112,7 +112,6 @@ class ComparePresenter(PresenterScreen):
         return self._verdicts.get((figure.direction, figure.name))
 
     def compose(self) -> ComposeResult:
-        """From the top: which runs, what is shown of them, both figures and the change, the curves."""
         yield Static(self._names(), id="sides")
         yield Big(id="metric")
         with Horizontal(id="figures"):
@@ -160,12 +159,11 @@ class ComparePresenter(PresenterScreen):
             overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
 
     def action_swap(self) -> None:
-        """What was B is A, here and in the comparison below."""
+        """Call A what was B, here and in the comparison below."""
         self._take(*self._swap())
         self.query_one("#sides", Static).update(self._names())
         self._draw()
 
     def action_next_metric(self) -> None:
-        """The next metric, of reads first."""
         self._chosen = (self._chosen + 1) % max(1, len(self._figures))
         self._draw()

@@ -58,7 +58,6 @@ class CurveScreen(CopyingScreen):
         self._headline: Callable[[Run], Metric] = partial(headline_metric, catalogue)
 
     def compose(self) -> ComposeResult:
-        """From the top: which runs, the curve, words, points."""
         yield Static(id="bar")
         yield PlotChart()
         yield Static(id="words")
@@ -67,12 +66,11 @@ class CurveScreen(CopyingScreen):
         yield KeyBar("copy")
 
     def on_mount(self) -> None:
-        """Draw what there is, and what comes."""
         self._look()
         self.set_interval(_LOOKED_AT_SECONDS, self._look)
 
     def names_to_hide(self) -> Names:
-        """Of its runs."""
+        """Names of its runs."""
         return names_in(self._material[0])
 
     def handout(self) -> Callable[[], MarkdownSnippet]:
@@ -93,7 +91,7 @@ class CurveScreen(CopyingScreen):
         return curve_of(self._material[0], axes[self._axis % len(axes)], self._material[1])
 
     def _throughput(self) -> Metric:
-        """What the preset is about; under load IOPS where that is the latency."""
+        """The metric that the preset is about; IOPS where that is the latency."""
         headline = self._headline(self._run)
         return headline if headline.unit != "s" else LIVE[0]
 

@@ -26,7 +26,7 @@ from cephtui.tui.widgets.scrolled import Scrolled
 
 
 class DetailsScreen(CopyingScreen):
-    """Of a run in progress, what it has done until now."""
+    """One run in full; of a run in progress, what it has done until now."""
 
     BINDINGS = [
         COPY,
@@ -40,7 +40,6 @@ class DetailsScreen(CopyingScreen):
         self._directory, self._run = directory, run
 
     def compose(self) -> ComposeResult:
-        """The run's name, then all of it."""
         yield Static(id="bar")
         yield Scrolled()
         yield KeyBar()
@@ -65,7 +64,7 @@ class DetailsScreen(CopyingScreen):
         self.query_one(Scrolled).update(drawn)
 
     def names_to_hide(self) -> Names:
-        """Of the run."""
+        """Names of the run."""
         return names_in([self._run])
 
     def handout(self) -> Callable[[], MarkdownSnippet]:
@@ -78,5 +77,5 @@ class DetailsScreen(CopyingScreen):
 
 
 def _drawn(directory: Path, number: int, ascii_only: bool) -> RenderableType:
-    """As the run is saved now; raises StoreError."""
+    """The run as it is saved now; raises StoreError."""
     return draw(saved_run_view(directory, number).document(), ascii_only=ascii_only, color_of=flow_color)

@@ -182,7 +182,6 @@ class MatrixScreen(CopyingScreen):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        """From the top: the session, how far it is, the table, one cell, what the marks of all cells mean."""
         yield Static(id="bar")
         yield Static("reading the session ...", id="matrix-progress")
         yield MatrixTable()
@@ -230,7 +229,7 @@ class MatrixScreen(CopyingScreen):
             self.query_one("#remarks", Static).update(self._drawn(*network, Items(tuple(remarks(matrix)))))
 
     def _report(self, problem: str) -> None:
-        """Once: what can't be read fails again each time."""
+        """Notify once: what can't be read fails again each time."""
         if problem != self._problem:
             self._problem = problem
             self.notify(problem, severity="error", timeout=15, markup=False)
@@ -249,7 +248,7 @@ class MatrixScreen(CopyingScreen):
 
     @on(MatrixTable.Opened)
     def _open(self, message: MatrixTable.Opened) -> None:
-        """The runs of a cell."""
+        """Show the runs of a cell."""
         if self._shown is None:
             return
         from cephtui.reports.views.runs import runs_blocks
@@ -270,7 +269,7 @@ class MatrixScreen(CopyingScreen):
         return partial(snippet_of, "the matrix", view)
 
     def names_to_hide(self) -> Names:
-        """Of all runs, and of the targets and nodes that are ordered."""
+        """Names of all runs, and of the targets and nodes that are ordered."""
         runs = self._reader.runs if self._reader else ()
         names = names_in(runs)
         cells = [cell for row in self._shown[0].rows for cell in row.cells if cell] if self._shown else []

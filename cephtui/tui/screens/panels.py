@@ -53,6 +53,5 @@ class PanelsDialog(Dialog[None]):
         self.query_one(Static).update(Text("\n").join(rows))
 
     def action_number(self, number: int) -> None:
-        """Show or hide the panel of a number."""
         self._toggle(PANELS[number - 1].name)
         self._show()

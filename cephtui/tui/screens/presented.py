@@ -29,7 +29,7 @@ class PresentedFigure:
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""
     parts: tuple[tuple[str, str], ...] = ()
-    """Each flow and its number with its unit, where there are several."""
+    """Flows with their numbers and units, where there are several."""
 
 
 def two_figures(
@@ -84,8 +84,8 @@ def banner(shown: Shown | None, live: LiveRun | None) -> Banner:
     active = next((span for span in shown.spans if span.end_seconds >= now), None)
     if active:
         cause = mark_of(active.begin_seconds, shown.marks)
-        both = [f"{cause[1]} → {active.text}"] if cause else []
-        return Banner((*both, active.text), "-wrong")
+        with_cause = [f"{cause[1]} → {active.text}"] if cause else []
+        return Banner((*with_cause, active.text), "-wrong")
     if mark := max(shown.marks, default=None):
         return Banner((mark[1],), "-mark")
     return Banner(("ramp, not counted", "ramp"), "-phase") if live and live.phase == "ramp" else Banner()

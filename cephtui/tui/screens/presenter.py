@@ -32,7 +32,6 @@ class BigFigure(Vertical):
     """What a number is, the number, and its parts where there are several."""
 
     def compose(self) -> ComposeResult:
-        """From the top."""
         yield Big(classes="word")
         yield Big(classes="value")
         with Horizontal(classes="parts"):
@@ -117,7 +116,6 @@ class Presenter(PresenterScreen):
         self._view, self._run, self._live, self._nothing = view, run, live, nothing
 
     def compose(self) -> ComposeResult:
-        """From the top: the preset, the figures, what happens, the chart, the cluster."""
         yield Static(id="presented")
         with Horizontal(id="figures"):
             yield BigFigure()
@@ -164,6 +162,5 @@ class Presenter(PresenterScreen):
         self.query_one("#osds", Big).say(*presented.osd_texts(cluster))
 
     def action_next_metric(self) -> None:
-        """IOPS, then bandwidth, then latency."""
         self._view.figure = (self._view.figure + 1) % len(HEADLINES)
         self._follow()

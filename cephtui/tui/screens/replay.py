@@ -133,11 +133,10 @@ class ReplayScreen(PlayedScreen):
         self.player = Player(directory, number, speed)
 
     def names_to_hide(self) -> Names:
-        """Before it has begun, too."""
+        """Names of the run, also before it has begun."""
         return {**names_in([self.player.run]), **super().names_to_hide()}
 
     def compose(self) -> ComposeResult:
-        """From the top: the title, the command, the run, the position."""
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
@@ -152,7 +151,7 @@ class ReplayScreen(PlayedScreen):
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
 
     def drain(self) -> list[Event]:
-        """What cannot be read is reported."""
+        """The events since the last call; what cannot be read is reported."""
         try:
             return self.player.drain()
         except StoreError as error:
@@ -191,7 +190,6 @@ class ReplayScreen(PlayedScreen):
         self._show_transport()
 
     def action_speed(self, by: int) -> None:
-        """The next faster or slower of the speeds."""
         speeds = [s for s in SPEEDS if (s > self.player.speed if by > 0 else s < self.player.speed)]
         if speeds:
             self.player.speed = min(speeds) if by > 0 else max(speeds)
@@ -206,7 +204,6 @@ class WatchScreen(PlayedScreen):
         self._follower = Follower(directory)
 
     def compose(self) -> ComposeResult:
-        """From the top: the title, the command, the run."""
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self)

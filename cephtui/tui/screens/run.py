@@ -76,7 +76,7 @@ class RunScreen(CopyingScreen):
         return None
 
     def names_to_hide(self) -> Names:
-        """Of the run that is drawn, and of those in the table."""
+        """Names of the run that is drawn, and of those in the table."""
         runs = list(self.table.content.runs.values()) if self.table else []
         runs += [self.drawn[1]] if self.drawn else []
         return names_in(runs)
@@ -87,18 +87,15 @@ class RunScreen(CopyingScreen):
         return self.drawn
 
     def action_next_metric(self) -> None:
-        """IOPS, then bandwidth, then latency."""
         self.view.figure = (self.view.figure + 1) % len(HEADLINES)
 
     def action_by_node(self) -> None:
-        """A line for each node, or of all together."""
         self.view.by_node = not self.view.by_node
         shown = self.view.shown
         if self.view.by_node and shown and len(shown.history.nodes) < 2:
             self.notify("there is only one node")
 
     def action_panels(self) -> None:
-        """The dialog that shows and hides panels."""
         from cephtui.tui.screens.panels import PanelsDialog
 
         self.app.push_screen(PanelsDialog(self.visible_panels, self.toggle_panel))
@@ -124,7 +121,7 @@ class RunScreen(CopyingScreen):
             self.notify(none if shown.whole else "the heat map begins when the ramp is over")
 
     def action_curve(self) -> None:
-        """Of the run under the cursor, with those that belong to it; it grows with the table."""
+        """Show the curve of the run under the cursor and of those that belong to it; it grows with the table."""
         from cephtui.analysis.views.curve import axes_or_depth, family
         from cephtui.tui.screens.curve import CurveScreen
 
@@ -143,11 +140,11 @@ class RunScreen(CopyingScreen):
             self.notify(_why_none(table.chosen))
 
     def action_zoom(self) -> None:
-        """The charts on the whole screen, or back; the run continues."""
+        """Show the charts on the whole screen, or go back; the run continues."""
         self.toggle_class("-zoomed")
 
     def leave_zoom(self) -> bool:
-        """Back from the full screen; whether it was there."""
+        """Leave the full screen; whether it was shown."""
         zoomed = self.has_class("-zoomed")
         self.remove_class("-zoomed")
         return zoomed
@@ -177,7 +174,7 @@ class RunScreen(CopyingScreen):
             self.post_message(CompareWanted(drawn[0], drawn[1].run))
 
     def handout(self) -> Callable[[], MarkdownSnippet] | None:
-        """Of the run under the cursor of the table, where there is one, else of the run that is drawn."""
+        """The Markdown of the run under the table's cursor, else of the run that is drawn."""
         chosen = self.table.chosen if self.table else None
         root: Path | None = getattr(self.app, "root", None)
         if chosen and root:
@@ -186,7 +183,6 @@ class RunScreen(CopyingScreen):
         return partial(run_snippet, *drawn) if drawn else None
 
     def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
-        """A run in full."""
         from cephtui.tui.screens.details import DetailsScreen
 
         run, root = message.run, getattr(self.app, "root", Path())
@@ -194,6 +190,6 @@ class RunScreen(CopyingScreen):
         self.app.push_screen(DetailsScreen(directory, run))
 
     def action_back(self) -> None:
-        """From the full-screen chart, else to where it was opened."""
+        """Leave the full screen, else the screen."""
         if not self.leave_zoom():
             self.dismiss()

@@ -59,7 +59,6 @@ class SessionScreen(ExportingScreen, RunScreen):
         self._catalogue: Catalogue = {}
 
     def compose(self) -> ComposeResult:
-        """From the top: the session, its runs, the conditions of one, its charts."""
         yield Static(id="bar")
         yield RunsTable()
         yield Static(id="conditions")
@@ -129,7 +128,7 @@ class SessionScreen(ExportingScreen, RunScreen):
                 self.notify(str(error), severity="error", markup=False)
 
     def action_presenter(self) -> None:
-        """Only with a run: none begins here by itself."""
+        """Present a run, if there is one: none begins here by itself."""
         if self._drawn_or_notified():
             super().action_presenter()
 
@@ -139,7 +138,6 @@ class SessionScreen(ExportingScreen, RunScreen):
         self.app.push_screen(MatrixScreen(self._directory))
 
     def action_baseline(self) -> None:
-        """The run that others are compared with."""
         drawn, table = self._drawn_or_notified(), self.query_one(RunsTable)
         if drawn is None:
             return

@@ -135,7 +135,6 @@ class SessionsScreen(ExportingScreen):
         """All, the newest first; None until they have been read."""
 
     def compose(self) -> ComposeResult:
-        """From the top: how many, the filter, the sessions, all of the selected one, the keys."""
         yield Static(id="bar")
         yield Input(
             placeholder="/ filters: name, target, preset, tag, note, cluster, node, date", id="filter", compact=True
@@ -146,7 +145,7 @@ class SessionsScreen(ExportingScreen):
         yield KeyBar("change('tags')", "export", "sort")
 
     def names_to_hide(self) -> Names:
-        """Of the nodes and targets in the list."""
+        """Names of the nodes and targets in the list."""
         return names_in(self._rows or [])
 
     # ------------------------------------------------------------------ the list
@@ -175,7 +174,6 @@ class SessionsScreen(ExportingScreen):
         self._show(select)
 
     def on_resize(self, event: Resize) -> None:
-        """Other columns may have room."""
         if self._rows is not None:
             self._fit()
 
@@ -238,7 +236,6 @@ class SessionsScreen(ExportingScreen):
         self._to_table()
 
     def action_sort(self) -> None:
-        """By the next of the orders; the cursor stays on its session."""
         orders = list(ORDERS)
         self._order = orders[(orders.index(self._order) + 1) % len(orders)]
         self._show()

@@ -200,7 +200,6 @@ class Big(Widget):
     DEFAULT_CSS = "Big { height: 1fr; text-style: bold; }"
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        """Make one that shows nothing yet."""
         super().__init__(name=name, id=id, classes=classes)
         self._texts: tuple[str, ...] = ()
         self._value = self._unit = ""
@@ -219,7 +218,6 @@ class Big(Widget):
             self.refresh()
 
     def render(self) -> Text:
-        """Draw at the present size."""
         size, plain = self.content_size, profile_of(self).ascii_only
         texts = [masked_text(self, text) for text in self._texts or (self._value,)]
         whole = next((text for text in texts if cell_len(text) <= size.width), texts[-1])

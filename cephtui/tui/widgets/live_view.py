@@ -158,13 +158,11 @@ class LiveView(Container):
         """When the last Drawn was posted, by the clock."""
 
     def compose(self) -> ComposeResult:
-        """The charts, the cluster, the progress."""
         yield RunView(self._empty)
         yield ClusterNow(id="cluster")
         yield ProgressLine(id="progress")
 
     def on_mount(self) -> None:
-        """Nothing has run yet."""
         self.query_one(ClusterNow).clear()
         if self._listens:
             self.listen()

@@ -122,7 +122,6 @@ class Now(Widget):
             self.refresh()
 
     def render(self) -> Text:
-        """Draw what was last shown at the present size."""
         if self._reading is None:
             return Text()
         width, height = self.content_size

@@ -150,7 +150,6 @@ class PickList(OptionList):
 
     @property
     def shown(self) -> Sequence[PickRow]:
-        """What is in the list now, headings included."""
         return self._shown
 
     @property

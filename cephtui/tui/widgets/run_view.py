@@ -49,7 +49,6 @@ class RunView(Container):
         self.set_reactive(RunView.empty, empty)
 
     def compose(self) -> ComposeResult:
-        """Where the charts will be, how to begin."""
         with Horizontal(id="over"), Vertical(id="charts"):
             yield Static(id="empty", markup=False)
 

@@ -135,8 +135,8 @@ def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
 
 
 def _left(widths: Mapping[str, int], width: int) -> int:
-    taken = sum(size + _PADDING for name, size in widths.items() if name != "note")
-    return width - taken - _PADDING
+    used = sum(size + _PADDING for name, size in widths.items() if name != "note")
+    return width - used - _PADDING
 
 
 def _cell(column: str, text: str, style: str = "") -> Text:

@@ -93,7 +93,6 @@ class Sparks(Widget):
             self.refresh()
 
     def render(self) -> Text:
-        """Draw what was last shown at the present size."""
         width, height = self.content_size
         label = Style(color=self.get_component_rich_style("sparks--label").color)
         head = [Text(self._name_text.ljust(6), label), *[Text(" " * 6)] * (height - 1)][:height]

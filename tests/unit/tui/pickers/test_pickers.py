@@ -275,7 +275,7 @@ async def test_escape_and_the_button_close_without_a_choice(catalogue: Catalogue
             if how == "escape":
                 await picker.pilot.press("escape")
             else:
-                await picker.pilot.click("#close")
+                await picker.pilot.click("#dismiss")
             assert picker.results == [None]
 
 
