@@ -56,7 +56,7 @@ def run_snippet(directory: Path, run: Run) -> MarkdownSnippet:
     runs = {saved.run: saved for saved in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
     batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda saved: saved.run)
-    marks = among(batch, store.read_marks(directory))
+    marks = marks_among(batch, store.read_marks(directory))
     return snippet_of(f"#{ranges(saved.run for saved in batch)}", session_view(batch, marks))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cephtui.models import Node, Plan
 from cephtui.models.study import RUNS
 from cephtui.nodes.state import NodeState, diagnosis
-from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
+from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
@@ -90,6 +90,8 @@ class Choice:
         self._start, self._prefilled = start, prefilled
         self._surveyed: dict[str, Request] = {}
         """Requests by target, with its free space and its pool's other clients."""
+        self._limits: dict[str, Limits | str] = {}
+        """By target, what is set for its clients, or why that can't be known."""
 
     @property
     def ceph_node(self) -> Node:
@@ -228,7 +230,8 @@ class Choice:
 
     def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
         """A study of the target as a volume of which something is promised."""
-        from cephtui.studies import PROMISED
+        from cephtui.ceph.qos import Limits
+        from cephtui.studies import PROMISED, SET_LIMITS
         from cephtui.tui.console.ordered import study_of_volume
 
         options = preset.tool.canonical(self.edits.overrides(preset))

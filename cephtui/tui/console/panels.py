@@ -108,9 +108,9 @@ class _Part:
 
 def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -> _Part:
     """What a run shows with those of the ``runs`` that it repeats."""
-    from cephtui.analysis.runs.batches import Estimate, Point, set_up, summarize
+    from cephtui.analysis.runs.batches import Estimate, SweepPoint, set_up, summarize
 
-    summary = summarize(Point(run.options, tuple(repeat for repeat in runs if set_up(repeat) == set_up(run))))
+    summary = summarize(SweepPoint(run.options, tuple(repeat for repeat in runs if set_up(repeat) == set_up(run))))
     by_flow = zip(*(_values(repeat.summary.flows, name) for repeat in summary.counted), strict=False)
     columns = [[value for value in values if value is not None] for values in by_flow]
     if len(summary.point.repeats) < 2 or not run.summary.flows or not columns or not all(columns):

@@ -76,7 +76,7 @@ class PresetPicker(Picker[Preset | Suite]):
         super().__init__()
         self._catalogue, self._suites = catalogue, suite_catalogue
         heading = PickRow("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        below = [_suite_row(row) for row in suites.rows(suite_catalogue)]
+        below = [_suite_row(row) for row in suites.suite_rows(suite_catalogue)]
         over = [PickRow("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
         self._rows = [heading, *_grouped(catalogue), *over, *below]
 

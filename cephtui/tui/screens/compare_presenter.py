@@ -15,7 +15,7 @@ from cephtui.analysis.runs.change import between
 from cephtui.analysis.runs.marks import marks_between
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
-from cephtui.analysis.verdicts.figures import figures
+from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure

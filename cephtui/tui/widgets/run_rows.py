@@ -215,7 +215,7 @@ class TableContent:
         baseline = "baseline" if self.baseline in [repeat.run for repeat in runs] else ""
         usual = self._usual(run)
         unusual = unusual_options(run, axes) if usual is None else ""
-        differs = (baseline, link_ends(run), under(run), what_differs(run, usual, list(axes)), unusual)
+        differs = (baseline, link_ends(run), under_heading(run), what_differs(run, usual, list(axes)), unusual)
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
@@ -236,7 +236,12 @@ class TableContent:
         return {}
 
     def _of_point(
-        self, batch: Batch, number: int, point: Point, axes: Iterable[str], marks: Mapping[int | None, list[_Placed]]
+        self,
+        batch: Batch,
+        number: int,
+        point: SweepPoint,
+        axes: Iterable[str],
+        marks: Mapping[int | None, list[_Placed]],
     ) -> list[RunRow]:
         """The result of repeats; below it the marks among them and, where they are open, themselves."""
         from cephtui.analysis.runs.batches import summarize

@@ -130,7 +130,7 @@ def _measured(history: History) -> frozenset[str]:
 def _prefill_of(state: LiveRun) -> Prefill:
     write = state.latest.write if state.latest else None
     eta_seconds = state.progress().eta_seconds
-    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.wanted_bytes, eta_seconds)
+    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.prefill_bytes, eta_seconds)
 
 
 def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
@@ -191,7 +191,7 @@ def range_since_ramp(shown: Shown, headline: Headline) -> RangeSinceRamp | None:
     flows = DIRECTIONS if headline.sums else headline.metric.names_of_whole(history.directions)
     curves = [history.total(name)] if headline.sums else [history.curves.get(f"{flow}.{name}") for flow in flows]
     measured = [curve for curve in curves if curve]
-    extent = (measured[0] if len(measured) == 1 else Curve()).since(history.ramp_until)
+    extent = (measured[0] if len(measured) == 1 else TimeSeries()).since(history.ramp_until)
     if extent is None:
         return None
     least, mean, greatest = extent

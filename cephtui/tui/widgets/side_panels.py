@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.runs.history import Curve
+from cephtui.analysis.runs.history import TimeSeries
 from cephtui.models import ClusterSample
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
@@ -62,8 +62,8 @@ def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
     return [figures, (f" {node.ended}", "bold red" if node.left_early else "dim")]
 
 
-def _iops(shown: Shown, node: NodeNow) -> Curve:
-    return shown.history.nodes.get(node.name, {}).get("iops") or Curve()
+def _iops(shown: Shown, node: NodeNow) -> TimeSeries:
+    return shown.history.nodes.get(node.name, {}).get("iops") or TimeSeries()
 
 
 def _slowest_nodes(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:

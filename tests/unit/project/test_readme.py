@@ -9,6 +9,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, the_six
 from cephtui.sessions import demo, store
 from cephtui.tui.copying import run_snippet
+from tests import ROOT
 
 PAGES = (ROOT / "README.md", ROOT / "screenshots" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 TUTORIAL = ROOT / "docs" / "tutorial"

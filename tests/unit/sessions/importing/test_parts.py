@@ -23,6 +23,7 @@ from cephtui.tools.headings import places
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import TableContent
+from tests import RECORDINGS
 from tests.support import measured
 from tests.support.drawings import draw_runs
 from tests.support.golden import Golden

@@ -37,6 +37,7 @@ from cephtui.tui.screens import presented
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
 from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_since_ramp
+from tests import RECORDINGS
 from tests.support.drawings import draw_run, runs_csv
 from tests.support.known import known
 from tests.support.measured import run
