@@ -84,7 +84,7 @@ KEYS: Mapping[str, str] = {
     "Help": "Help (`?`)",
     "Confirm": "A question with yes or no",
     "TypeName": "A question that wants a name typed",
-    "Ask": "A question of a node, such as its passphrase",
+    "NodeQuestion": "A question of a node, such as its passphrase",
     "EnterText": "A line of text",
     "Wait": "While it ends",
 }

@@ -76,11 +76,11 @@ class StudyKind:
 
     def values(self, texts: Mapping[str, str]) -> dict[str, object]:
         """By field, what is typed in the dialog, also by field; what is left empty is left out. Raises WrongText."""
-        typed = {option: text for option in self.fields if (text := texts.get(option.field, "").strip())}
+        texts_of_options = {option: text for option in self.fields if (text := texts.get(option.field, "").strip())}
         for option in self.options[:1]:
-            if option.field and not option.usual and option not in typed:
+            if option.field and not option.usual and option not in texts_of_options:
                 raise WrongText(option, f"is needed, such as {option.example}")
-        return {option.field: option.value(text) for option, text in typed.items()}
+        return {option.field: option.value(text) for option, text in texts_of_options.items()}
 
     @property
     def option(self) -> str:

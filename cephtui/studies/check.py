@@ -110,13 +110,13 @@ class Check(Study[CheckGoal]):
         order: Order | None = "abab" if presets > 1 else None
         return replace(request, repeats=-(-until // presets), begun=begun, until=until, order=order, batches=batches)
 
-    def wanted(self, runs: Sequence[Run]) -> tuple[SideName, int] | None:
+    def next_side(self, runs: Sequence[Run]) -> tuple[SideName, int] | None:
         """The side that is measured next, and how many runs of it there are to be; None where it is over."""
         counts = counted_runs(self.goal, [*self.elsewhere, *runs])
         turn = next_turn(self.goal, *counts) if self.next(runs) else None
         return (turn.side, counts[0 if turn.side == "before" else 1] + turn.runs) if turn else None
 
-    def asked(self, runs: Sequence[Run]) -> ConclusionTerms:
+    def terms(self, runs: Sequence[Run]) -> ConclusionTerms:
         """What is to be concluded, with all runs of the session."""
         presets: Catalogue = {preset.name: preset for request in self.requests for preset in request.presets}
 
@@ -136,13 +136,13 @@ class Check(Study[CheckGoal]):
     def is_decided(self, runs: Sequence[Run]) -> bool:
         """Whether a look at these runs, with those of other sessions, says that it is met or not."""
         at = max(run.started_at for run in runs)
-        return conclude(changes_of(self.goal, runs), self.asked(runs), at).conclusion.answer != "undecided"
+        return conclude(changes_of(self.goal, runs), self.terms(runs), at).conclusion.answer != "undecided"
 
     def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> Checked:
         changes = changes_of(self.goal, [*self.elsewhere, *self.own(runs)])
         if not all(change.before and change.after for change in changes):
             return Checked(None)
-        return Checked(judge_saved(changes, self.asked(runs), tuple(marks), directory, at))
+        return Checked(judge_saved(changes, self.terms(runs), tuple(marks), directory, at))
 
     def looked_at(self, runs: Sequence[Run]) -> int:
         """After how many runs a side the last look was; 0 before the first."""

@@ -308,13 +308,13 @@ class Conductor:
             plan = self._study.plan(step, self._runner.prefilled())
         except OptionError:  # said as it is measured
             return False
-        asked = asyncio.wrap_future(self._runner.nodes.conditions(plan, step.request.target))
-        while not (await asyncio.wait([asked], timeout=_POLL_SECONDS))[0]:
+        conditions = asyncio.wrap_future(self._runner.nodes.conditions(plan, step.request.target))
+        while not (await asyncio.wait([conditions], timeout=_POLL_SECONDS))[0]:
             if self._front.is_ending:
                 raise _Over(EXIT_INCOMPLETE, "stopped")
         alike = [run for run in self.runs
                  if run.preset == plan.steps[0].preset and run.batch not in step.request.batches]  # fmt: skip
         with contextlib.suppress(TransportError, TargetFault):  # else the runs say what is the matter
-            now = asked.result()
+            now = conditions.result()
             return bool(alike) and is_seen(alike[-1], now.cluster, now.nodes) is False
         return False

@@ -162,8 +162,8 @@ class Queue:
         held = self.entries[self.ready :]
         if entry not in held:
             return self
-        others = [other for other in held if other is not entry]
-        return replace(self, entries=(*self.entries[: self.ready], entry, *others), ready=self.ready + 1)
+        still_held = [waiting for waiting in held if waiting is not entry]
+        return replace(self, entries=(*self.entries[: self.ready], entry, *still_held), ready=self.ready + 1)
 
     def moved(self, index: int, by: int) -> Queue:
         """With one entry before or behind its neighbour; the same where there is none."""
@@ -188,9 +188,9 @@ class Queue:
         study = in_turns(first.study, second.study)
         if study is None:
             return self
-        both = Entry(study, extent=_extent(pair))
+        merged = Entry(study, extent=_extent(pair))
         ready = self.ready - 1 if index < self.ready else self.ready
-        return replace(self, entries=(*self.entries[:index], both, *self.entries[index + 2 :]), ready=ready)
+        return replace(self, entries=(*self.entries[:index], merged, *self.entries[index + 2 :]), ready=ready)
 
     def without(self, index: int) -> Queue:
         """Without one entry."""

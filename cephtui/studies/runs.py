@@ -75,8 +75,8 @@ class Runs(Study[NoGoal]):
             if run.step and run.batch in whole:
                 over[whole[run.batch]].add(run.step)
         slices = []
-        for each in self._slices:
-            slices += without_steps(each, over[each.batches], len(self._steps[each.batches]))
+        for part in self._slices:
+            slices += without_steps(part, over[part.batches], len(self._steps[part.batches]))
         return slices
 
     def given_up(self, runs: Sequence[Run]) -> dict[str, str]:
@@ -98,8 +98,8 @@ class Runs(Study[NoGoal]):
         request = step.request
         return next(
             number
-            for number, each in enumerate(self._slices, 1)
-            if each.batches == request.batches and each.begun <= request.begun < (each.until or request.begun + 1)
+            for number, turn in enumerate(self._slices, 1)
+            if turn.batches == request.batches and turn.begun <= request.begun < (turn.until or request.begun + 1)
         )
 
     def steps_left(self, runs: Sequence[Run]) -> list[Step]:
@@ -117,7 +117,7 @@ class Runs(Study[NoGoal]):
         return RunsMeasured(self.own(runs), judge_promises(directory, runs, self.saved.promises, at))
 
     def missing(self, runs: Sequence[Run]) -> int:
-        return sum(len(range(each.begun, each.until or len(self._steps[each.batches]))) for each in self.left(runs))
+        return sum(len(range(part.begun, part.until or len(self._steps[part.batches]))) for part in self.left(runs))
 
     def drafts(self) -> list[Request]:
         return self._slices
@@ -126,7 +126,7 @@ class Runs(Study[NoGoal]):
         return self.left(runs)
 
     def pending(self, runs: Sequence[Run]) -> list[Request]:
-        batches = {each.batches for each in self.left(runs)}
+        batches = {part.batches for part in self.left(runs)}
         return [request for request in self.requests if request.batches in batches]
 
     def extent_left(self, plans: Sequence[Plan], runs: Sequence[Run]) -> Extent:
@@ -149,5 +149,5 @@ def in_turns(first: Study[Any], second: Study[Any]) -> Runs | None:
     targets = {request.target.spec: request.target for request in requests}
     nodes = {node.name: node for request in requests for node in request.nodes}
     ceph_node = first.requests[0].ceph_node
-    both = requests_of(saved, presets, targets, nodes)
-    return Runs(saved, [replace(request, ceph_node=ceph_node, drop_caches=drops) for request in both])
+    requests_of_both = requests_of(saved, presets, targets, nodes)
+    return Runs(saved, [replace(request, ceph_node=ceph_node, drop_caches=drops) for request in requests_of_both])

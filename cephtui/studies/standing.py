@@ -28,7 +28,7 @@ class Standing:
     """Runs of each preset that count, before and after."""
     side: SideName | None
     """What is measured next; None where it is over."""
-    wanted: int
+    side_runs: int
     """How many runs of that side there are to be, before it is looked at or changed."""
     is_changed: bool
     """Whether the user has made the change."""
@@ -54,7 +54,7 @@ def standing(
     judged = None
     if directory is not None and any(at <= numbers[1] for at in looks_of(study.goal).at):
         judged = study.conclude(runs, marks, directory, datetime.now(UTC)).judgement
-    wanted = study.wanted([run for run in own if not why_invalid(run)])
+    side = study.next_side([run for run in own if not why_invalid(run)])
     preset = judged.decisive.preset if judged and judged.decisive else study.saved.cells[0].preset
     shown = [[run for run in side if run.preset == preset and not why_invalid(run)] for side in (before, after)]
     (request,) = [single for single in singly(study.requests) if single.preset.name == preset][:1]
@@ -64,8 +64,8 @@ def standing(
     return Standing(
         tuple(before),
         numbers,
-        wanted[0] if wanted else None,
-        wanted[1] if wanted else 0,
+        side[0] if side else None,
+        side[1] if side else 0,
         change_state(study.goal, own, marks, ()) == "made",
         judged,
         next(iter(study.given_up(own).values()), ""),

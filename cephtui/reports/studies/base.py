@@ -77,8 +77,8 @@ def name_of(study: Study[Any], batch: str) -> str:
     cell = next((cell for cell in cells if batch.startswith(cell.batch)), None)
     if cell is None:
         return ""
-    parts = [cell.preset] if len({each.preset for each in cells}) > 1 else []
-    if len({each.target for each in cells}) > 1:
+    parts = [cell.preset] if len({cell.preset for cell in cells}) > 1 else []
+    if len({cell.target for cell in cells}) > 1:
         parts.append(cell.target)
     return f"{' on '.join(parts)}: " if parts else ""
 

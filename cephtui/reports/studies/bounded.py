@@ -26,7 +26,7 @@ class BoundedView(StudyView[Bounded, BoundedMeasured]):
         newest = runs[-1]
         if uncounted := uncounted_line(study, newest):
             return [uncounted]
-        request = next(each for each in singly(study.requests) if each.batches == (newest.batch,))
+        request = next(single for single in singly(study.requests) if single.batches == (newest.batch,))
         search, name = study.search(request, runs), name_of(study, newest.batch)
         if search.unknown:
             return [f"{name}{unknown_text(study, search.unknown)}"]
@@ -34,7 +34,7 @@ class BoundedView(StudyView[Bounded, BoundedMeasured]):
             point = search.points[-1]
             word = "within" if point.latency <= search.bound else "above"
             return [f"{name}depth {point.depth}: {_figure(study)} {units.latency(point.latency)}, {word}"]
-        confirmed = next(each for each in reversed(search.confirmed) if each.points)
+        confirmed = next(depth for depth in reversed(search.confirmed) if depth.points)
         if len(confirmed.points) < CONFIRMING:
             number = f"run {len(confirmed.points)} of {CONFIRMING} at depth {confirmed.depth}"
             return [f"{name}{number}: {_figure(study)} {units.latency(confirmed.points[-1].latency)}"]

@@ -63,7 +63,7 @@ class CheckView(StudyView[Check, Checked]):
         if not number:
             return []
         changes = changes_of(study.goal, [*study.elsewhere, *runs])
-        judgement = conclude(changes, study.asked(runs), datetime.now(UTC))
+        judgement = conclude(changes, study.terms(runs), datetime.now(UTC))
         at = looks_of(study.goal).at
         lines = []
         for verdict in judgement.deciding:

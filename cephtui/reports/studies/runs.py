@@ -39,7 +39,7 @@ class RunsView(StudyView[Runs, RunsMeasured]):
             return ""
         number, left = study.turn(step), study.steps_left(runs)
         titles = study.saved.titles
-        names = ", ".join(dict.fromkeys(titles[each.batch] for each in plan.steps))
+        names = ", ".join(dict.fromkeys(titles[planned.batch] for planned in plan.steps))
         nodes = joined(plan.steps[0].names, "nodes")
         rest = f"; all that is left {_time(left)}" if len(left) > len(plan.steps) else ""
         where = f"{plan.steps[0].target} on {nodes}"

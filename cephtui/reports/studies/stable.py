@@ -35,7 +35,7 @@ class StableView(StudyView[Stable, StableMeasured]):
         newest = runs[-1]
         if uncounted := uncounted_line(study, newest):
             return [uncounted]
-        mean = next(study.mean(each, runs) for each in singly(study.requests) if each.batches == (newest.batch,))
+        mean = next(study.mean(single, runs) for single in singly(study.requests) if single.batches == (newest.batch,))
         name, lines = name_of(study, newest.batch), []
         if mean.counted > 1 and mean.metric:
             lines.append(f"{name}{stable_line(mean.counted, mean.metric, mean.figures, study.goal)}")

@@ -260,7 +260,7 @@ class CheckScreen(PresenterScreen):
         if self._is_to_be_changed(stands) and not self._is_ready:
             return ("now make the change", "make the change", "change")
         done = stands.counted[0 if stands.side == "before" else 1]
-        word = f"{stands.side} {min(done + self._is_measured, stands.wanted)} of {stands.wanted}"
+        word = f"{stands.side} {min(done + self._is_measured, stands.side_runs)} of {stands.side_runs}"
         return (word if self._is_ready else f"{word}, paused" if done else stands.side, stands.side)
 
     def _next(self, stands: Standing) -> str:
@@ -271,7 +271,7 @@ class CheckScreen(PresenterScreen):
             return current.command_text
         if live and current:
             left = live.seconds_left()
-            rest = max(0, stands.wanted - stands.counted[0 if stands.side == "before" else 1] - 1)
+            rest = max(0, stands.side_runs - stands.counted[0 if stands.side == "before" else 1] - 1)
             now = "" if left is None else f", {units.duration(left + rest * one)} left of this step"
             return f"{live.run.preset} {PHASES[live.phase]}{now}"
         if stands.side is None:
