@@ -77,7 +77,7 @@ class Request:
     batches: tuple[str, ...] = ()
     """The batches of the presets, where they are decided already."""
     promises: Mapping[str, Promise] = field(default_factory=dict)
-    """What is expected of the runs, by their batches."""
+    """Promises of the runs, by batch."""
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The versions of the tools on the nodes that are connected, by node and tool, as they print them."""
 

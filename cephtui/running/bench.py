@@ -34,7 +34,7 @@ class BegunMark:
     """A mark of the moment at which the user acts; typing its words may take longer than the run lasts."""
 
     mark: Mark
-    """As yet without words."""
+    """The mark, as yet without words."""
     store: Callable[[Mark], Future[Mark]]
 
     def keep(self, text: str) -> Future[Mark]:
@@ -51,13 +51,13 @@ class Bench:
     publish: Callable[[Event], None]
     stall_seconds: float
     prefilled: dict[tuple[str, str], PrefilledPart] = field(default_factory=dict)
-    """By node and part."""
+    """The prefilled parts, by node and part."""
     created: dict[tuple[str, str], Undo] = field(default_factory=dict)
     """Parts that have to be removed, by node and part."""
     problems: list[str] = field(default_factory=list)
     """Steps that were not run and parts that were not removed, for the user to read at the end."""
     recorder: Recorder | None = None
-    """Of the run in progress."""
+    """The recorder of the run in progress."""
 
     def begin_mark(self) -> Mark:
         """A mark of this moment, on the time line of the run in progress, as yet without words. For any thread."""

@@ -20,7 +20,7 @@ from cephtui.tools.base import ToolResult
 from cephtui.tools.stderr import Errors, spoken
 
 _SLACK_SECONDS = 600.0
-"""Of what comes between its start and that of the step's own processes, and after their end."""
+"""Time for what comes between its start and that of the step's own processes, and after their end."""
 _LOOKED_BACK = 4096
 """Characters of output in which the words that say it is ready are looked for."""
 

@@ -32,7 +32,7 @@ _LAST_WORDS_SECONDS = 0.55
 """Wait this long after the last reading before stopping the tool: its final interval is long enough to be reported."""
 _CANT_END = "can't be ended"
 _STDERR_BYTES = 64 << 10
-"""Of the end of a command's stderr: the watchdog writes last."""
+"""Bytes of the end of a command's stderr that are looked at: the watchdog writes last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class NodeRun:
         self.process: Process | None = None
         self.ended_at: float | None = None
         self._failure: PartEnded | None = None
-        """Of a companion, which ends this node's part."""
+        """The failure of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
         self._state = TargetState()
         self._is_admitted = False

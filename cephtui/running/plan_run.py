@@ -26,7 +26,7 @@ class PlanRun:
         self._plan, self._target = plan, target
         self._connections, self._cleanup = connections, cleanup
         self._stop = StopRequest()
-        """Of the present step."""
+        """The request to stop the present step."""
         self._stopped = False
         """Whether the plan ends with its present step."""
 

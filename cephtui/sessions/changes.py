@@ -16,7 +16,7 @@ from cephtui.sessions.store import is_locked, readable_lines
 
 CHANGES_FILE = "changes.jsonl"
 State: TypeAlias = Literal["made", "not made", "unknown"]
-"""Of a change: ``unknown`` is one whose command was begun, and of whose end nothing is noted, or that was cut short."""
+"""The state of a change: ``unknown`` where its command was begun and no end is noted, or was cut short."""
 _TIMED_OUT, _BY_SIGNAL = 124, 128
 """Exit statuses of a command that was cut short: of timeout(1), and from 128 on that of a signal."""
 
@@ -31,7 +31,7 @@ class Ran(Model):
     kind: Literal["change", "undo"]
     command: str
     undo: str | None = None
-    """What takes the change back; null where nothing was given."""
+    """The command that takes the change back; null where none was given."""
     study: Name = Field(default="", exclude_if=lambda study: not study)
     """The check that it is of; empty, and left out, in a session of cephtui 0.1."""
     status: int | None = None

@@ -24,7 +24,7 @@ class MatrixReader:
         self.runs: Sequence[Run] = ()
         """All that could be read."""
         self.broken: Sequence[StoreError] = ()
-        """What is wrong with the others."""
+        """The errors of the runs that can't be read."""
 
     def read(self) -> Matrix:
         """The matrix now; raises StoreError."""

@@ -46,7 +46,7 @@ from cephtui.tools.base import Stream
 
 _RESERVE, _RESERVE_BYTES, _LOCK_TRIES = ".reserve", 256 << 10, 5
 _TAIL_BYTES = 64 << 10
-"""Of the end of a raw output that is stored in part."""
+"""Bytes of the end of a raw output that is stored in part."""
 _SPARE_MOST_BYTES, _SPARE_SHARE = 1 << 30, 20
 """Raw output leaves a twentieth of the disk free, or so much."""
 
@@ -57,9 +57,9 @@ class RawLimits:
 
     first_bytes: int = 64 << 20
     bytes_per_second: int = 128 << 10
-    """What may be added in each second of the process; several times what a tool prints."""
+    """Bytes that may be added in each second of the process; several times what a tool prints."""
     spare_bytes: int = 0
-    """What has to be free after it: many times what the samples need."""
+    """Bytes that have to be free after it: many times what the samples need."""
 
 
 @dataclass(slots=True)
@@ -252,7 +252,7 @@ class SessionWriter:
     def __init__(self, directory: Path, lock: IO[bytes]) -> None:
         self.directory = directory
         self.owner = f"{directory.name}-{secrets.token_hex(16)}"
-        """In the mark of all that the session creates; unique, also among sessions of the same name."""
+        """The owner in the mark of all that the session creates; unique, also among sessions of the same name."""
         self._held = lock
         self._run: RunWriter | None = None
         self._reserve = directory / _RESERVE

@@ -33,4 +33,4 @@ TOOLS: Mapping[str, Tool] = {
 }
 """Every tool by its name in a preset."""
 DEFAULT_TOOL = Fio.name
-"""Of a preset that names none."""
+"""The tool of a preset that names none."""

@@ -54,11 +54,11 @@ class OptionField:
 
     name: str
     allowed: str
-    """What may be typed, in words: ``1 to 65536``."""
+    """The values that may be typed, in words: ``1 to 65536``."""
     default: str
     """Empty where the option is left to the tool."""
     about: str
-    """What it does, in a few words."""
+    """The effect of the option, in a few words."""
     title: str = ""
     """Plain words for one of the few that are changed most; empty for the others."""
 
@@ -73,9 +73,9 @@ class Reading:
     read: Interval | None
     write: Interval | None
     other: Mapping[str, Interval] = field(default_factory=dict)
-    """What was done beside reads and writes, by the tool's name for it."""
+    """The flows beside reads and writes, by the tool's name for them."""
     jobs: tuple[JobSample, ...] = ()
-    """What jobs did that are measured apart."""
+    """The samples of jobs that are measured by themselves."""
 
     @property
     def flows(self) -> dict[str, Interval]:
@@ -113,7 +113,7 @@ class ToolResult:
     read: Flow | None = None
     write: Flow | None = None
     other: Mapping[str, Flow] = field(default_factory=dict)
-    """What was done beside reads and writes, by the tool's name for it."""
+    """The flows beside reads and writes, by the tool's name for them."""
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
     context_switches: int | None = None
@@ -169,12 +169,12 @@ class Companion:
     """
 
     name: str
-    """What it is, in a word: ``server``. Its raw output is that of ``NODE.server``."""
+    """Its role in a word: ``server``. Its raw output is that of ``NODE.server``."""
     node: str
     """The name of a node that measures, or of one of the target's own."""
     argv: tuple[str, ...]
     ready: str = ""
-    """What its output has in it as soon as it can be talked to; empty where that is so from its start."""
+    """A text that its output has as soon as it can be talked to; empty where that is so from its start."""
     ships_with_ceph: bool = False
     """Whether it runs behind the node's ``ceph_prefix``."""
 

@@ -20,7 +20,7 @@ _BEFORE_MOST = 600
 """Characters before the program."""
 _IN_LOOP = re.compile(r"(?:^|[\s;])do\s+(?:sudo\s+)?(?:\S*/)?$")
 _BY_ANOTHER = re.compile(r"(?:^|\s)(?:--|exec|run|sudo|ssh)\s")
-"""What runs a program on another host or in a container."""
+"""Words that run a program on another host or in a container."""
 _LOOP_BEGUN = re.compile(r"(?:.{0,80}[#$%>]\s+)?(?:for\s+\w+\s+in\s|for\s*\(\(|while\s|until\s).*")
 _LOOP_WITHIN = 6
 """Lines from the begin of a loop to a command in it."""

@@ -25,7 +25,7 @@ class JsonDocument:
     line: int
     last_line: int
     before: str
-    """What stands before it on its first line."""
+    """The text before it on its first line."""
 
 
 def json_documents(log: Log, start: re.Pattern[str], word: str = "") -> Iterator[JsonDocument]:

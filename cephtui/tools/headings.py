@@ -66,9 +66,9 @@ class HeadingPlace:
     """The place of a run in a log."""
 
     part: int
-    """From 0; nothing parts the runs of one part."""
+    """The number of the part, from 0; nothing parts the runs of one part."""
     heading: str
-    """What it stands under, without what is above all runs of the log; empty where there is none."""
+    """The heading above it, without those above all runs of the log; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

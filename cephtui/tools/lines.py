@@ -12,7 +12,7 @@ from cephtui.tools.stderr import Errors
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise, so that it joins the one before it."""
 HELD_SECONDS = 1.5
-"""So near to its end an interval of a run may be the last one that is no rest."""
+"""An interval so near to its end may be the last one that is no rest."""
 
 
 class LineParser(Parser):

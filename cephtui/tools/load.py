@@ -32,7 +32,7 @@ class Rate:
     together: bool = False
     """Whether it holds for reads and writes together, not for each of them."""
     options: tuple[str, ...] = ()
-    """Those that set it."""
+    """The options that set it."""
     is_needed: bool = False
     """Whether the tool runs at no other than a given rate, so that a preset has to have one."""
 
@@ -46,7 +46,7 @@ class Load:
     """The load of a workload on its target, in terms that all tools have."""
 
     block_bytes: int
-    """Of one I/O; 0 where they differ."""
+    """Bytes of one I/O; 0 where they differ."""
     pattern: str
     """``randwrite``, ``write``."""
     depth: int

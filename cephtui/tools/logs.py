@@ -23,7 +23,7 @@ LINE_MOST = 8192
 """Characters of a line that are looked at; a tool's own lines are shorter."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
 _INVISIBLE = {"\xa0": " ", "\u200b": "", "\ufeff": "", "\t": " ", "\r\n": "\n"}
-"""What web pages, editors and terminals put in place of blanks and line ends, or between."""
+"""Characters that web pages, editors and terminals put in place of blanks and line ends, or between."""
 _HTML = re.compile(r"</(?:pre|code|span|td|div|p|b|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 """Of these a page has one, unless it is the source of it that is shown."""
 _BREAK = re.compile(r"(?:<br\s{0,9}/?>|</(?:p|div|li|tr|pre)>)(?!\n)", re.IGNORECASE)
@@ -55,7 +55,7 @@ class LogLine(NamedTuple):
     """A line as the tool printed it."""
 
     number: int
-    """In the file, from 1."""
+    """The number of the line in the file, from 1."""
     text: str
     item: str = ""
     """``2.`` where it begins the second item of a list."""
@@ -79,21 +79,21 @@ class FoundRun:
     """The first that is the run's own."""
     last_line: int
     name: str
-    """Of its job, or what it does."""
+    """The name of its job, or what it does."""
     options: Mapping[str, OptionValue]
-    """Those that are known and that a preset can have, in the tool's own spelling."""
+    """The options that are known and that a preset can have, in the tool's own spelling."""
     other_options: Mapping[str, str] = field(default_factory=dict)
-    """Those that it was given and that no preset can have, as they were given."""
+    """The options that it was given and that no preset can have, as they were given."""
     has_all_options: bool = False
     """Whether these are all that it was given: what is not among them has the tool's default."""
     command: str = ""
     request: str = ""
     """All that it was asked to do, as the log has it: of two runs of a log it is the same only if nothing differs."""
     target: str = ""
-    """As it would be typed: ``device:/dev/rbd0``."""
+    """The target as it would be typed: ``device:/dev/rbd0``."""
     node: str = ""
     version: str = ""
-    """Of the tool, as it prints it."""
+    """The version of the tool, as it prints it."""
     started_at: datetime | None = None
     """Without a time zone where the log has none."""
     duration_seconds: float = 0.0
@@ -118,7 +118,7 @@ class FoundRun:
     part: int = 0
     """The part of the log that it stands in: those of one have no heading or other text between them."""
     heading: str = ""
-    """What its part stands under."""
+    """The heading of its part."""
     other_spans: tuple[tuple[int, int], ...] = ()
     """First and last lines of what else is of it, and was read: what announces it, sums, the same in another form."""
 
@@ -142,7 +142,7 @@ def node_result(run: FoundRun, node: str, outcome: Outcome, error: str | None) -
 
 
 Finder = Callable[[Log], list[FoundRun]]
-"""What a tool finds in a log, in its order; it raises nothing, whatever the log is."""
+"""A function that gives the runs in a log, in its order; it raises nothing, whatever the log is."""
 
 
 def read_log(text: str) -> Log:

@@ -186,7 +186,7 @@ def _number(value: object, check: ValidatorFunctionWrapHandler) -> object:
 
 
 NUMBER = WrapValidator(_number)
-"""Of the options that are numbers, behind their bounds."""
+"""The validator of options that are numbers, behind their bounds."""
 
 
 def _text(value: object) -> object:
@@ -213,7 +213,7 @@ WholeRuntime = Annotated[
     worded("whole seconds from 1, or a time such as 5m; at most 7 days"),
     NUMBER,
 ]
-"""Of tools that refuse a fraction of a second."""
+"""The runtime of tools that refuse a fraction of a second."""
 DayRuntime = Annotated[
     int,
     BeforeValidator(seconds),
@@ -221,4 +221,4 @@ DayRuntime = Annotated[
     worded("whole seconds from 1, or a time such as 5m; at most 1 day"),
     NUMBER,
 ]
-"""Of tools that also refuse more than a day."""
+"""The runtime of tools that also refuse more than a day."""

@@ -26,6 +26,6 @@ SAVED: Mapping[str, Saved] = {
     "hsbench": Saved(hsbench.find_runs, hsbench.SIGNS),
     "gosbench": Saved(gosbench.find_runs, gosbench.SIGNS),
 }
-"""By the tool's name."""
+"""Readers of saved output by the tool's name."""
 JOB_FILES = {".fio": "a job file", **dict.fromkeys((".yaml", ".yml"), "perhaps a config of gosbench")}
 """By the end of a file's name what may be in it that is no output, but makes presets."""

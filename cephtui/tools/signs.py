@@ -20,7 +20,7 @@ class Sign(NamedTuple):
     kind: SignKind
     pattern: str
     which: str = ""
-    """Which output of the tool it is, if none such can be read: ``iperf3 over UDP``."""
+    """The kind of output, where none such can be read: ``iperf3 over UDP``."""
 
 
 class Saved(NamedTuple):

@@ -19,17 +19,17 @@ class Tool:
     """One program's knowledge: what is known of it before its options are chosen. A subclass declares it."""
 
     Options: ClassVar[type[ToolOptions]]
-    """Those that a preset may set."""
+    """The options that a preset may set."""
     Workload: ClassVar[type[base.Workload]]
-    """What it does with them."""
+    """The workload of these options."""
     name: ClassVar[str]
     """In presets, plans and sessions."""
     title: ClassVar[str]
-    """For display: ``rados bench``."""
+    """The name for display: ``rados bench``."""
     program: ClassVar[str]
     """The command that has to be there."""
     package: ClassVar[str]
-    """What installs it, of Debian; empty where Debian does not have it."""
+    """Debian's package that has it; empty where Debian does not have it."""
     version_argv: ClassVar[tuple[str, ...]]
     """Prints its version on stdout, on one line."""
     minimum_version: ClassVar[tuple[int, int] | None] = None
@@ -63,11 +63,11 @@ class Tool:
     described: ClassVar[frozenset[str]] = frozenset()
     """The options that are in what its workload describes."""
     latency: ClassVar[str] = "latency"
-    """What its latencies are called: by the tool's own word for them, where it has several kinds."""
+    """The tool's own word for its latencies, where it has several kinds."""
     latency_about: ClassVar[str] = "from the start of a request to its end"
-    """What they are, in words."""
+    """The latencies in words: from when to when."""
     why_fitted: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """By option, why a kind of target may need another value than what was asked for."""
+    """Why a kind of target may need another value than was asked for, by option."""
     secrets: ClassVar[tuple[str, ...]] = ()
     """Names of what only the user knows, such as ``secret key``.
 

@@ -19,7 +19,7 @@ from cephtui.tools.saved import SAVED
 from cephtui.tools.signs import OTHERS, PROGRAMS, Sign, SignKind
 
 UNREAD_MOST = 1000
-"""Of one log; what comes after so many is not looked for."""
+"""Unread parts of one log; further ones are not looked for."""
 _GAP_LINES = 12
 """Lines of one output are not further apart."""
 _HEAD_LINES = 3
@@ -60,11 +60,11 @@ class Unread:
     """Its name, or what it is called where cephtui has no such tool."""
     kind: SignKind
     text: str
-    """Of the first of its lines."""
+    """The text of the first of its lines."""
     which: str = ""
     """As in a Sign."""
     heading: str = ""
-    """What it stands under."""
+    """The heading above it."""
 
     @property
     def what(self) -> str:

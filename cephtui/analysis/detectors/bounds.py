@@ -37,7 +37,7 @@ def network_rate(link: float, layout: PoolHosts, *, has_cluster_network: bool = 
     """
     hosts, clients = layout.hosts, layout.on_hosts
     public = (1 - 1 / hosts) / clients if clients else 1 / hosts
-    """Of each byte, what passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
+    """The share of each byte that passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
     internal = layout.internal / hosts
     return link / (max(public, internal) if has_cluster_network else public + internal)
 

@@ -50,7 +50,7 @@ _LENGTHS = ("runtime", "ramp_time", "time_based")
 """Options that say how long is measured."""
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
-"""What an OSD takes where what it has measured is not believable: its capacity is not known."""
+"""The capacity of an OSD whose own measurement is not believable: its real one is not known."""
 _KINDS = {"nvme": "ssd", "ssd": "ssd", "hdd": "hdd"}
 """The kind of capacity of an OSD, by device class."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
@@ -72,9 +72,9 @@ class Ceiling:
     measured: float
     at_most: float
     basis: str
-    """What it follows from, in words: ``1 of 3 OSD hosts, size 3``."""
+    """The facts that the ceiling follows from, in words: ``1 of 3 OSD hosts, size 3``."""
     has_flushes: bool = False
-    """Of one I/O in flight: whether flushes take their turns too, whose time is in no latency of an I/O."""
+    """Whether, with one I/O in flight, flushes take their turns too, whose time is in no latency of an I/O."""
 
     @property
     def share(self) -> float:

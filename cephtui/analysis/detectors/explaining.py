@@ -18,11 +18,11 @@ from cephtui.models.findings.kind import Value, Values, finding_kind
 from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
-"""So much after the begin of a span a mark may be, and still stand for its cause: samples end on whole seconds."""
+"""A mark so soon after the begin of a span may still stand for its cause: samples end on whole seconds."""
 _LAG_SECONDS = 4.0
-"""By how much an answer of the cluster may come later than the event that it reports."""
+"""An answer of the cluster may come so much later than the event that it reports."""
 _CAUSES = tuple(kind.code for kind in (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT))
-"""What can keep I/O from completing, the likeliest first."""
+"""Findings that can keep I/O from completing, the likeliest first."""
 _MOST = 3
 """More findings of one kind are joined to one."""
 _MOST_BESIDE = 3

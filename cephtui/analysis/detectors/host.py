@@ -29,7 +29,7 @@ _MANAGERS = {
     "opensuse": "zypper",
     "sles": "zypper",
 }
-"""By the id of the distribution, or of one that it is like."""
+"""Package managers by the id of the distribution, or of one that it is like."""
 _PACKAGES = {("dnf", "openssh-client"): "openssh-clients", ("zypper", "openssh-client"): "openssh-clients"}
 """Names of packages that are not Debian's."""
 _OF_S3 = frozenset({"s3"})
@@ -102,7 +102,7 @@ class Examined:
     surroundings: Surroundings | None = None
     cluster: ClusterFacts | None = None
     targets: Mapping[str, str] | None = None
-    """What can be tested safely, with a few words on each."""
+    """The targets that can be tested safely, with a few words on each."""
     alone: bool = True
     """Whether it is the only node that is known."""
 

@@ -80,7 +80,7 @@ class Course:
         """When the number of PGs changed, that number, and the number of pools."""
         self._nodes: dict[str, Completions] = {}
         self._flows = set[str]()
-        """What was done."""
+        """The flows of the run so far."""
         self._others = OtherClients()
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""

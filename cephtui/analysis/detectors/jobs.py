@@ -22,7 +22,7 @@ class JobFigure:
     job: str
     direction: str
     group: str
-    """What it is compared within; empty where there is nothing such."""
+    """The group that it is compared within; empty where there is none."""
     place: str
     """Where it is, in words; may be empty."""
     iops: float | None

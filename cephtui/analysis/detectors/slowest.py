@@ -15,13 +15,13 @@ from cephtui.models.metrics import Metric
 LEAST = 3
 """Fewer have no median that one of them could fall short of."""
 NODE_FRACTION, OSD_FRACTION = 0.15, 0.5
-"""From how far off the median something stands out: a node's figure, an OSD's commit latency, which varies more."""
+"""How far off the median something stands out: a node's figure, an OSD's commit latency, which varies more."""
 _OSD_LEAST_SECONDS = 0.002
 """Ceph counts commit latency in whole milliseconds, each the mean of some seconds: less apart is as good as equal."""
 _ERROR = 0.05
 """How often one of any number that are alike may stand out."""
 _INTERVAL_RUNS = 3
-"""From so many runs the interval of the slowest has to lie wholly on the slow side of the median."""
+"""With so many runs or more the interval of the slowest has to lie wholly on the slow side of the median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Slowest:
     fraction: float
     """How far it is off the median of all, the bad way: 0.38 is 38 %."""
     better: Better
-    """Of the figure: ``more`` puts the slowest below the median, ``less`` above."""
+    """The better way of the figure: ``more`` puts the slowest below the median, ``less`` above."""
 
 
 def slowest_of(figures: Mapping[str, Estimate], better: Better, least_fraction: float) -> tuple[str, float] | None:

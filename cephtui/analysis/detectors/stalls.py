@@ -51,7 +51,7 @@ class Completions:
         self.ended: float | None = None
         """End of the benchmark, once it has ended."""
         self._ios, self._seconds = 0, 0.0
-        """Of the samples with completions, without those that hold a stall."""
+        """I/Os and seconds of the samples with completions, without those that hold a stall."""
         self._last = (0.0, 0.0, 0)
         """The newest sample with completions."""
         self._gaps: list[_Gap] = []

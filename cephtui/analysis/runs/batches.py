@@ -53,7 +53,7 @@ class Estimate:
     """One metric of runs that repeat each other, in the metric's own unit."""
 
     value: float
-    """What stands for all of them: the geometric mean."""
+    """The geometric mean, which stands for all of them."""
     least: float
     greatest: float
     runs: int
@@ -94,7 +94,7 @@ class PointSummary:
     ended: int
     """How many have ended, in whatever way."""
     estimates: Mapping[str, Mapping[str, Estimate]]
-    """By flow (``read``, ``write``, then others), then by the metric's name; a metric that no run has is left out."""
+    """Estimates by flow (``read``, ``write``, then others) and metric's name; a metric that no run has is left out."""
 
     @property
     def last(self) -> Run:

@@ -22,9 +22,9 @@ OF_NODES = (*DIRECTIONS, FLUSH, COMMIT)
 """Flows of which a node has curves."""
 LONG_INTERVAL_SECONDS = 2.0
 CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
-"""At most twice as many are held while a run grows."""
+"""Stretches of a saved curve; at most twice as many are held while a run grows."""
 _BUCKETS_A_ROW = 16
-"""Of the latency grid, which has 64 to an octave."""
+"""Buckets of the latency grid, which has 64 to an octave, in a row of the heat map."""
 
 LinePoints = list[tuple[float, float | None]]
 """(elapsed seconds, value); None where nothing was measured."""
@@ -206,9 +206,9 @@ class Overview(Model):
     series: dict[Name, list[Stretch]]
     """``read.iops`` and the like, of all nodes."""
     nodes: dict[Name, dict[Name, list[Stretch]]] = {}
-    """Of each node by figure, reads and writes together."""
+    """The curves of each node by figure, reads and writes together."""
     heat: dict[Name, list[HeatColumn]] = {}
-    """By direction."""
+    """The columns of the heat map by direction."""
     ramp_until: Elapsed = 0.0
 
 
@@ -239,15 +239,15 @@ class History:
     curves: dict[str, TimeSeries] = field(default_factory=dict)
     """``read.iops`` and the like, of all nodes."""
     nodes: dict[str, dict[str, TimeSeries]] = field(default_factory=dict)
-    """Of each node by figure, reads and writes together."""
+    """The curves of each node by figure, reads and writes together."""
     heat: dict[str, Heat] = field(default_factory=dict)
-    """By direction."""
+    """The heat map by direction."""
     ramp_until: float = 0.0
     """Elapsed seconds when the ramp ended; until then, when it is expected to end."""
     reached: float = 0.0
     """Elapsed seconds of the newest sample."""
     done: dict[str, Done] = field(default_factory=dict)
-    """By direction; nothing of a saved history."""
+    """Totals by direction; none of a saved history."""
     _running: bool = False
 
     @property

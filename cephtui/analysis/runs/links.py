@@ -28,12 +28,12 @@ class Link:
     bandwidth_bytes: float
     """The geometric mean of its runs."""
     retransmits: int | None
-    """Of the run with the most; None where they were not counted."""
+    """The most of any of its runs; None where they were not counted."""
     rtt_seconds: float | None
     """The mean of its runs; None where it is not known."""
     runs: tuple[int, ...]
     below_median: float = 0.0
-    """As a fraction of the links that were measured alike, where it is the slowest of several; else 0."""
+    """The fraction below the median of like links, where it is the slowest of several; else 0."""
     is_slowest: bool = False
 
     @property

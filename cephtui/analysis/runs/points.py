@@ -35,7 +35,7 @@ class PlacedStep:
     runs_ordered: int = 0
     """Runs of each point; 0 where that is not known."""
     options: Options | None = None
-    """As they were ordered; None where that is not known."""
+    """The options as they were ordered; None where that is not known."""
     is_whole: bool = False
     """Whether the options of the preset are among them."""
 

@@ -22,7 +22,7 @@ _REPEATS_LEAST = 3
 _TWICE = 2.0
 """A rise that single runs show, too."""
 _NEAR = 0.8
-"""From this share of the greatest throughput on single runs may be in any order."""
+"""Single runs with this share of the greatest throughput, or more, may be in any order."""
 _OUT_MOST = 1.2
 """Points that are further out of order have none, however far their runs are spread."""
 _OF_RISE = 0.25

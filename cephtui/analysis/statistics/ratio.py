@@ -22,7 +22,7 @@ _POWER = 0.8
 """The power of what "would be seen" or "would decide": in four of five checks."""
 _RUNS_MOST = 10_000
 _BY_T_MOST = 30
-"""So many more runs at most are needed by the t than by the normal distribution."""
+"""The t distribution needs at most so many more runs than the normal distribution."""
 _LOG_MOST = 138.0
 """The greatest logarithm of a ratio or figure: below that of ``FIGURE_MOST``, so that every result can be written."""
 

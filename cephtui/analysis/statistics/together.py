@@ -13,7 +13,7 @@ from cephtui.frozen import dataclass
 from cephtui.models.verdict import Answer, Verdict, Word
 
 _LEFT_OF: Mapping[Word, Word] = {"better": "not worse", "worse": "not better"}
-"""What still holds of a word that is not shown by all figures together."""
+"""The words that still hold where a word is not shown by all figures together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,9 @@ class ConclusionTerms:
     """The figure that a run is about."""
     criteria: Criteria = Criteria()
     metrics: tuple[Metric, ...] = ()
-    """By default the headline's."""
+    """The figures; by default the headline's."""
     directions: tuple[str, ...] = ()
-    """By default all that a run has."""
+    """The flows; by default all that a run has."""
     without: Collection[str] = ()
     """Runs that the user leaves out: ``tuning/3``."""
     session_runs: Sequence[Run] = ()

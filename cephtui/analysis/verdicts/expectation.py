@@ -57,7 +57,7 @@ class Expectation:
 
     metric: Metric
     value: float
-    """In the metric's unit: at least this, of a latency at most."""
+    """The least value, of a latency the greatest, in the metric's unit."""
     direction: str | None = None
     """``read``, ``write``, ``flush`` or ``commit``; None takes the whole, such as reads and writes together."""
     tolerance_percent: float = TOLERANCE_PERCENT

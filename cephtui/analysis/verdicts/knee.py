@@ -27,7 +27,7 @@ PLATEAU = 0.9
 OF_PEAK = 0.8
 """The share of the peak that a system can be used at, below its knee."""
 _WIDE = 4.0
-"""By how many times the I/Os in flight of two points differ between which a knee is not located."""
+"""A knee between points whose I/Os in flight differ by this factor, or more, is not located."""
 _LITTLE = 0.1
 """How far N may be from X times R before something else than the target holds the I/Os."""
 _RATE, _MEAN, _P99 = (BY_NAME[name] for name in ("iops", "latency_mean_seconds", "latency_p99_seconds"))
@@ -44,15 +44,15 @@ class LoadPoint:
     latencies: tuple[float, ...]
     """Mean of each run, in seconds."""
     p99s: tuple[float, ...] = ()
-    """Of the runs that have it, in seconds."""
+    """p99 of the runs that have it, in seconds."""
     label: str = ""
     """Its place on the axis: the depth of a job."""
     block_bytes: int = 0
-    """Of one I/O; 0 where they differ."""
+    """Bytes of one I/O; 0 where they differ."""
     seconds: float = 0.0
     """How long the shortest of the runs measured; 0 where that is not known."""
     in_client: float = 0.0
-    """By how much an I/O takes longer than its latency, in seconds: fio's clat begins when it is submitted."""
+    """Seconds by which an I/O takes longer than its latency: fio's clat begins when it is submitted."""
     is_closed: bool = True
     """Whether a client keeps several I/Os in flight, and begins the next one as soon as one has ended."""
 
@@ -89,9 +89,9 @@ class Knee:
     """The knee of a load curve, as far as the curve shows one."""
 
     points: tuple[LoadPoint, ...]
-    """At least two, by the I/Os in flight."""
+    """The points by the I/Os in flight, at least two."""
     plateau: tuple[LoadPoint, ...]
-    """Those near the greatest throughput."""
+    """The points near the greatest throughput."""
 
     @property
     def problem(self) -> Problem | None:

@@ -20,7 +20,7 @@ UNSEEN = f"a change was noted, but {NOT_SEEN}"
 _MEASURED = ("finding", "run", NOT_KNOWN)
 """Topics of differences that are results, or are said elsewhere."""
 _BY_ITSELF = ("health", "checks")
-"""What a cluster reports of itself: it comes and goes without anybody's doing, as the states of PGs do."""
+"""Facts that a cluster reports of itself: they come and go without anybody's doing, as the states of PGs do."""
 
 
 def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgement:

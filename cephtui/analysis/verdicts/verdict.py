@@ -44,7 +44,7 @@ NOT_JUDGED: Mapping[Lack | None, str] = {
 }
 """Why there is no verdict, in words that hold for several."""
 MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
-"""By the answer, whether what is required is met; None is open."""
+"""Whether the requirement is met, by the answer; None is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Criteria:
     """The criteria by which a change is judged."""
 
     require_percent: float = -10.0
-    """What it must at least bring, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
+    """The least change that is enough, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
     same_percent: float = 10.0
     """How much counts as the same."""
     confidence: float = 0.95

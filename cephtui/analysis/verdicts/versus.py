@@ -42,7 +42,7 @@ class WholeSession:
     """All runs of a session, and the marks in it."""
 
     runs: Sequence[Run]
-    """At least one."""
+    """The runs, at least one."""
     marks: Sequence[Mark] = ()
 
     @property
@@ -59,7 +59,7 @@ class Versus:
     pairs: tuple[Change, ...]
     """Pairs in the order of the first session."""
     alone: tuple[_Point, ...]
-    """What was measured in one of the sessions only."""
+    """The points that were measured in one of the sessions only."""
 
 
 def versus(left: WholeSession, right: WholeSession) -> Versus:

@@ -84,9 +84,9 @@ class CurveSeries:
     """Points that have all but their place on the axis in common: a line of the curve."""
 
     name: str
-    """What sets it apart from the others: ``bs 64k, rbd:ssd``; empty for the only one."""
+    """The conditions that set it apart from the others: ``bs 64k, rbd:ssd``; empty for the only one."""
     points: tuple[CurvePoint, ...]
-    """In the order of the axis."""
+    """The points in the order of the axis."""
 
     @property
     def flows(self) -> list[str]:

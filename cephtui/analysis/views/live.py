@@ -31,13 +31,13 @@ class BatchProgress:
     """A run among those of its order: the points of a sweep, each as often as it is repeated."""
 
     run: int
-    """From 1; a run that was skipped counts too."""
+    """The number of the run, from 1; a run that was skipped counts too."""
     of: int
     """1 of a run that is played alone."""
     seconds_left: float | None
-    """Until the last of them ends, as estimated; None where the end of the current one is not known."""
+    """Seconds until the last of them ends, as estimated; None where the end of the current one is not known."""
     bound: Bound = "about"
-    """What the estimate is to the time."""
+    """Whether the time is ``about`` the estimate, or bound by it."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class LiveRun:
     jobs: JobsSoFar = field(default_factory=JobsSoFar)
     cluster: ClusterSample | None = None
     course: Course = field(init=False)
-    """What happened so far."""
+    """The incidents so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CellState: TypeAlias = Literal["waiting", "running", "ok", "failed", "stopped", "lost", "refused"]
 OsdLatencies: TypeAlias = Mapping[int, Mapping[str, float]]
-"""By the number of a run the commit latency of each OSD in seconds."""
+"""The commit latency of each OSD in seconds, by the number of a run."""
 _KINDS_OF_POOLS = ("pool", "rbd")
 
 
@@ -67,7 +67,7 @@ class CellSummary:
     slower: Slowest | None = None
     """The cell's own node, where it is the slowest of the row: columns of one node each on the same target."""
     within: tuple[Slowest, ...] = ()
-    """What stands out within its runs: the slowest of their nodes, and the slowest OSD."""
+    """The nodes and OSDs that stand out within its runs: the slowest of each."""
 
     @property
     def done(self) -> int:
@@ -87,7 +87,7 @@ class MatrixRow:
     flow: str
     """``read``, ``write`` or another; empty before the first result."""
     metric: Metric | None
-    """What the preset is about, as far as the flow has it (``metric_of_flow``); None before the first result."""
+    """The preset's headline, as far as the flow has it (``metric_of_flow``); None before the first result."""
     target: str
     """Where targets are no axis and are not the same in all rows; empty else."""
     nodes: tuple[str, ...]

@@ -41,7 +41,7 @@ _ERRORS = {
     errno.ETIMEDOUT: "timed out: no answer from",
 }
 _TURNED_AWAY = "kex_exchange_identification"
-"""What OpenSSH's ssh, as a ProxyCommand, prints for a server that hangs up before the login."""
+"""A word that OpenSSH's ssh, as a ProxyCommand, prints for a server that hangs up before the login."""
 _OPTIONS: dict[str, Any] = {
     "client_keys": None,
     "x509_trusted_certs": None,

@@ -16,7 +16,7 @@ from cephtui.nodes.ssh.questions import Questions
 from cephtui.printable import one_line
 
 _NEW_PASSWORD = re.compile(r"\b(chang(e|ing)|new)( your| unix)? password\b|\bpassword( has)? expired\b", re.IGNORECASE)
-"""What PAM asks after a password that was right and has expired."""
+"""Questions of PAM after a password that was right and has expired."""
 
 
 class Login(asyncssh.SSHClient):

@@ -50,9 +50,9 @@ _FILES = re.compile(r"(?<!\\):")
 """Between the files of a ``filename``."""
 _VALUE = re.compile(r"\s*[a-z][\w-]*\s*=.*")
 _ROUNDED = 0.01
-"""What whole blocks take off the parts of several jobs."""
+"""The fraction that whole blocks take off the parts of several jobs."""
 _SHOWN = (*("rw", "bs", "iodepth", "numjobs", "ioengine", "direct"), *("time_based", "runtime", "ramp_time"))
-"""What a preset says in any case."""
+"""Options that a preset has in any case."""
 
 
 def find_jobs(log: Log, *, is_job_file: bool = False) -> list[FioJobs]:

@@ -25,7 +25,7 @@ from cephtui.tools.logs import FoundRun, node_result
 ALL = "All clients"
 HOST = re.compile(r"\s*hostname=(?P<host>\S{1,253}), be=\d, \d\d-bit, os=.*?(?:fio=(?P<version>fio-[\w.-]{1,40}).*)?")
 SAID = re.compile(r"\s*(?:Jobs: .*)?<(?P<host>[\w.:-]{1,253})> ?(?P<text>.*)")
-"""What a host has sent: an empty line right before its report."""
+"""A line that a host has sent: an empty one stands right before its report."""
 
 
 def run_of_clients(run: FoundRun, clients: Sequence[tuple[str, FoundRun]]) -> FoundRun:

@@ -15,9 +15,9 @@ from cephtui.units import parse_size
 
 COMMAND = command_pattern("fio")
 _COMMANDS_MOST = 100
-"""Of one job's name that a run is held against."""
+"""Commands of one job's name that a run is held against."""
 _SAME = 0.006
-"""By how much a block size that was printed with three digits may be off."""
+"""The fraction by which a block size that was printed with three digits may be off."""
 _DIRECTIONS = 3
 
 
@@ -26,13 +26,13 @@ class FioPrinted:
     """The output of one start of fio as far as a command may agree with it."""
 
     line: int
-    """Of its first job."""
+    """The line of its first job."""
     settings: Mapping[str, Mapping[str, str]]
-    """By the job's name, where they are printed."""
+    """Settings by the job's name, where they are printed."""
     blocks: Mapping[str, Sequence[int]]
-    """By the job's name the bounds of its block sizes; empty where they are not printed."""
+    """The bounds of the block sizes by the job's name; empty where they are not printed."""
     jobs: Mapping[str, int]
-    """By the names of the reports how many jobs are in them."""
+    """The number of jobs in each report, by its name."""
     reports: int
     groups: int
     """That the reports are of."""
@@ -89,7 +89,7 @@ class FioCommand:
 
 
 FioCommands = Mapping[str, Sequence[FioCommand]]
-"""By the names of their jobs, in the order of the log."""
+"""Commands by the names of their jobs, in the order of the log."""
 
 
 def find_commands(log: Log) -> FioCommands:

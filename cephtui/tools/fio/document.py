@@ -17,7 +17,7 @@ from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_
 from cephtui.tools.fio.versions import FLOWS, as_of_now, checked_figure
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
-"""What a document that is not as expected raises."""
+"""Errors that a document raises which is not as expected."""
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _DISK_COUNTS = ("read_ios", "write_ios", "read_merges", "write_merges")
 _DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_ticks", "queue_seconds": "in_queue"}

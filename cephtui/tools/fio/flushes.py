@@ -21,7 +21,7 @@ _LIBAIO_APART = (3, 41)
 _WHOLE_PERCENT = 101.0
 """fio rounds each share up to 0.1."""
 Lead: TypeAlias = Literal["lat", "slat"]
-"""What of a write's time comes before that of its flush."""
+"""The part of a write's time before that of its flush."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Flushing:
 
     flush: Flow
     lead: Times | None = None
-    """What of each write's time comes before that of its flush; None where there are no commits."""
+    """The part of each write's time before that of its flush; None where there are no commits."""
 
     @property
     def flows(self) -> dict[str, Flow]:

@@ -23,11 +23,11 @@ SECTIONS_MOST = 1000
 """Jobs of one command line or job file."""
 _WORD = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
 _DASHES = re.compile(r"(?<!\S)[\u2010-\u2015\u2212]{1,2}(?=\w)")
-"""What word processors make of the hyphens of an option."""
+"""Dashes that word processors make of the hyphens of an option."""
 _END = re.compile(r"[|;&][^>]*|done", re.DOTALL)
-"""What ends the words of a command."""
+"""A word that ends those of a command."""
 _SUBSTITUTED = re.compile(r"`(?![^`]*fio\s)[^`]*`|\$\((?![^()]*fio\s)[^()]*\)")
-"""What a shell puts in the place of another command, which is one word here."""
+"""Text in whose place a shell puts the output of a command, which is one word here."""
 _WITHIN = re.compile(r"(?:^|[\s/])fio\s+\S")
 """The begin of fio in a word that is a command line itself: ``bash -c 'fio ...'``."""
 _ALONE = FLAGS | {"minimal", "append-terse", "readonly", "bandwidth-log", "latency-log"}

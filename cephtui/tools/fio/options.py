@@ -99,7 +99,7 @@ class FioOptions(ToolOptions):
         "iodepth_batch": "iodepth_batch_submit",
         "iodepth_batch_complete": "iodepth_batch_complete_min",
     }
-    """As ``fio --cmdhelp=OPTION`` has them."""
+    """Aliases as ``fio --cmdhelp=OPTION`` has them."""
     refused = (
         (
             r"filename|filename_format|directory|(file)?offset|offset_increment|filesize|nr_?files|pool|rbdname|clientname"
@@ -160,7 +160,7 @@ OTHER_THREADS = {
     "rados": "librados' threads",
     "posixaio": "glibc's threads of POSIX AIO",
 }
-"""Which threads do the work of an engine, where that is not the job's own; an imported run may have any engine."""
+"""The threads that do the work of an engine, where these are not the job's own; an imported run may have any engine."""
 FLAGS = frozenset(
     (
         *("bs_unaligned", "norandommap", "time_based", "verify_only", "exitall", "exitall_on_error", "stonewall"),

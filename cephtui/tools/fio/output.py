@@ -37,7 +37,7 @@ _WITHOUT_LATENCY = ("gtod_reduce", "disable_clat")
 """The options that switch completion latency off."""
 _ETA_UNKNOWN = 2**31 - 1
 _ALL_PERCENT = 99.0
-"""Of the I/Os; fio has 0.1 for every smaller share."""
+"""Per cent of the I/Os that are all; fio has 0.1 for every smaller share."""
 _LATE_SECONDS = 0.75
 """fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
 _ETA_SLACK = 1
@@ -65,7 +65,7 @@ class _Counters:
     write: _Direction = _Direction()
     flush: _Direction = _Direction()
     lead: _Direction = _Direction()
-    """What of the writes' time comes before that of their flushes; empty where there are no commits."""
+    """The part of the writes' time before their flushes; empty where there are no commits."""
     wall_ms: int = 0
     eta_seconds: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 A_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3}
-"""By the unit of a latency."""
+"""Units of latency in a second."""
 _POWERS: Mapping[str, int] = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _POWERS_2: Mapping[str, int] = {**_POWERS, "p": 4, "e": 5}
 """Of fio 2, which has no T."""

@@ -82,4 +82,4 @@ def _is_rounded(run: FoundRun, other: FoundRun) -> bool:
 
 
 _NEAR = 0.01
-"""By how much the bytes of text are rounded."""
+"""The fraction by which the bytes of text are rounded."""

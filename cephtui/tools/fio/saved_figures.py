@@ -52,7 +52,7 @@ _LINE_MOST = 200
 """Characters of a line that is told."""
 NO_RATES = f"{NOT_UNDERSTOOD}: there is no line of rates below the job"
 _SAME = 0.015
-"""By how much figures of three digits may differ and mean the same."""
+"""The fraction by which figures of three digits may differ and mean the same."""
 
 
 def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = None) -> Job:

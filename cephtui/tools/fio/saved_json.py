@@ -33,7 +33,7 @@ _SLACK_SECONDS = 1.5
 _LAST_YEAR_SECONDS = 32_000_000_000
 """The year 2984."""
 _LEAST_SECONDS = 3
-"""So many documents of a run, at least, are its seconds."""
+"""Documents of a run, at least, to be its seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from cephtui.models import ELAPSED_MOST_SECONDS, Interval
 from cephtui.tools.base import Reading
 
 KINDS = {"bw": "bandwidth", "iops": "IOPS", "lat": "latency", "clat": "latency", "slat": "latency"}
-"""What a log has, by how its file is called."""
+"""The content of a log, by how its file is called."""
 _NAME = re.compile(r"(?P<prefix>.+)_(?P<kind>bw|iops|lat|clat|slat)(?:\.\d{1,6})?\.log(?P<host>\.[\w.-]+)?")
 _ROW = re.compile(r"\s*(\d{1,12}), *(\d{1,18}), *([012])(?:, *0\b.*)?")
 """A mean has no block size."""
@@ -37,7 +37,7 @@ class LogName:
     prefix: str
     kind: str
     host: str
-    """Of a log of cbt: ``.node1``; else empty."""
+    """The host in the name of a log of cbt: ``.node1``; else empty."""
 
     def is_of(self, file: str, text: str) -> bool:
         """Whether it is of the run in a file with this name and text."""

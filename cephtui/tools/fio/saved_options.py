@@ -49,7 +49,7 @@ class SavedOptions:
     is_all: bool
     """Whether fio's defaults hold for all that is in neither."""
     target: str
-    """Of all jobs; empty where that is not one, or not known."""
+    """The target of all jobs; empty where they have several, or none is known."""
 
 
 def saved_options(

@@ -40,7 +40,7 @@ class Job:
     user_percent: float | None = None
     system_percent: float | None = None
     switches: int | None = None
-    """Of context."""
+    """Context switches."""
     latency_shares: tuple[LatencyShare, ...] = ()
     """As in a NodeResult."""
 

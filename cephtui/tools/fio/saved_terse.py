@@ -31,7 +31,7 @@ from cephtui.units import parse_size
 _LINE = re.compile(r"[2-5];[^;]*;[^;]*;(?:[^;]*;){60,}.*")
 _FLOWS = ("read", "write", "trim")
 _FIELDS = {2: 41, 3: 41, 4: 41, 5: 47}
-"""Of one direction, by the version of the format."""
+"""Fields of one direction, by the version of the format."""
 _LADDER = slice(12, 32)
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _SHARES = 22

@@ -52,7 +52,7 @@ _DISK = re.compile(r"\s*(?P<name>[\w!/.-]+): (?P<pairs>ios=.*)\butil=\s*(?P<util
 _REPORTED = re.compile(r"\s*(?:(?:read|write|trim|mixed|cpu|IO depths|issued.{0,9}?) *:|[sc]?lat \()")
 _SIGNAL = re.compile(r"\s*fio: terminating on signal")
 _OF_COMMAND = ("options", "other_options", "has_all_options", "command", "request", "target", "version")
-"""What is the same of all clients."""
+"""Fields of a run that are the same of all clients."""
 _AT_ONCE_SECONDS = 3
 """The jobs of a run are printed within this time."""
 

@@ -14,7 +14,7 @@ from cephtui import stats
 from cephtui.models.metrics import DIRECTIONS
 
 FLOWS = (*DIRECTIONS, "trim", "mixed")
-"""What fio reports apart; all of it is ``mixed`` with unified_rw_reporting."""
+"""Flows that fio reports; all of it is ``mixed`` with unified_rw_reporting."""
 _LATENCIES = ("slat", "clat", "lat")
 _BY_PLACE = "FIO_IO_U_PLAT_BITS"
 """In bins that are named by their place on the grid."""

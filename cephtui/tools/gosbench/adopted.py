@@ -22,7 +22,7 @@ _SUFFIXES = (".yaml", ".yml")
 _BEGIN = re.compile(r"""[\s{]*["']?(?:s3_config|grafana_config|tests)["']?\s*:""")
 _BEGIN_MOST = 4096
 _UNITS = {"B": 1, **{name: 1 << 10 * power for power, n in enumerate("KMGT", 1) for name in (n, f"{n}B")}}
-"""As gosbench has them: a KB is 1024 bytes."""
+"""Bytes of a unit as gosbench has it: a KB is 1024 bytes."""
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?)(h|ms|us|µs|ns|m|s)")
 _TAKEN = {

@@ -25,7 +25,7 @@ _REST_SECONDS = 5.0
 _PREPARED_PER_SECOND, _PREPARED_BYTES_PER_SECOND = 100, 100e6
 """Assumed for the estimate: a worker prepares its objects one after the other."""
 _SHOWN = ("parallel_clients", "stop_with_runtime", "stop_with_ops", "bucket_prefix")
-"""Of a test in the short command, behind its weights, sizes and numbers."""
+"""Options of a test in the short command, behind its weights, sizes and numbers."""
 _METHODS = {"write_weight": "PUT", "read_weight": "GET", "delete_weight": "DELETE", "list_weight": "LIST"}
 
 

@@ -23,7 +23,7 @@ class GosbenchConfig:
     """A config file; values that are not set are empty."""
 
     services: tuple[Mapping[str, str], ...]
-    """Of ``s3_config``."""
+    """The services of ``s3_config``."""
     tests: tuple[Mapping[str, str], ...]
     """Options of a section have it before their name: ``objects.size_min``."""
     other_sections: tuple[str, ...]

@@ -10,7 +10,7 @@ import re
 
 _FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 _IDS = re.compile(r"https response error |, RequestID: [^,]*, HostID: [^,]*|: UnknownError$")
-"""What says nothing to a user in an error of its S3 library."""
+"""Parts of an error of its S3 library that say nothing to a user."""
 _FAILED = re.compile(r'\bmsg="Issues when performing work\b.*? error="operation error S3: (Get|Put|List|Delete)')
 """A measured operation; those of the preparation have other messages."""
 

@@ -15,7 +15,7 @@ from cephtui.tools.options import NUMBER, Runtime, Size, ToolOptions
 from cephtui.units import parse_size, short_size
 
 OBJECT_MOST = 5 << 30
-"""Of one PUT."""
+"""Bytes of one PUT, at most."""
 OBJECTS_MOST = 100_000
 """They are prepared one after the other."""
 IN_FLIGHT_MOST = 4 << 30

@@ -263,4 +263,4 @@ class GosbenchParser(LineParser):
 
 
 _LATE_FACTOR, _LATE_SECONDS = 1.1, 1.0
-"""So late an end is more than what was in flight."""
+"""An end so late is more than what was in flight."""

@@ -17,7 +17,7 @@ from cephtui.tools.logs import FoundRun, Log, LogLine
 from cephtui.tools.signs import Sign
 
 ALL = "operations"
-"""What operations of all methods together are called."""
+"""The name of the operations of all methods together."""
 _TABLE = re.compile(r"testName,Total Operations,Total Bytes,Average Bandwidth in Bytes/s,Average Latency in ms,.*")
 _COLUMNS = 6
 _RESULTS = re.compile(

@@ -6,7 +6,7 @@ from cephtui.paths import packaged_text
 
 _PACKAGE = "cephtui.tools.gosbench"
 _MODULES = ("log", "enclosure_on_node", "worker_on_node")
-"""In the order in which they need each other."""
+"""Modules in the order in which they need each other."""
 _LOADER = f"""
 import sys, types
 modules = {_MODULES}

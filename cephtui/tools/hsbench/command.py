@@ -15,7 +15,7 @@ START = "cephtui-keys"
 _KEYS_IN_MEMORY = packaged_text("cephtui.tools.hsbench", "keys_in_memory.sh")
 _OPERATIONS = {"p": "PUT", "l": "LIST", "g": "GET", "d": "DELETE"}
 _UNTIMED_SECONDS = 120.0
-"""For making the buckets and listing them, which have no bound of their own."""
+"""Seconds for making the buckets and listing them, which have no bound of their own."""
 
 
 class HsbenchWorkload(Workload):

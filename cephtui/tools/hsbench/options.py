@@ -11,7 +11,7 @@ from cephtui.tools.options import NUMBER, DayRuntime, Size, ToolOptions, worded
 from cephtui.units import parse_size
 
 OBJECT_MOST = 5 << 30
-"""Of one PUT; larger objects are uploaded in parts, which hsbench does not do."""
+"""Bytes of one PUT, at most; larger objects are uploaded in parts, which hsbench does not do."""
 _MODES = "p (PUT) first, then any of l (LIST), g (GET) and d (DELETE), each once: plgd"
 
 

@@ -23,7 +23,7 @@ from cephtui.tools.base import Reading, ToolResult, by_direction
 from cephtui.tools.lines import Intervals, LineParser
 
 _FLOWS = {"PUT": "write", "GET": "read", "LIST": "list", "DEL": "delete"}
-"""By its word for the operation; those with the buckets are not measured."""
+"""Flows by hsbench's word for the operation; those with the buckets are not measured."""
 _NAMES = {"write": "PUT", "read": "GET", "list": "LIST", "delete": "DELETE"}
 _TIME = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ", re.ASCII)
 _NUMBER = r"(NaN|[+-]Inf|[0-9]{1,15}(?:\.[0-9]{1,6})?)"

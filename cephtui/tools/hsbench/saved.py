@@ -33,10 +33,10 @@ _TABLE = re.compile(r"Loop,Int\w+,Duration\(s\),Mode,Ops,MB/s,IO/s,.*")
 _TIMES = ("MinLat", "AvgLat", "NinetyNineLat", "MaxLat")
 _COLUMNS = ("Loop", "IntervalName", "Seconds", "Mode", "Ops", "Mbps", "Iops", *_TIMES, "Slowdowns")
 _USUAL = {"object_count": "-1", "max_keys": "1000", "loops": "1", "interval": "1.000000"}
-"""What hsbench takes where nothing is said, of parameters that no preset has."""
+"""Defaults of hsbench for parameters that no preset has."""
 _MEASURED = "plgd"
 _NEAR = 0.01
-"""By how much the size of an object that follows from rounded figures may be off."""
+"""The fraction by which the size of an object that follows from rounded figures may be off."""
 SIGNS: Sequence[Sign] = (
     Sign("output", r"(?:\S+ \S+ )?(?:Running Loop \d|Loop: \d+, Int: )"),
     Sign("begun", r'Loop,Int\w+,Duration\(s\),Mode|"IntervalName" *:'),

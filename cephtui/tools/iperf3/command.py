@@ -13,7 +13,7 @@ from cephtui.tools.load import Load
 from cephtui.units import duration
 
 _STREAMS_JSON = (3, 17)
-"""From here on it prints JSON while it runs."""
+"""The first version that prints JSON while it runs."""
 _IDLE_SECONDS = 15
 """A server whose client never comes ends by itself."""
 _CONNECT_MILLISECONDS = 5000

@@ -20,7 +20,7 @@ from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.lines import LineParser
 
 _BUSY_PERCENT = 85
-"""Of one CPU: a thread that is busier may be what limits."""
+"""Per cent of one CPU: a thread that is busier may be what limits."""
 _ONE_THREAD_BELOW = (3, 16)
 """Before it one thread serves all streams."""
 _FIGURE_MOST = 1e18
@@ -35,7 +35,7 @@ _ROW = re.compile(
     r" +sec +[0-9.]{1,9} [A-Z]?Bytes +(?P<rate>[0-9.]{1,15}) (?P<unit>[KMGT]?)(?P<of>bits|Bytes)/sec(?P<rest>.*)"
 )
 _BYTES_A_SECOND = {"bits": (1 / 8, 1000), "Bytes": (1, 1024)}
-"""Of one, and how many of a unit the next one has."""
+"""Bytes of a unit, and the factor to the next one."""
 _RETRANSMITS = re.compile(r" +([0-9]{1,10})\b")
 _VERSION = re.compile(r"iperf ([0-9]{1,3})\.([0-9]{1,3})")
 _CPU = re.compile(

@@ -52,7 +52,7 @@ _OWN = frozenset(("time", "parallel", "reverse", "bidir", "omit", "window", "len
 _GAP_LINES = 30
 """Lines of one run are not further apart."""
 _BLOCK_BYTES = 131072
-"""Of one write to a socket, by default."""
+"""Bytes of one write to a socket, by default."""
 _CONNECTS = re.compile(r"Connecting to host (?P<host>[^\s,]+), port \d+")
 _ACCEPTS = re.compile(r"Accepted connection from (?P<host>[^\s,]+), port \d+")
 _HEADING = re.compile(r"\[ *ID\](?:\[Role\])? +Interval +.*")
@@ -85,7 +85,7 @@ class _Measurement:
     line: int
     last_line: int
     output: bytes
-    """As the parser takes it."""
+    """The output as the parser takes it."""
     direction: str
     streams: int
     host: str = ""
@@ -94,7 +94,7 @@ class _Measurement:
     error: str = ""
     started_at: datetime | None = None
     options: Mapping[str, object] = field(default_factory=dict)
-    """As a preset has them."""
+    """The options as a preset has them."""
     other: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
     is_server: bool = False

@@ -13,7 +13,7 @@ from cephtui.units import bandwidth, duration, parse_size
 from cephtui.units import size as size_text
 
 _OBJECTS = 50
-"""By default, where there is room for them."""
+"""Objects by default, where there is room for them."""
 
 
 class LoadGenWorkload(Workload):
@@ -34,7 +34,7 @@ class LoadGenWorkload(Workload):
         return 1, number * object_bytes
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
-        """The command, with a limit of bytes in flight that never counts: the default is 10 MiB."""
+        """The command, with a limit of bytes in flight that never counts: else 10 MiB, whatever ``max-ops`` is."""
         sizes = ("min-object-size", "max-object-size", "min-op-len", "max-op-len", "offset-align")
         plain = ("max-ops", "read-percent")
         words = [(f"--{name}", str(self._bytes(name))) for name in sizes if name in self.options]

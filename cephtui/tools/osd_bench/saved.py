@@ -23,7 +23,7 @@ _START = re.compile(r"\{(?=\s*\"bytes_written\"\s*:)")
 _OSD = re.compile(r"\bosd\.(\d{1,6})\b")
 _OF_SEVERAL = re.compile(r"osd\.\d{1,6}:")
 _COUNTS = ("count", "size", "object_size", "object_num")
-"""What stands behind ``bench``, in this order."""
+"""The words behind ``bench``, in this order."""
 _DEFAULTS = {"count": "1073741824", "size": "4194304"}
 _NUMBERED = re.compile(r"osd\.(\d{1,6}|\*|\$\S+)")
 SIGNS: Sequence[Sign] = (Sign("output", r'(?:osd\.\d+: *)?\{?\s*"bytes_written"|bench: wrote \d'),)
@@ -33,7 +33,7 @@ COMMAND = ("ceph", r"\stell\s.*\sbench")
 @dataclass(frozen=True, slots=True)
 class _Answer:
     portion: Mapping[str, object]
-    """As ceph prints it."""
+    """The portion as ceph prints it."""
     osd: int | None
     line: int
     last_line: int

@@ -16,7 +16,7 @@ from cephtui.tools.load import Load, Sizing
 from cephtui.units import duration, parse_size, short_size
 
 RUN_NAME = "cephtui"
-"""Of the object with the number and size of the others; a namespace has one run's only."""
+"""The object with the number and size of the others; a namespace has one run's only."""
 OPERATIONS_MOST = 2_000_000_000
 """rados counts them in an int: over that it stops at once, and 2**32 objects are 0 to it, which means no limit."""
 _FILL_IN_FLIGHT = 16

@@ -26,10 +26,10 @@ _WITH_VALUE = frozenset(
 _NOT_ASKED = frozenset(("pool", "show-time", "format", "pretty-format", "output", "o", "run-name", "mode", "runtime"))
 """Where it is done, what is printed and where to; mode and runtime are no options of the command line."""
 PRESET = ("mode", "runtime", "concurrent-ios", "block-size", "object-size", "no-hints", "no-verify")
-"""What a preset can have."""
+"""Options that a preset can have."""
 MODES = ("write", "seq", "rand")
 _DEPTH, _BLOCK = 16, 4 << 20
-"""What rados takes where nothing is said."""
+"""Defaults of rados."""
 
 
 @dataclass(frozen=True, slots=True)

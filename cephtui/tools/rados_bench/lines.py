@@ -8,7 +8,7 @@ from datetime import datetime
 from cephtui.frozen import dataclass
 
 DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[+-]\d{4})?"
-"""As Ceph writes it: until 14 with a blank, and without the time zone."""
+"""A date as Ceph writes it: until 14 with a blank, and without the time zone."""
 _TIME = rf"(?:({DATE}) )?"
 _ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +(\d{1,12}) +(\d{1,12}) +(\S+) +\S+ +\S+ +(\S+) *", re.ASCII)
 _FULL = re.compile(r"(?<=\d)(?=0\.00)")

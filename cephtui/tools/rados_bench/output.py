@@ -29,13 +29,13 @@ from cephtui.tools.lines import Intervals, LineParser
 from cephtui.tools.rados_bench.lines import RadosAnnounced, RadosRow, read_announced, read_row, read_total
 
 STUCK_SECONDS = 10.0
-"""So long without a completion, while operations are in flight, and the run not ended: worth a word."""
+"""Stall threshold: reported when I/O is in flight but nothing has completed for this long."""
 _SECOND = 0.9
-"""So long an interval is one of the seconds of a run."""
+"""An interval of this length, or more, is one of the seconds of a run."""
 _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
 _BLOCKS = 0.02
-"""By how much a block size that follows from rounded figures may be off."""
+"""The fraction by which a block size that follows from rounded figures may be off."""
 _ROUNDED = 5e-6
 """How far off a figure with six digits may be."""
 
@@ -143,7 +143,7 @@ class RadosBenchParser(LineParser):
         self._measured = 0.0
         """Seconds of all intervals so far."""
         self._before = 0
-        """What had finished by row 0."""
+        """Operations that had finished by row 0."""
         self._quiet = 0.0
         """Seconds since something finished."""
         self._intervals = Intervals()

@@ -40,7 +40,7 @@ _HINTS = re.compile(r"hints = \d")
 _ERROR = re.compile(
     r"error during benchmark: .*\d.*|Must write data before .*benchmark!?|error opening pool .*: \(\d+\) .*"
 )
-"""What nothing but rados says."""
+"""Errors that only rados prints."""
 _ERROR_LAST = re.compile(r"error (?:during benchmark|opening pool)")
 _ERROR_NEAR = re.compile(
     r"error: .*|error (?:connecting|\d).*|\S+ is not correct!|(?:read|write) got -\d+|r = -\d+|couldn't connect .*"
@@ -49,13 +49,13 @@ _ERROR_NEAR = re.compile(
     r"|-\S+ .{0,60}can (?:only be used|be used only).*|(?:-?\w+: )?(?:line \d+: )?(?:\S*/)?rados: .*"
     r"|.*: \(\d+\) [A-Z].*"
 )
-"""What it says, among others, when something is wrong."""
+"""Errors that rados prints, among other programs."""
 _WRONG = re.compile(r"\S+ is not correct!")
 _MADE = frozenset(("total writes made", "total reads made"))
 _MIB = 1 << 20
 _RUNS_MOST, _COMMANDS_MOST = 5000, 100
 _NEAR_LINES = 20
-"""What stands further above a run's first row, or below its last line, is not of the run."""
+"""Lines further above a run's first row, or below its last line, are not of the run."""
 _SPACED = re.compile(r"Bandwidth \(MB/sec\):( +)")
 """More blanks for writes, so that it ends with their longer lines."""
 _TIME = rf"(?:{DATE} +)?"
@@ -82,7 +82,7 @@ class _Part:
     over: bool = False
     """Whether its last word has come."""
     step: float = 0.0
-    """Of its latencies; 0 where these have six digits."""
+    """The step of its latencies; 0 where these have six digits."""
 
     @property
     def is_run(self) -> bool:
@@ -194,7 +194,7 @@ class _Finder:
     def __init__(self) -> None:
         self._part = _Part()
         self._commands: list[RadosCommand] = []
-        """Those of which no run has been found."""
+        """Commands of which no run has been found."""
         self._is_used = False
         """Whether a run has been found since the newest."""
         self._ahead = deque[LogLine](maxlen=_NEAR_LINES)

@@ -27,7 +27,7 @@ from cephtui.tools.base import Reading, ToolResult, by_direction
 from cephtui.tools.lines import HELD_SECONDS, Intervals, LineParser
 
 MIXED = "read+write"
-"""What a mix is called until its totals divide it."""
+"""The name of a mix until its totals divide it."""
 _SILENT_SECONDS = 3.0
 _BEGIN = re.compile(
     r"bench(?:-write| +type (?P<type>write|read|readwrite)\b(?: read:write=(?P<mix>\d{1,3}):\d{1,3})?.*) +"
@@ -60,9 +60,9 @@ class RbdAnnounced:
     threads: int
     total_bytes: int | None
     pattern: str
-    """As it is printed: ``random``, ``sequential``, ``full sequential``."""
+    """The pattern as it is printed: ``random``, ``sequential``, ``full sequential``."""
     read_percent: int | None
-    """Of a mix."""
+    """The share of reads in a mix."""
 
 
 def read_announced(line: str) -> RbdAnnounced | None:

@@ -30,9 +30,9 @@ _OF_CLIENT = frozenset(("id", "name", "cluster", "conf", "keyring", "mon-host", 
 """Who asks, and what is printed: no part of what is measured."""
 _DEFAULTS = {"io-size": "4096", "io-threads": "16", "io-total": "1G", "io-pattern": "seq", "rw-mix-read": "50"}
 _NEAR_LINES = 3
-"""From the totals of a run to those of the next of the same command."""
+"""Lines from the totals of a run to those of the next of the same command."""
 _SAME = 0.01
-"""By how much operations may differ from what was asked for, as every thread has whole ones."""
+"""The fraction by which operations may differ from those asked for, as every thread has whole ones."""
 _FALSE, _TRUE = ("false", "0", "no", "off"), ("true", "1", "yes", "on")
 SIGNS: Sequence[Sign] = (
     Sign("output", r"bench(?:-write|-read)? +(?:type|io_size) |SEC +OPS +OPS/SEC"),
