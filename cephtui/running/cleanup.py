@@ -113,8 +113,8 @@ class Cleanup:
         What can't be removed becomes a problem.
         """
         keys = [key for key in bench.created if only is None or key in only]
-        for some in removal_groups(keys, lambda key: key[1]):
-            await asyncio.gather(*(self._undo(bench, key) for key in some))
+        for group in removal_groups(keys, lambda key: key[1]):
+            await asyncio.gather(*(self._undo(bench, key) for key in group))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
         undo, stays, problem = bench.created[key], True, ""

@@ -114,10 +114,10 @@ def changes_elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, 
     changes = list[tuple[str, str, bool]]()
     for other in _sessions_with_changes(directory.parent):
         if other != directory:
-            theirs = _commands(other)
-            last = _newest(theirs)
+            ran_there = _commands(other)
+            last = _newest(ran_there)
             in_place = [last.command] if last and _undo_of(last) else []
-            commands = in_place or dict.fromkeys(ran.command for ran in theirs if ran.at >= since)
+            commands = in_place or dict.fromkeys(ran.command for ran in ran_there if ran.at >= since)
             changes += [(other.name, command, bool(in_place)) for command in commands]
     return sorted(changes, key=lambda change: not change[2])
 

@@ -142,8 +142,8 @@ def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int
 
 def _is_of_the_same(left: Expected, right: Expected) -> bool:
     """Whether both are of one expectation and the same runs."""
-    alike = (left.expectation, left.tolerance_percent) == (right.expectation, right.tolerance_percent)
-    return alike and _names(left) == _names(right)
+    is_same = (left.expectation, left.tolerance_percent) == (right.expectation, right.tolerance_percent)
+    return is_same and _names(left) == _names(right)
 
 
 def _is_kept(expected: Expected, saved: Iterable[Expected]) -> bool:

@@ -62,12 +62,8 @@ def find_study(studies: Sequence[SavedStudy], name: str) -> SavedStudy | None:
 def study_in_session(directory: Path, study: SavedStudy) -> SavedStudy:
     """A study as its session has it, with its name; the same where it is not kept there yet. Raises StoreError."""
     batches = {cell.batch for cell in study.cells}
-    alike = (
-        kept_study
-        for kept_study in read_studies(directory)
-        if batches.intersection(cell.batch for cell in kept_study.cells)
-    )
-    return next(alike, study)
+    saved = (other for other in read_studies(directory) if batches.intersection(cell.batch for cell in other.cells))
+    return next(saved, study)
 
 
 def next_name(studies: Iterable[SavedStudy]) -> str:

@@ -33,35 +33,35 @@ def judge_saved(
     sides = [
         (Side(change.before, tuple(marks)), Side(change.after)) for change in changes if change.before and change.after
     ]
-    judged = with_noted(conclude(changes, terms, at), sides)
-    return judged if terms.criteria.looks.at else with_earlier(judged, directory)
+    judgement = with_noted(conclude(changes, terms, at), sides)
+    return judgement if terms.criteria.looks.at else with_earlier(judgement, directory)
 
 
-def with_earlier(judged: Judgement, directory: Path) -> Judgement:
+def with_earlier(judgement: Judgement, directory: Path) -> Judgement:
     """The judgement, with a note where a verdict on some of these runs, with fewer or others, was kept before.
 
     The same runs read again are the same look, whatever is asked of them: the interval is the same, and holds for all
     that is read off it at once. Only other data give chance another try.
     """
     verdicts = read_verdicts(directory)
-    earlier = max((len(_earlier_looks(verdicts, verdict)) for verdict in judged.deciding), default=0)
+    earlier = max((len(_earlier_looks(verdicts, verdict)) for verdict in judgement.deciding), default=0)
     if not earlier:
-        return judged
+        return judgement
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
     note = f"{again}: each further look adds up to 2.5 % of false verdicts"
-    conclusion = judged.conclusion.model_copy(update={"notes": (*judged.conclusion.notes, note)})
-    return Judgement(judged.verdicts, conclusion)
+    conclusion = judgement.conclusion.model_copy(update={"notes": (*judgement.conclusion.notes, note)})
+    return Judgement(judgement.verdicts, conclusion)
 
 
 def _earlier_looks(verdicts: Sequence[Verdict], now: Verdict) -> set[_Runs]:
     """The sets of runs that share runs with these and were judged by the same figure, before these first were."""
     figure, sides = (now.preset, now.direction, now.figure), _runs_of(now)
-    alike = [
+    looks = [
         _runs_of(verdict)
         for verdict in verdicts
         if (verdict.preset, verdict.direction, verdict.figure) == figure and verdict.decides
     ]
-    return {runs for runs in takewhile(lambda runs: runs != sides, alike) if _overlap(sides, runs)}
+    return {runs for runs in takewhile(lambda runs: runs != sides, looks) if _overlap(sides, runs)}
 
 
 def _runs_of(verdict: Verdict) -> _Runs:
@@ -74,15 +74,17 @@ def _overlap(sides: _Runs, earlier: _Runs) -> bool:
     return any(all(now & then for now, then in zip(sides, order, strict=False)) for order in permutations(earlier))
 
 
-def is_kept(judged: Judgement, directory: Path) -> bool:
+def is_kept(judgement: Judgement, directory: Path) -> bool:
     """Whether a session has these verdicts already: of the same runs, by the same criteria."""
-    return {_basis(verdict) for verdict in judged.deciding} <= {_basis(verdict) for verdict in read_verdicts(directory)}
+    return {_basis(verdict) for verdict in judgement.deciding} <= {
+        _basis(verdict) for verdict in read_verdicts(directory)
+    }
 
 
-def keep_verdicts(judged: Judgement, directory: Path) -> None:
+def keep_verdicts(judgement: Judgement, directory: Path) -> None:
     """Add verdicts and their conclusion to a session, unless it is read-only; raises OSError."""
     if not is_packaged(directory):
-        append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
+        append_lines(directory / VERDICTS_FILE, [*judgement.verdicts, judgement.conclusion])
 
 
 def _basis(verdict: Verdict) -> object:

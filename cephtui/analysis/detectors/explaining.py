@@ -64,15 +64,15 @@ def _likeliest(events: Sequence[Finding]) -> str:
     return joined_if_many([event for event in events if event.code == first.code])[0].text if first else ""
 
 
-def joined_if_many(alike: Sequence[Finding]) -> Sequence[Finding]:
+def joined_if_many(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Findings of one kind; many of them joined to one that has their subjects, and the time they are spread over."""
-    if len(alike) <= _MOST:
-        return alike
-    things = tuple(dict.fromkeys(finding.label or finding.code for finding in alike))
-    begun = min(finding.from_seconds or 0.0 for finding in alike)
-    over = max(finding.to_seconds or 0.0 for finding in alike)
-    kind = finding_kind(alike[0].code)
-    return [kind.found((begun, over), **alike[0].values, things=things, number=len(alike))]
+    if len(findings) <= _MOST:
+        return findings
+    things = tuple(dict.fromkeys(finding.label or finding.code for finding in findings))
+    begun = min(finding.from_seconds or 0.0 for finding in findings)
+    over = max(finding.to_seconds or 0.0 for finding in findings)
+    kind = finding_kind(findings[0].code)
+    return [kind.found((begun, over), **findings[0].values, things=things, number=len(findings))]
 
 
 def with_mark(run: Run, marked_seconds: float, text: str) -> Run:

@@ -201,28 +201,28 @@ def _system(examined: Examined) -> Iterator[Fields]:
 
 
 def _programs(examined: Examined) -> Iterator[Fields]:
-    around, environment = examined.surroundings or Surroundings(), examined.environment or NodeEnvironment()
+    surroundings, environment = examined.surroundings or Surroundings(), examined.environment or NodeEnvironment()
     for tool in _not_of_ceph(TOOLS.values()):
-        yield _program(examined, around, tool)
-    yield _ceph(around, environment, is_read=examined.surroundings is not None)
+        yield _program(examined, surroundings, tool)
+    yield _ceph(surroundings, environment, is_read=examined.surroundings is not None)
     without = {"curl": _not_needed_for_s3(examined), "ssh": "cephtui logs in without it"}
     for program, package in (("curl", "curl"), ("ssh", "openssh-client")) if examined.surroundings else ():
-        version = _short(around.versions.get(program))
+        version = _short(surroundings.versions.get(program))
         if version:
             yield _row(program, {"version": version})
         else:
-            yield _lacking(program, without[program], install(around, package))
+            yield _lacking(program, without[program], install(surroundings, package))
     for text in environment.missing:
-        yield _lacking(text.split()[0], "", install(around, text.split()[-1]), essential=True)
+        yield _lacking(text.split()[0], "", install(surroundings, text.split()[-1]), essential=True)
 
 
-def _ceph(around: Surroundings, environment: NodeEnvironment, *, is_read: bool) -> Fields:
+def _ceph(surroundings: Surroundings, environment: NodeEnvironment, *, is_read: bool) -> Fields:
     """The row of Ceph's own programs, which one package installs."""
     version = _short(environment.tools.get("ceph"))
-    lacks = [name for name in _OF_CEPH if is_read and name not in around.programs]
+    lacks = [name for name in _OF_CEPH if is_read and name not in surroundings.programs]
     if version or not lacks:
         return _row(", ".join(_OF_CEPH), {"version": version})
-    return _lacking(", ".join(lacks), "" if around.has_ceph else _NO_CEPH, install(around, _CEPH))
+    return _lacking(", ".join(lacks), "" if surroundings.has_ceph else _NO_CEPH, install(surroundings, _CEPH))
 
 
 def _not_of_ceph(tools: Iterable[Tool]) -> Iterator[Tool]:
@@ -230,11 +230,11 @@ def _not_of_ceph(tools: Iterable[Tool]) -> Iterator[Tool]:
     return (tool for tool in tools if tool.package != _CEPH)
 
 
-def _program(examined: Examined, around: Surroundings, tool: Tool) -> Fields:
+def _program(examined: Examined, surroundings: Surroundings, tool: Tool) -> Fields:
     text = examined.environment.tools.get(tool.name) if examined.environment else None
     problem = tool.check_version(text, examined.node.programs)
     essential = tool.name == DEFAULT_TOOL
-    cure = install(around, tool.package) if tool.package else tool.how_to_install
+    cure = install(surroundings, tool.package) if tool.package else tool.how_to_install
     if problem is None:
         return _row(tool.name, {"version": _short(text)}, essential=essential)
     if text and text.strip():
@@ -258,14 +258,14 @@ def _not_needed_for_s3(examined: Examined) -> str:
     return "" if examined.cluster and examined.cluster.gateways else _NO_GATEWAY
 
 
-def install(around: Surroundings, package: str) -> str:
+def install(surroundings: Surroundings, package: str) -> str:
     """The command that installs a package, by its name in Debian."""
-    manager = next((_MANAGERS[name] for name in around.system.ids if name in _MANAGERS), "")
-    manager = manager or next((name for name in ("apt-get", "dnf", "zypper") if name in around.programs), "")
+    manager = next((_MANAGERS[name] for name in surroundings.system.ids if name in _MANAGERS), "")
+    manager = manager or next((name for name in ("apt-get", "dnf", "zypper") if name in surroundings.programs), "")
     if not manager:
         return f"install the package {package}"
     name = _PACKAGES.get((manager, package), package)
-    if package == _CEPH and manager != "apt-get" and "cephadm" in around.programs:
+    if package == _CEPH and manager != "apt-get" and "cephadm" in surroundings.programs:
         return f"{_CEPHADM} {name}"
     return f"{manager} install {name}"
 
@@ -277,12 +277,14 @@ def _short(text: str | None) -> str:
 
 
 def _cluster(examined: Examined) -> Iterator[Fields]:
-    around, cluster, node = examined.surroundings, examined.cluster, examined.node
+    surroundings, cluster, node = examined.surroundings, examined.cluster, examined.node
     if cluster is None:
-        if around is not None and around.has_ceph:
-            hidden = [name for name in around.unreadable if name.endswith(("keyring", ".conf"))]
+        if surroundings is not None and surroundings.has_ceph:
+            hidden = [name for name in surroundings.unreadable if name.endswith(("keyring", ".conf"))]
             why = f"{hidden[0]} can't be read" if hidden else "Ceph's programs are not installed"
-            cure = "run cephtui as root, or name --ceph-id and --ceph-keyring" if hidden else install(around, _CEPH)
+            cure = (
+                "run cephtui as root, or name --ceph-id and --ceph-keyring" if hidden else install(surroundings, _CEPH)
+            )
             yield _row("cluster", {}, why, status="unknown", cure=cure)
         else:
             why = "no ceph.conf here, so no cluster is known"
@@ -305,16 +307,18 @@ def _cluster(examined: Examined) -> Iterator[Fields]:
     )
 
 
-def _proxmox(around: Surroundings) -> Iterator[Fields]:
-    if around.proxmox is None:
+def _proxmox(surroundings: Surroundings) -> Iterator[Fields]:
+    if surroundings.proxmox is None:
         return
-    names = ", ".join(node.name for node in around.other_nodes)
-    yield _row("Proxmox VE", {"version": around.proxmox, "node": around.host, "others": names})
-    hidden = [name for name in around.unreadable if name.startswith("/etc/pve") and "ceph" not in name]
+    names = ", ".join(node.name for node in surroundings.other_nodes)
+    yield _row("Proxmox VE", {"version": surroundings.proxmox, "node": surroundings.host, "others": names})
+    hidden = [name for name in surroundings.unreadable if name.startswith("/etc/pve") and "ceph" not in name]
     if hidden:
         yield _row("storages", {}, f"{hidden[-1]} can't be read", status="unknown", cure="run cephtui as root")
     else:
-        yield _row("storages", {"names": ", ".join(f"{storage.name} ({storage.type})" for storage in around.storages)})
+        yield _row(
+            "storages", {"names": ", ".join(f"{storage.name} ({storage.type})" for storage in surroundings.storages)}
+        )
 
 
 def _not_read(examined: Examined) -> Iterator[Fields]:

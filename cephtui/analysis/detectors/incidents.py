@@ -176,7 +176,7 @@ class Course:
         end = self._end()
         events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
         findings = [
-            finding for _, alike in groupby(events, lambda event: event.code) for finding in joined_if_many([*alike])
+            finding for _, group in groupby(events, lambda event: event.code) for finding in joined_if_many([*group])
         ]
         other_events = [*self._split(), *self._stood()]
         explaining = [*events, *other_events, *self._reported(end, standing=True)]

@@ -77,10 +77,10 @@ def slower(figures: Iterable[JobFigure]) -> Mapping[JobFigure, float]:
     for figure in figures:
         groups.setdefault((figure.direction, figure.group), []).append(figure)
     fractions: dict[JobFigure, float] = {}
-    for same in groups.values():
-        middle = median(figure.bandwidth_bytes for figure in same)
-        if len(same) >= LEAST and middle > 0:
-            for figure in same:
+    for group in groups.values():
+        middle = median(figure.bandwidth_bytes for figure in group)
+        if len(group) >= LEAST and middle > 0:
+            for figure in group:
                 if figure.bandwidth_bytes <= (1 - NODE_FRACTION) * middle:
                     fractions[figure] = 1 - figure.bandwidth_bytes / middle
     return fractions

@@ -84,13 +84,13 @@ def _health(sample: ClusterSample, before: ClusterSample | None, has_mds: bool) 
         yield Signal(HEALTH_OTHER, {"status": str(sample.health)}, weight=severity, parts=effects.other)
 
 
-def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind: FindingKind) -> Iterator[Signal]:
+def _osds(names: Sequence[str] | None, total: int | None, remaining: int | None, kind: FindingKind) -> Iterator[Signal]:
     """OSDs that are down or out, by name where that is known."""
     for name in names or ():
         yield Signal(kind, {"osd": name}, name)
-    number = (all_ or 0) - (rest or 0)
-    if names is None and all_ and rest is not None and number > 0:
-        yield Signal(kind, {"osds": number, "of": all_}, weight=number)
+    number = (total or 0) - (remaining or 0)
+    if names is None and total and remaining is not None and number > 0:
+        yield Signal(kind, {"osds": number, "of": total}, weight=number)
 
 
 def _pgs(sample: ClusterSample) -> Iterator[Signal]:
@@ -102,26 +102,28 @@ def _pgs(sample: ClusterSample) -> Iterator[Signal]:
     unclean = {s: count for s, count in sample.pg_states.items() if serves(s) and not is_clean(s)}
     scrubbed = {state: count for state, count in sample.pg_states.items() if scrubs(state)}
     if inactive:
-        yield _some(PGS_INACTIVE, inactive, number, _counted(inactive))
+        yield _pg_signal(PGS_INACTIVE, inactive, number, _counted(inactive))
     if unclean:
         ratios = (("degraded", sample.degraded_ratio), ("misplaced", sample.misplaced_ratio))
         parts = {word: f"{units.percent(100 * ratio)} of the objects {word}" for word, ratio in ratios if ratio}
         is_degraded = any("degraded" in state for state in unclean)
-        yield _some(PGS, unclean, number, {**parts, **_counted(unclean)}, degraded=is_degraded)
+        yield _pg_signal(PGS, unclean, number, {**parts, **_counted(unclean)}, degraded=is_degraded)
     if scrubbed:
         is_deep = any("deep" in state.split("+") for state in scrubbed)
-        yield _some(SCRUB, scrubbed, number, {}, scrubbed="deep-scrubbed" if is_deep else "scrubbed")
+        yield _pg_signal(SCRUB, scrubbed, number, {}, scrubbed="deep-scrubbed" if is_deep else "scrubbed")
     if trimming := {state: count for state, count in sample.pg_states.items() if trims(state)}:
-        yield _some(SNAPTRIM, trimming, number, {})
+        yield _pg_signal(SNAPTRIM, trimming, number, {})
 
 
-def _some(kind: FindingKind, states: Mapping[str, int], all_: int, parts: Mapping[str, str], **more: Value) -> Signal:
+def _pg_signal(
+    kind: FindingKind, states: Mapping[str, int], total: int, parts: Mapping[str, str], **values: Value
+) -> Signal:
     number = sum(states.values())
-    return Signal(kind, {"pgs": number, "of": all_, **more}, "", number, parts)
+    return Signal(kind, {"pgs": number, "of": total, **values}, "", number, parts)
 
 
 def _counted(states: Mapping[str, int]) -> dict[str, str]:
-    return {state: f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: -item[1])}
+    return {state: f"{count} {state}" for state, count in sorted(states.items(), key=lambda pair: -pair[1])}
 
 
 class OtherClients:

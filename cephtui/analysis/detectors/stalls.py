@@ -62,12 +62,12 @@ class Completions:
         self.reached = end
         if not ios:
             return
-        this, is_long = (begun, end, ios), sample.interval_seconds >= _LONG_SECONDS
+        span, is_long = (begun, end, ios), sample.interval_seconds >= _LONG_SECONDS
         if is_long or begun - self._last[1] >= 1.0 - ROUNDING_SECONDS:
-            self._gaps.append(_Gap(self._last, this, STALL_SECONDS if self._last[2] else EDGE_SECONDS))
+            self._gaps.append(_Gap(self._last, span, STALL_SECONDS if self._last[2] else EDGE_SECONDS))
         if not is_long:
             self._ios, self._seconds = self._ios + ios, self._seconds + sample.interval_seconds
-        self._last = this
+        self._last = span
 
     def stalls(self, until: float) -> Iterator[tuple[float, float]]:
         """Begin and end of each span in which nothing completed, in elapsed seconds."""
@@ -91,12 +91,12 @@ def joined_stalls(stalls: Iterable[Stall]) -> list[Stall]:
     """The stalls, those that several nodes share joined to one."""
     distinct: list[Stall] = []
     for stall in sorted(stalls, key=lambda stall: stall.begun):
-        same = next((other for other in distinct[-16:] if _is_alike(other, stall)), None)
-        if same is None:
+        shared = next((other for other in distinct[-16:] if _is_alike(other, stall)), None)
+        if shared is None:
             distinct.append(stall)
             continue
-        joined = Stall(same.begun, max(same.over, stall.over), (*same.nodes, *stall.nodes))
-        distinct[distinct.index(same)] = joined
+        joined = Stall(shared.begun, max(shared.over, stall.over), (*shared.nodes, *stall.nodes))
+        distinct[distinct.index(shared)] = joined
     return distinct
 
 

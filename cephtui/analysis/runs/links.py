@@ -95,8 +95,8 @@ def _link(
     )
 
 
-def _marked(link: Link, alike: Sequence[Link]) -> Link:
-    rates = [other.bandwidth_bytes for other in alike]
+def _marked(link: Link, links_of_kind: Sequence[Link]) -> Link:
+    rates = [other.bandwidth_bytes for other in links_of_kind]
     if len(rates) < 2 or link.bandwidth_bytes > min(rates):
         return link
     middle = median(rates)

@@ -56,7 +56,7 @@ def with_results(rows: Sequence[Run | Mark]) -> list[Run | Mark | PointSummary]:
     """Runs and marks with the results of repeats, behind the last run of their batch and the marks made in it."""
     results = {
         max(run.run for run in batch.runs): [
-            result for point in batch.points if len(point.repeats) > 1 and (result := summarize(point)).estimates
+            summary for point in batch.points if len(point.repeats) > 1 and (summary := summarize(point)).estimates
         ]
         for batch in group(row for row in rows if isinstance(row, Run))
     }

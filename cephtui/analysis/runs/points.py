@@ -51,10 +51,11 @@ def placed_steps(runs: Sequence[Run], ordered: Ordered | None) -> list[PlacedSte
         batches.setdefault(run.batch, []).append(run)
     ordered_steps = [_ordered_step(cell, batches.pop(cell.batch, ())) for cell in (ordered.cells if ordered else ())]
     other_runs: dict[tuple[str, ...], list[Run]] = {}
-    for run in (run for same in batches.values() for run in same):
+    for run in (run for batch in batches.values() for run in batch):
         other_runs.setdefault((run.batch, run.preset, run.target, *node_names(run)), []).append(run)
     other_steps = [
-        PlacedStep(name, at, tuple(nodes), tuple(same)) for (_, name, at, *nodes), same in other_runs.items()
+        PlacedStep(name, at, tuple(nodes), tuple(runs_of_step))
+        for (_, name, at, *nodes), runs_of_step in other_runs.items()
     ]
     return [*ordered_steps, *other_steps]
 
@@ -74,9 +75,9 @@ def steps_at_points(steps: Sequence[PlacedStep]) -> list[tuple[PlacedStep, Point
     for step in steps:
         keys = [_key_of(run, names) for run in step.runs]
         for key, times in _points(_expected(step, names, first) or keys_of_runs or [()], keys).items():
-            alike = tuple(run for run, point in zip(step.runs, keys, strict=True) if point == key)
-            if alike or step.runs_ordered:
-                points.append((replace(step, runs=alike, runs_ordered=step.runs_ordered * times), key))
+            runs = tuple(run for run, point in zip(step.runs, keys, strict=True) if point == key)
+            if runs or step.runs_ordered:
+                points.append((replace(step, runs=runs, runs_ordered=step.runs_ordered * times), key))
     return points
 
 

@@ -51,8 +51,8 @@ def side_of(run: Run, runs_of_session: Iterable[Run], marks: Iterable[Mark] = ()
     if run.outcome != "ok":
         return Side((run,), tuple(marks))
     other_runs = (other for other in runs_of_session if other.run != run.run)
-    _, *alike = group([run, *other_runs])[0].points[0].repeats
-    repeats = [other for other in alike if other.outcome == "ok" and _is_measured(other)]
+    _, *point_runs = group([run, *other_runs])[0].points[0].repeats
+    repeats = [other for other in point_runs if other.outcome == "ok" and _is_measured(other)]
     return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
 
 

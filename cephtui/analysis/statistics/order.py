@@ -39,7 +39,7 @@ class ThroughputOrder:
     """The number of runs at each load."""
     deviation: float
     """The standard deviation of the logarithms of repeats, of all loads together; 0 without repeats."""
-    same: float
+    same_share: float
     """The least share of the greatest throughput that is the same as it."""
 
     @property
@@ -59,7 +59,7 @@ class ThroughputOrder:
     @property
     def _alike(self) -> int:
         """In how many orders they rise to those near the greatest, at most."""
-        ordered, least = sorted(self.logs), -math.log(self.same)
+        ordered, least = sorted(self.logs), -math.log(self.same_share)
         free = (
             sum(log - other <= least or self._is_near(other) for other in ordered[:place])
             for place, log in enumerate(ordered)
@@ -88,7 +88,7 @@ class ThroughputOrder:
     def _out_of_order(self) -> Iterator[tuple[float, tuple[int, int]]]:
         logs, top = self.logs, self._top
         pairs = len(logs) * (len(logs) - 1) // 2
-        least = -math.log(self.same)
+        least = -math.log(self.same_share)
         most = max(least, min(math.log(_OUT_MOST), _OF_RISE * self._rise))
         for left, right in combinations(range(len(logs)), 2):
             off = logs[left] - logs[right] if right <= top else logs[right] - logs[left]
@@ -99,7 +99,7 @@ class ThroughputOrder:
 
     def _is_same(self, place: int) -> bool:
         """Whether it is near the greatest."""
-        return self.logs[place] >= max(self.logs) + math.log(self.same)
+        return self.logs[place] >= max(self.logs) + math.log(self.same_share)
 
     @property
     def _top(self) -> int:
@@ -122,8 +122,8 @@ class ThroughputOrder:
         return quantile(1 - error, float(self._df)) * self.deviation * math.sqrt(parts)
 
 
-def order_of(rates: Sequence[Sequence[float]], same: float) -> ThroughputOrder:
-    """The order of the throughput of the runs at each load, all above 0; ``same`` as in ``ThroughputOrder``."""
+def order_of(rates: Sequence[Sequence[float]], same_share: float) -> ThroughputOrder:
+    """The order of the throughput of the runs at each load, all above 0; ``same_share`` as in ``ThroughputOrder``."""
     repeated = [[math.log(rate) for rate in rates_of_load] for rates_of_load in rates if len(rates_of_load) > 1]
     df = sum(len(logs) - 1 for logs in repeated)
     squares = sum(variance(logs) * (len(logs) - 1) for logs in repeated)
@@ -131,5 +131,5 @@ def order_of(rates: Sequence[Sequence[float]], same: float) -> ThroughputOrder:
         tuple(math.log(geometric_mean(rates_of_load) or 1.0) for rates_of_load in rates),
         tuple(map(len, rates)),
         math.sqrt(squares / df) if df else 0.0,
-        same,
+        same_share,
     )

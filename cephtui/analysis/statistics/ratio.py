@@ -149,16 +149,16 @@ def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
     return LogMean(mean(differences), math.sqrt(variance(differences) / len(differences)), len(differences) - 1.0)
 
 
-def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
-    """The word for an interval, where changes of less than ``same``, a fraction, count as none (Schuirmann 1987)."""
+def word_of(interval: tuple[float, float], same_fraction: float, better: Better) -> Word:
+    """The word for an interval, where changes of less than ``same_fraction`` count as none (Schuirmann 1987)."""
     low, high = interval if better == "more" else (2 - interval[1], 2 - interval[0])
-    if high < 1 - same:
+    if high < 1 - same_fraction:
         return "worse"
-    if low > 1 + same:
+    if low > 1 + same_fraction:
         return "better"
-    if low > 1 - same:
-        return "same" if high < 1 + same else "not worse"
-    return "not better" if high < 1 + same else "no verdict"
+    if low > 1 - same_fraction:
+        return "same" if high < 1 + same_fraction else "not worse"
+    return "not better" if high < 1 + same_fraction else "no verdict"
 
 
 def answer_of(interval: tuple[float, float], required: float, better: Better) -> Answer:

@@ -45,10 +45,10 @@ def _corrected(verdicts: Sequence[Verdict]) -> Iterator[_Corrected | None]:
     """The figures corrected, in the same order; None for one that is not judged, or does not decide."""
     counted = [verdict.decides and verdict.is_judged for verdict in verdicts]
     judged = [verdict for verdict, counts in zip(verdicts, counted, strict=True) if counts]
-    same = holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged])
+    same_corrected = holm([1.0 if verdict.p_same is None else verdict.p_same for verdict in judged])
     failed = holm([1.0 if verdict.p_met is None else 1 - verdict.p_met for verdict in judged])
     better, worse = (holm([_beyond(verdict, word) for verdict in judged]) for word in _LEFT_OF)
-    corrected = map(_Corrected, judged, same, failed, map(min, better, worse))
+    corrected = map(_Corrected, judged, same_corrected, failed, map(min, better, worse))
     return (next(corrected) if counts else None for counts in counted)
 
 

@@ -82,34 +82,32 @@ def conclude(changes: Sequence[Change], terms: ConclusionTerms, at: datetime) ->
     """
     left_out = [exclusion for change in changes for exclusion in _left_out(change, terms.without)]
     names = {exclusion.run for exclusion in left_out}
-    counted = [_without(change, names) for change in changes]
-    alone = [verdict for change in counted for verdict in _verdicts(change, terms, at)]
+    counted_changes = [_without(change, names) for change in changes]
+    alone = [verdict for change in counted_changes for verdict in _verdicts(change, terms, at)]
     verdicts = held_together(alone)
     deciding = [verdict for verdict in verdicts if verdict.decides]
     answer = answer_of_all(deciding)
-    if answer == "met" and not all(_has(change, deciding) for change in counted):
+    if answer == "met" and not all(_has(change, deciding) for change in counted_changes):
         answer = "undecided"
+    lacking = [
+        why
+        for change, counted_change in zip(changes, counted_changes, strict=True)
+        for why in _lacking(change, counted_change, left_out, terms)
+    ]
+    notes = [
+        *lacking,
+        *_unknown(changes, terms.without),
+        *(note for change in counted_changes for note in _of_load(change)),
+        *_notes([verdict for verdict in alone if verdict.decides], answer),
+        *(note for change in counted_changes for note in _of_time(change, terms)),
+    ]
     conclusion = Conclusion(
         at=at,
         answer=answer,
         exit_code=ANSWER_CODES[answer],
         left_out=(*left_out, *terms.not_chosen),
-        limited=tuple(limit for change in counted for limit in _limited(change, terms)),
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *(
-                        why
-                        for change, rest in zip(changes, counted, strict=True)
-                        for why in _lacking(change, rest, left_out, terms)
-                    ),
-                    *_unknown(changes, terms.without),
-                    *(note for change in counted for note in _of_load(change)),
-                    *_notes([verdict for verdict in alone if verdict.decides], answer),
-                    *(note for change in counted for note in _of_time(change, terms)),
-                ]
-            )
-        ),
+        limited=tuple(limit for change in counted_changes for limit in _limited(change, terms)),
+        notes=tuple(dict.fromkeys(notes)),
     )
     return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
 
@@ -139,17 +137,19 @@ def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
     return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
 
 
-def _lacking(change: Change, counted: Change, left_out: Sequence[LeftOut], terms: ConclusionTerms) -> Iterator[str]:
+def _lacking(
+    change: Change, counted_change: Change, left_out: Sequence[LeftOut], terms: ConclusionTerms
+) -> Iterator[str]:
     """Why there is less to judge than was measured: a side of which no run is left, and runs without the figure."""
-    sides = (change.before, counted.before), (change.after, counted.after)
-    names = {name_of(run) for all_, remaining in sides if not remaining for run in all_}
+    sides = (change.before, counted_change.before), (change.after, counted_change.after)
+    names = {name_of(run) for side, remaining in sides if not remaining for run in side}
     if names:
-        which = "of one side " if counted.runs else ""
+        which = "of one side " if counted_change.runs else ""
         why = _by_reason([exclusion for exclusion in left_out if exclusion.run in names])
         yield f"{change.runs[0].preset}: all runs {which}were left out: {why}"
-    for metric in terms.metrics or tuple(terms.headline(run) for run in counted.runs[:1]):
-        for direction in terms.directions or flow_names(counted.runs) or [""]:
-            if lacking := [name_of(run) for run in counted.runs if not measured([run], direction, metric)]:
+    for metric in terms.metrics or tuple(terms.headline(run) for run in counted_change.runs[:1]):
+        for direction in terms.directions or flow_names(counted_change.runs) or [""]:
+            if lacking := [name_of(run) for run in counted_change.runs if not measured([run], direction, metric)]:
                 have = "has" if len(lacking) == 1 else "have"
                 what = f"{direction} {metric.full_title}".strip()
                 yield f"{change.runs[0].preset}: {_few(lacking)} {have} no {what}"
@@ -341,13 +341,13 @@ def _would_be_seen(verdict: Verdict, metric: Metric, terms: ConclusionTerms) -> 
     """The verdict of one run a side with what a few would show, where repeats of the preset tell how they spread."""
     if not (verdict.same_load and len(verdict.before) == len(verdict.after) == 1):
         return verdict
-    alike = [
+    points = [
         point
         for batch in group(terms.session_runs)
         for point in batch.points
         if point.repeats[0].preset == verdict.preset
     ]
-    values_of_points = [measured(summarize(point).counted, verdict.direction, metric) for point in alike]
+    values_of_points = [measured(summarize(point).counted, verdict.direction, metric) for point in points]
     variations = [(variation, len(values)) for values in values_of_points if (variation := spread(values))]
     if not variations:
         return verdict

@@ -41,9 +41,9 @@ def given_up(
     neither failures nor results.
     """
     counting = [run for run in runs if run.outcome != "stopped"]
-    same = _twice(failure(run) for run in counting if _is_part(run, needs))
-    if same:
-        return same
+    failed_here = _twice(failure(run) for run in counting if _is_part(run, needs))
+    if failed_here:
+        return failed_here
     required = [run for run in counting if run.batch not in optional]
     return _of_target(needs, required) or next(filter(None, (_of_node(node, required) for node in needs.nodes)), "")
 
@@ -73,5 +73,5 @@ def _of_target(needs: Needs, runs: Sequence[Run]) -> str:
 
 def _of_node(name: str, runs: Sequence[Run]) -> str:
     """Why a node is given up: it was lost in two runs in a row."""
-    used = [(run, node) for run in runs for node in run.nodes if node.node == name]
-    return _twice(failure_of(run) if node.outcome == "lost" else "" for run, node in used)
+    node_parts = [(run, node) for run in runs for node in run.nodes if node.node == name]
+    return _twice(failure_of(run) if node.outcome == "lost" else "" for run, node in node_parts)

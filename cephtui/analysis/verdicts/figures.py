@@ -26,20 +26,20 @@ def compared_figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
-    counted = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
+    counted_runs = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
     same_load = not unlike(left, right)
     rows = []
     for direction, metric in itertools.product(directions, METRICS):
-        judged = replace(Figures.of(direction, metric, *counted), is_same_load=same_load)
-        rows.append(_figure(judged, left, right, codes))
+        figures = replace(Figures.of(direction, metric, *counted_runs), is_same_load=same_load)
+        rows.append(_figure(figures, left, right, codes))
     return [row for row in rows if row.direction in DIRECTIONS or (row.left, row.right) != (None, None)]
 
 
-def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
-    """The figure of all runs; what they show is ``judged`` by those that count."""
+def _figure(figures: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
+    """The figure of all runs; what they show is ``figures`` by those that count."""
     from cephtui.models.rows import Figure
 
-    direction, metric = judged.direction, judged.metric
+    direction, metric = figures.direction, figures.metric
     before, after = measured(left.runs, direction, metric), measured(right.runs, direction, metric)
     mean_before, mean_after = geometric_mean(before), geometric_mean(after)
     return Figure(
@@ -49,8 +49,8 @@ def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str]
         left=mean_before,
         right=mean_after,
         change_fraction=_change(mean_before, mean_after),
-        same_load=judged.is_same_load,
-        shown=_shown(judged),
+        same_load=figures.is_same_load,
+        shown=_shown(figures),
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
@@ -59,8 +59,8 @@ def _figure(judged: Figures, left: Side, right: Side, codes: tuple[Sequence[str]
     )
 
 
-def _shown(judged: Figures) -> Literal["more", "less"] | None:
-    ratio = judged.ratio if min(len(judged.before), len(judged.after)) >= JUDGED_RUNS else None
+def _shown(figures: Figures) -> Literal["more", "less"] | None:
+    ratio = figures.ratio if min(len(figures.before), len(figures.after)) >= JUDGED_RUNS else None
     low, high = ratio.interval(Criteria().confidence) if ratio else (1.0, 1.0)
     return "more" if low > 1 else "less" if high < 1 else None
 

@@ -23,18 +23,18 @@ _BY_ITSELF = ("health", "checks")
 """Facts that a cluster reports of itself: they come and go without anybody's doing, as the states of PGs do."""
 
 
-def with_noted(judged: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgement:
+def with_noted(judgement: Judgement, sides: Sequence[tuple[Side, Side]]) -> Judgement:
     """The judgement with what was noted, and what was seen to differ, between the sides of each change."""
     noted = dict.fromkeys(text for pair in sides for text in noted_between(*pair))
     differ = [difference for pair in sides for difference in differences(*pair)]
-    in_order = all(verdict.in_order for verdict in judged.verdicts)
+    in_order = all(verdict.in_order for verdict in judgement.verdicts)
     texts = dict.fromkeys(
         difference_text(difference, in_order=in_order) for difference in differ if difference.topic not in _MEASURED
     )
-    conclusion = judged.conclusion
+    conclusion = judgement.conclusion
     doubts = [UNSEEN] if noted and not any(map(is_effect, differ)) else []
     update = {"noted": tuple(noted), "changed": tuple(texts), "notes": (*doubts, *conclusion.notes)}
-    return replace(judged, conclusion=conclusion.model_copy(update=update))
+    return replace(judgement, conclusion=conclusion.model_copy(update=update))
 
 
 def noted_between(left: Side, right: Side) -> list[str]:

@@ -100,7 +100,9 @@ class Figures:
         if not all(figure.run.is_dated for figure in (*self.before, *self.after)):
             return False
         sides = [
-            (figure.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for figure in all_
+            (figure.run.started_at, side)
+            for side, figures in enumerate((self.before, self.after))
+            for figure in figures
         ]
         order = [side for _, side in sorted(sides)]
         return len(order) % 2 == 0 and all(

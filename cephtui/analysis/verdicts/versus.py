@@ -131,7 +131,7 @@ def differing_conditions(versus: Versus) -> list[tuple[Difference, int]]:
     What differs in most pairs comes first.
     """
     all_differences = (difference for pair in versus.pairs for difference in dict.fromkeys(_conditions(pair)))
-    return sorted(Counter(all_differences).items(), key=lambda counted: -counted[1])
+    return sorted(Counter(all_differences).items(), key=lambda pair: -pair[1])
 
 
 def _conditions(pair: Change) -> list[Difference]:
@@ -145,23 +145,23 @@ def _conditions(pair: Change) -> list[Difference]:
 
 def conclude_versus(versus: Versus, terms: ConclusionTerms, at: datetime) -> Judgement:
     """The verdicts of all pairs, and the answer; ``at`` is the time of it."""
-    judged = conclude(versus.pairs, replace(terms, is_change=False), at)
-    conclusion = judged.conclusion
-    in_order = all(verdict.in_order for verdict in judged.verdicts)
+    judgement = conclude(versus.pairs, replace(terms, is_change=False), at)
+    conclusion = judgement.conclusion
+    in_order = all(verdict.in_order for verdict in judgement.verdicts)
     differing = (difference for difference, _ in differing_conditions(versus) if difference.topic != NOT_KNOWN)
     changed = tuple(difference_text(difference, in_order=in_order) for difference in differing)
-    notes = (*_of_all(judged.deciding), *_marked(versus), *conclusion.notes)
+    notes = (*_of_all(judgement.deciding), *_marked(versus), *conclusion.notes)
     update = {"changed": changed, "notes": notes, "left_out": (*conclusion.left_out, *_alone(versus))}
-    return replace(judged, conclusion=conclusion.model_copy(update=update))
+    return replace(judgement, conclusion=conclusion.model_copy(update=update))
 
 
 def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    judged = sum(verdict.is_judged for verdict in verdicts)
-    if judged:
+    number_judged = sum(verdict.is_judged for verdict in verdicts)
+    if number_judged:
         shown = Counter(verdict.differs for verdict in verdicts)
-        rest = judged - shown["faster"] - shown["slower"]
+        rest = number_judged - shown["faster"] - shown["slower"]
         yield (
-            f"after Holm over {judged} comparison{'s' * (judged != 1)}: {shown['faster']} faster, "
+            f"after Holm over {number_judged} comparison{'s' * (number_judged != 1)}: {shown['faster']} faster, "
             f"{shown['slower']} slower, {rest} not shown to differ"
         )
     reasons = Counter(why_not_judged(verdict, "of A", "of B") for verdict in verdicts if not verdict.is_judged)

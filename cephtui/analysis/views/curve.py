@@ -123,10 +123,10 @@ def family(run: Run, runs: Iterable[Run]) -> list[Run]:
     Runs that were ordered singly vary none: together they are a curve too, over what was changed between them. Of
     imported ones nobody knows what was ordered: those that differ in one thing alone, which is known of all of them.
     """
-    alike = {other.run: other for other in (run, *runs) if _kind(other) == _kind(run)}
+    candidates = {other.run: other for other in (run, *runs) if _kind(other) == _kind(run)}
     if run.imported_from:
-        return _imported_family(run, list(alike.values()))
-    batches = group(alike.values())
+        return _imported_family(run, list(candidates.values()))
+    batches = group(candidates.values())
     batch_of_run = next(batch for batch in batches if any(other.run == run.run for other in batch.runs))
     members = [other for batch in batches if set(batch.axes) == set(batch_of_run.axes) for other in batch.runs]
     return sorted(members, key=lambda other: other.run)

@@ -193,8 +193,8 @@ def _is_axis(parts: Iterable[PlacedStep], of: Callable[[PlacedStep], object]) ->
 def _short_targets(parts: Sequence[PlacedStep]) -> dict[str, str]:
     """Each target by its pool, where no step uses one pool in two ways; else by itself."""
     short = {part.target: pool_of(part.target) or part.target for part in parts}
-    used = {(part.step, part.target) for part in parts}
-    is_clear = len({(step, short[target]) for step, target in used}) == len(used)
+    target_uses = {(part.step, part.target) for part in parts}
+    is_clear = len({(step, short[target]) for step, target in target_uses}) == len(target_uses)
     return short if is_clear else {target: target for target in short}
 
 

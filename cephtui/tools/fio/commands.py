@@ -83,9 +83,9 @@ class FioCommand:
     def _has(self, name: str, printed: FioPrinted) -> bool:
         options = self.saved_options([name], {}).options
         printed_settings = {k: v for k, v in printed.settings.get(name, {}).items() if k != "bs"}
-        same = all(options[k] == v for k, v in stored_options(printed_settings, whole=False).items() if k in options)
+        is_same = all(options[k] == v for k, v in stored_options(printed_settings, whole=False).items() if k in options)
         blocks = _block_bounds(self.sections[name].options) if self.is_all else None
-        return same and (not blocks or _alike(blocks, printed.blocks.get(name, ())))
+        return is_same and (not blocks or _alike(blocks, printed.blocks.get(name, ())))
 
 
 FioCommands = Mapping[str, Sequence[FioCommand]]

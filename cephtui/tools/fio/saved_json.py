@@ -133,7 +133,7 @@ def _with_clients(
     clients: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for job in jobs:
         clients.setdefault((str(job.get("hostname", ""))[:200], str(job.get("port", ""))), []).append(job)
-    client_runs = [(host, _run(documents, theirs, alone=False)) for (host, _), theirs in clients.items()]
+    client_runs = [(host, _run(documents, client_jobs, alone=False)) for (host, _), client_jobs in clients.items()]
     if len(client_runs) == 1:
         return replace(run, node=client_runs[0][0])
     common = same_of([client_run.options for _, client_run in client_runs])  # a number of jobs is that of each
