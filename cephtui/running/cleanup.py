@@ -183,12 +183,10 @@ def _note_undone(bench: Bench, undo: Undo) -> str:
     return ""
 
 
-def leftovers(node_parts: Iterable[tuple[str, str]]) -> list[str]:
+def leftovers(parts: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each node's part that stays; scratch files are left out, they go with their directory."""
     return [
-        f"{node}: {spec} was not removed: cephtui cleanup removes it"
-        for node, spec in node_parts
-        if not is_scratch(spec)
+        f"{node}: {spec} was not removed: cephtui cleanup removes it" for node, spec in parts if not is_scratch(spec)
     ]
 
 

@@ -114,11 +114,6 @@ class Connections:
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _is_same_address(first: Node, other: Node) -> bool:
+def _is_same_address(node: Node, other: Node) -> bool:
     """Whether one connection serves both."""
-    return (first.host, first.user, first.port, first.ssh_config) == (
-        other.host,
-        other.user,
-        other.port,
-        other.ssh_config,
-    )
+    return (node.host, node.user, node.port, node.ssh_config) == (other.host, other.user, other.port, other.ssh_config)

@@ -170,10 +170,8 @@ class Recorder:
         return self._mergers.setdefault(preparing, Merger(self._nodes))
 
     def _merged(self, merged: list[Merged], preparing: bool) -> None:
-        for interval in merged:
-            self._keep(
-                as_sample(self._run, self._preset, None, interval.reading, interval.missing, preparing=preparing)
-            )
+        for second in merged:
+            self._keep(as_sample(self._run, self._preset, None, second.reading, second.missing, preparing=preparing))
 
     def _keep(self, sample: Sample) -> None:
         self.course.add(sample)

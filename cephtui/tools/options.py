@@ -152,9 +152,7 @@ def worded(allowed: str) -> Any:
 
 def _allowed(schema: Mapping[str, Any]) -> str:
     """A JSON schema of one value in words."""
-    only: Mapping[str, Any] = next(
-        alternative for alternative in schema.get("anyOf", [schema]) if alternative.get("type") != "null"
-    )
+    only: Mapping[str, Any] = next(kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null")
     if words := schema.get("allowed") or only.get("allowed"):
         return str(words)
     if "enum" in only:

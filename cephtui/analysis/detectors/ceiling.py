@@ -185,10 +185,8 @@ class _Speed:
     basis: str
 
 
-def _network(
-    run: Run, direction: str, session_runs: Sequence[Run], earlier_links: Sequence[ClusterLink]
-) -> Iterator[Ceiling]:
-    links = links_of(session_runs)
+def _network(run: Run, direction: str, runs: Sequence[Run], earlier_links: Sequence[ClusterLink]) -> Iterator[Ceiling]:
+    links = links_of(runs)
     speeds = [speed for node in node_names(run) if (speed := _speed(run, node, links, earlier_links))]
     layout, rates = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
     if layout is None or len(rates) != len(node_names(run)):
@@ -270,7 +268,7 @@ def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
     yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
 
 
-def _benched(run: Run, direction: str, session_runs: Sequence[Run]) -> Iterator[Ceiling]:
+def _benched(run: Run, direction: str, runs: Sequence[Run]) -> Iterator[Ceiling]:
     """The ceiling of writes by what each OSD has written to its own store in large blocks, in a run of the session."""
     cluster = run.cluster
     pg_num, chunks = (cluster.pool.get("pg_num"), _data_chunks(cluster)) if cluster else (None, None)
@@ -279,7 +277,7 @@ def _benched(run: Run, direction: str, session_runs: Sequence[Run]) -> Iterator[
     load = load_of(run)
     if load is None or 0 < load.block_bytes < _BANDWIDTH_BLOCK:
         return
-    benches = [(other, rates) for other in session_runs if (rates := _rates_of(other, cluster.pgs_by_osd))]
+    benches = [(other, rates) for other in runs if (rates := _rates_of(other, cluster.pgs_by_osd))]
     placed = list(cluster.pgs_by_osd.values())
     at_most, number = max(
         ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in benches), default=(0.0, 0)
@@ -314,7 +312,7 @@ def _capacity(cluster: ClusterEnvironment, osd: str) -> float | None:
 # ---------------------------------------------------------------------------------------------- depth, CPU
 
 
-def _depth(run: Run, direction: str, session_runs: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
+def _depth(run: Run, direction: str, runs: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
     """The ceiling by the runs of the session with one I/O in flight on each node; with one, by the run itself.
 
     ``is_held``: a rate that is set keeps the next I/O back.
@@ -328,13 +326,13 @@ def _depth(run: Run, direction: str, session_runs: Sequence[Run], *, is_held: bo
                 yield Ceiling("depth", direction, _IOPS, rate, rate, basis, has_flushes)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
-    alone = [other for other in session_runs if _is_alone(other, run)]
+    alone = [other for other in runs if _is_alone(other, run)]
     flow = COMMIT if direction == "write" and _commits(run) else direction
     seconds = geometric_mean(measured(alone, flow, _LATENCY))
     if not load or load.depth * load.jobs < 2 or not seconds or _flushes_between(run, load):
         return
-    runs = ", ".join(f"#{other.run}" for other in alone)
-    basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({runs})"
+    numbers = ", ".join(f"#{other.run}" for other in alone)
+    basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({numbers})"
     yield from _ceiling(run, "depth", direction, _IOPS, in_flight / seconds, basis)
 
 

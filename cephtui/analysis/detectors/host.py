@@ -185,18 +185,11 @@ def node_rows(examined: Examined) -> Iterator[HostRow]:
 
 
 def _system(examined: Examined) -> Iterator[Fields]:
-    environment = examined.environment
+    environment, host = examined.environment, examined.node.host
     if environment is None:
-        yield _row(
-            "node", {"host": examined.node.host}, examined.problem or "no answer", status="unknown", essential=True
-        )
+        yield _row("node", {"host": host}, examined.problem or "no answer", status="unknown", essential=True)
         return
-    facts = {
-        "host": examined.node.host,
-        "name": environment.hostname,
-        "os": environment.os,
-        "kernel": environment.kernel,
-    }
+    facts = {"host": host, "name": environment.hostname, "os": environment.os, "kernel": environment.kernel}
     yield _row("node", facts, essential=True)
 
 
@@ -316,9 +309,8 @@ def _proxmox(surroundings: Surroundings) -> Iterator[Fields]:
     if hidden:
         yield _row("storages", {}, f"{hidden[-1]} can't be read", status="unknown", cure="run cephtui as root")
     else:
-        yield _row(
-            "storages", {"names": ", ".join(f"{storage.name} ({storage.type})" for storage in surroundings.storages)}
-        )
+        names = ", ".join(f"{storage.name} ({storage.type})" for storage in surroundings.storages)
+        yield _row("storages", {"names": names})
 
 
 def _not_read(examined: Examined) -> Iterator[Fields]:

@@ -202,12 +202,8 @@ def _node_pairs(left: Run, right: Run) -> list[tuple[str, NodeEnvironment | None
     right_only = [name for name in right_names if name not in left_names]
     pairs += zip(left_only, right_only, strict=False)
     return [
-        (
-            first if first == second else f"{first} / {second}",
-            left.environment.get(first),
-            right.environment.get(second),
-        )
-        for first, second in pairs
+        (name if name == other else f"{name} / {other}", left.environment.get(name), right.environment.get(other))
+        for name, other in pairs
     ]
 
 
@@ -298,10 +294,9 @@ def _config_differences(left: ClusterEnvironment, right: ClusterEnvironment) -> 
         for config in (left.config, right.config)
     )
     if left.config_more or right.config_more:  # an option that one side lacks may be one of those that are not kept
-        left_options, right_options = (
-            {name: options[name] for name in left_options if name in right_options}
-            for options in (left_options, right_options)
-        )
+        names = left_options.keys() & right_options.keys()
+        left_options = {name: text for name, text in left_options.items() if name in names}
+        right_options = {name: text for name, text in right_options.items() if name in names}
     return _differing("cluster", left_options, right_options, missing="default")
 
 

@@ -57,10 +57,7 @@ def runs_most(most: int = DEPTH_MOST) -> int:
 
 def depth_run_of(run: Run, depth: int) -> DepthRun | None:
     """A run with its depth; None for one that has completed nothing."""
-    rates, latencies = (
-        combined_figures([run], BY_NAME["iops"]),
-        combined_figures([run], BY_NAME["latency_mean_seconds"]),
-    )
+    rates, latencies = (combined_figures([run], BY_NAME[name]) for name in ("iops", "latency_mean_seconds"))
     return DepthRun(depth, rates[0], latencies[0]) if rates and latencies and min(*rates, *latencies) > 0 else None
 
 

@@ -99,11 +99,8 @@ class Figures:
         """Whether the runs, in their order, are pairs with one of each side; never of runs whose order is not known."""
         if not all(figure.run.is_dated for figure in (*self.before, *self.after)):
             return False
-        sides = [
-            (figure.run.started_at, side)
-            for side, figures in enumerate((self.before, self.after))
-            for figure in figures
-        ]
+        sides = [(figure.run.started_at, 0) for figure in self.before]
+        sides += [(figure.run.started_at, 1) for figure in self.after]
         order = [side for _, side in sorted(sides)]
         return len(order) % 2 == 0 and all(
             first != second for first, second in zip(order[::2], order[1::2], strict=True)

@@ -135,10 +135,9 @@ def differing_conditions(versus: Versus) -> list[tuple[Difference, int]]:
 
 
 def _conditions(pair: Change) -> list[Difference]:
-    all_differences = differences(Side(pair.before), Side(pair.after))
     return [
         difference
-        for difference in all_differences
+        for difference in differences(Side(pair.before), Side(pair.after))
         if difference.topic != "finding" and (difference.topic, difference.name) not in _RESULTS
     ]
 
@@ -170,10 +169,8 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _marked(versus: Versus) -> Iterator[str]:
-    sides = (
-        (versus.left, [pair.before for pair in versus.pairs]),
-        (versus.right, [pair.after for pair in versus.pairs]),
-    )
+    pairs = versus.pairs
+    sides = ((versus.left, [pair.before for pair in pairs]), (versus.right, [pair.after for pair in pairs]))
     for session, points in sides:
         if any(marks_among(point, session.marks) for point in points):
             yield (

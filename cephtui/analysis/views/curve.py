@@ -136,13 +136,11 @@ def _kind(run: Run) -> Hashable:
     return run.session, run.preset, run.tool, run.imported_from is not None
 
 
-def _imported_family(run: Run, imported_runs: Sequence[Run]) -> list[Run]:
+def _imported_family(run: Run, runs: Sequence[Run]) -> list[Run]:
     """The imported runs that differ from a run in one thing alone; the run itself where there are none."""
     names = [name for name in all_options(run) if name not in _HOW_LONG]
-    for axis in _by_role(
-        [*(_option(name, imported_runs) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]
-    ):
-        members = [other for other in imported_runs if other.run == run.run or _differs_in(axis, run, other)]
+    for axis in _by_role([*(_option(name, runs) for name in names), Axis("target"), Axis("nodes"), Axis("heading")]):
+        members = [other for other in runs if other.run == run.run or _differs_in(axis, run, other)]
         if axis.role != "direction" and varying_axes(members) == [axis]:
             return sorted(members, key=lambda other: other.run)
     return [run]

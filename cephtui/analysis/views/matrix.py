@@ -169,15 +169,15 @@ def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ..
     """The number of the column of each place, and the columns, in the order in which they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
-    targets_by_key: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    specs: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     keys = {}
     for part in parts:
         key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
         keys[part.place] = key
-        targets_by_key.setdefault(key, []).append(part.target)
-    numbers = {key: number for number, key in enumerate(targets_by_key)}
+        specs.setdefault(key, []).append(part.target)
+    numbers = {key: number for number, key in enumerate(specs)}
     columns = tuple(
-        MatrixColumn(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in targets_by_key.items()
+        MatrixColumn(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in specs.items()
     )
     return {place: numbers[key] for place, key in keys.items()}, columns
 

@@ -276,21 +276,21 @@ def _typed_options(command: CommandLine) -> dict[str, str]:
 
 def _fits(command: CommandLine, measurement: _Measurement) -> bool:
     """Whether a command can have begun a run: all that both say is the same."""
-    typed_options = _typed_options(command)
-    if ("server" in typed_options) is not measurement.is_server or "udp" in typed_options:
+    texts = _typed_options(command)
+    if ("server" in texts) is not measurement.is_server or "udp" in texts:
         return False
     if measurement.is_server:
         return True
-    client = typed_options.get("client", "")
+    client = texts.get("client", "")
     if measurement.host and client and client != measurement.host and not is_variable(client):
         return False
     measured: dict[str, object] = {"parallel": measurement.streams}
     if "runtime" in measurement.options:
         measured["time"] = measurement.options["runtime"]
-    asked_for = {"parallel": "1", "time": "10", **typed_options}
-    if "bytes" in typed_options or "blockcount" in typed_options:
+    asked_for = {"parallel": "1", "time": "10", **texts}
+    if "bytes" in texts or "blockcount" in texts:
         measured.pop("time", None)
-    direction = _direction("reverse" in typed_options, "bidir" in typed_options, is_server=False)
+    direction = _direction("reverse" in texts, "bidir" in texts, is_server=False)
     return direction == measurement.direction and all(
         asked_for[name] == str(value) or is_variable(asked_for[name]) for name, value in measured.items()
     )
@@ -305,8 +305,8 @@ def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | N
     result = parser.result()
     if not result.flows and not result.error:
         return None
-    typed_options = _typed_options(command) if command else {}
-    options, other = _options(measurement, typed_options)
+    texts = _typed_options(command) if command else {}
+    options, other = _options(measurement, texts)
     lasted = max((flow.runtime_seconds for flow in result.flows.values()), default=0.0)
     ramp = max((reading.elapsed_seconds for reading in readings if reading.phase == "ramp"), default=0.0)
     return FoundRun(
@@ -333,24 +333,20 @@ def _run(measurement: _Measurement, command: CommandLine | None) -> FoundRun | N
     )
 
 
-def _options(
-    measurement: _Measurement, typed_options: Mapping[str, str]
-) -> tuple[dict[str, OptionValue], dict[str, str]]:
+def _options(measurement: _Measurement, texts: Mapping[str, str]) -> tuple[dict[str, OptionValue], dict[str, str]]:
     """The options that a preset can have, and the others."""
     values: dict[str, object] = {"direction": measurement.direction, "parallel": measurement.streams}
-    if typed_options and not measurement.is_server:
-        is_timed = "bytes" not in typed_options and "blockcount" not in typed_options
+    if texts and not measurement.is_server:
+        is_timed = "bytes" not in texts and "blockcount" not in texts
         values |= {
-            "omit": typed_options.get("omit", "0"),
-            **({"runtime": typed_options.get("time", "10")} if is_timed else {}),
+            "omit": texts.get("omit", "0"),
+            **({"runtime": texts.get("time", "10")} if is_timed else {}),
         }
-        values |= {
-            name: typed_options[name] for name in ("window", "length", "zerocopy", "no-delay") if name in typed_options
-        }
+        values |= {name: texts[name] for name in ("window", "length", "zerocopy", "no-delay") if name in texts}
     values |= measurement.options
     options, refused = Iperf3Options.check_each({name: _plain(name, value) for name, value in values.items()})
     other = {**measurement.other, **{name: str(values[name]) for name in refused}}
-    rest = {name: value for name, value in typed_options.items() if name not in _OWN | _OF_OUTPUT}
+    rest = {name: value for name, value in texts.items() if name not in _OWN | _OF_OUTPUT}
     return options, {**other, **rest}
 
 

@@ -48,18 +48,16 @@ def find_bench_commands(log: Log) -> list[GivenCommand]:
 
 def adopt(command: GivenCommand) -> Adopted:
     """The options of a preset that does what a command would do; raises OptionError where none can."""
-    typed_options, pool = command.options, command.options.get("pool", "")
+    texts, pool = command.options, command.options.get("pool", "")
     if command.other_words:
         word = next(filter(is_variable, command.other_words), command.other_words[0])
         raise OptionError(word, "is no option, and a variable may hold any")
-    texts = {**_DEFAULTS, **{name: _value(name, value) for name, value in typed_options.items() if name in PRESET}}
+    values = {**_DEFAULTS, **{name: _value(name, value) for name, value in texts.items() if name in PRESET}}
     return Adopted(
         name=command.name,
         tool="rados-bench",
-        options=RadosBenchOptions.check(texts),
-        left_out=tuple(
-            (name, RadosBenchOptions.reason_to_leave_out(name)) for name in typed_options if name not in PRESET
-        ),
+        options=RadosBenchOptions.check(values),
+        left_out=tuple((name, RadosBenchOptions.reason_to_leave_out(name)) for name in texts if name not in PRESET),
         target="" if not pool or is_variable(pool) else f"pool:{pool}",
         waits=True,
     )

@@ -375,24 +375,20 @@ def _flows(part: _Part, block: int, mode: str) -> dict[str, stats.Flow]:
 
 def _options(part: _Part, command: RadosCommand | None) -> dict[str, OptionValue]:
     """The options that are known, from the command, and else from what was printed."""
-    typed_options = {k: v for k, v in command.options.items() if k not in command.variables} if command else {}
+    texts = {k: v for k, v in command.options.items() if k not in command.variables} if command else {}
     start = part.announced
     block = part.block_bytes or (command.block_bytes if command else 0)
     values: dict[str, object] = {
         **({"concurrent-ios": 16} if command and "concurrent-ios" not in command.options else {}),  # rados' default
         **({"runtime": start.seconds, "concurrent-ios": start.in_flight} if start else {}),
         **({"mode": "write"} if part.writes else {}),
-        **{
-            name: typed_options[name]
-            for name in PRESET
-            if name in typed_options and name not in ("block-size", "object-size")
-        },
+        **{name: texts[name] for name in PRESET if name in texts and name not in ("block-size", "object-size")},
         **({"block-size": short_size(block)} if block else {}),
     }
     if start and start.object_bytes != start.block_bytes:
         values["object-size"] = short_size(start.object_bytes)
-    elif typed_options.get("object-size") and not start:
-        values["object-size"] = typed_options["object-size"].lower()
+    elif texts.get("object-size") and not start:
+        values["object-size"] = texts["object-size"].lower()
     return {name: value for name in values if (value := _value(name, values)) is not None}
 
 

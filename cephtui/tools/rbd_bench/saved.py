@@ -115,11 +115,8 @@ def _announced(command: CommandLine) -> str:
     size, total = parse_size(options["io-size"]), parse_size(options["io-total"])
     patterns = {short: printed for printed, short in _PATTERNS.items() if printed != short}
     kind = options.get("io-type", "")
-    mix = (
-        f" read:write={options['rw-mix-read']}:{100 - int(options['rw-mix-read'])}"
-        if kind in ("readwrite", "rw")
-        else ""
-    )
+    reads = options["rw-mix-read"]
+    mix = f" read:write={reads}:{100 - int(reads)}" if kind in ("readwrite", "rw") else ""
     name = "readwrite" if mix else kind
     pattern = patterns.get(options["io-pattern"], options["io-pattern"])
     return f"bench  type {name}{mix} io_size {size} io_threads {options['io-threads']} bytes {total} pattern {pattern}"
