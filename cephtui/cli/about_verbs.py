@@ -8,7 +8,7 @@ import click
 
 from cephtui.cli.complete import complete_findings
 from cephtui.cli.emit import output_options
-from cephtui.cli.options import json_option, where_options
+from cephtui.cli.options import where_options
 from cephtui.cli.topics import complete_topics
 
 
@@ -26,7 +26,7 @@ Exit codes:
 """,
 )
 @where_options
-@json_option
+@output_options
 def doctor(**given: Any) -> int:
     """Show what works on this host, what is missing, and the command that installs it.
 

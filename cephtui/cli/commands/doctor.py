@@ -13,14 +13,14 @@ from pathlib import Path
 from cephtui import config, paths
 from cephtui.analysis.detectors.host import ClusterFacts, Examined, Folder, Machine, can_measure, host_rows
 from cephtui.cli.choice import chosen_nodes, load_config
+from cephtui.cli.emit import Output, emit
 from cephtui.cli.look import find_look
 from cephtui.cli.options import Where
-from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect, patiently
 from cephtui.exit_codes import EXIT_FAILED
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.drawn.host import draw_host
+from cephtui.reports.views.host import host_view
 from cephtui.running.runner import Runner
 from cephtui.targets.surroundings import candidates_in
 from cephtui.terminal import deferred_signals
@@ -29,7 +29,7 @@ _ANSWER_SECONDS = 3.0
 _CLIPBOARD_CURE = "tmux set -g set-clipboard on"
 
 
-def examine(where: Where, as_json: bool) -> int:
+def examine(where: Where, output: Output) -> int:
     """Print what is there and what is missing; the exit code."""
     found = load_config(where)
     nodes = chosen_nodes(where)
@@ -38,10 +38,7 @@ def examine(where: Where, as_json: bool) -> int:
         alone = len(nodes) == 1 and not (found.nodes or found.neighbours)
         examined = [_examined(runner, state, alone=alone) for state in states]
     rows = host_rows(_machine(found), examined)
-    if as_json:
-        print_lines(rows)
-    else:
-        print_report(draw_host(rows))
+    emit(host_view(rows), output)
     return 0 if can_measure(rows) else EXIT_FAILED
 
 

@@ -14,9 +14,6 @@ from cephtui.frozen import dataclass
 from cephtui.printable import printable
 from cephtui.reports.words.text import shorter
 
-_UNLIMITED = 1 << 20
-"""Columns."""
-
 
 def make_table(*columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
     """A table without lines; the columns in ``right`` hold figures and those in ``whole`` names: neither is wrapped."""
@@ -63,15 +60,3 @@ class Noted:
             else:
                 yield row
                 yield Padding(note, (0, 0, 0, self.indent), expand=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """The first of two where there is room for all of it, else the other."""
-
-    first: RenderableType
-    otherwise: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        needed = Measurement.get(console, options.update(width=_UNLIMITED), self.first).maximum
-        yield self.first if needed <= options.max_width else self.otherwise

@@ -20,7 +20,8 @@ from cephtui.cluster import facts
 from cephtui.models import Node, NodeEnvironment
 from cephtui.models.host import HostRow
 from cephtui.nodes.transport import Completed
-from cephtui.reports.drawn.host import draw_host
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.host import host_view
 from cephtui.targets.surroundings import candidates_in
 from tests.support.clusters import RecordedShell
 from tests.support.known import known
@@ -58,7 +59,7 @@ def rows_of(*nodes: Examined, machine: Machine = MACHINE) -> dict[str, HostRow]:
 def drawn(rows: Sequence[HostRow], width: int = 80) -> list[str]:
     console = Console(width=width, color_system=None, highlight=False)
     with console.capture() as captured:
-        console.print(draw_host(rows))
+        console.print(draw(host_view(rows).document()))
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -72,8 +73,8 @@ def test_a_node_of_proxmox_is_seen_at_once() -> None:
     assert "Proxmox  ok VE 8.2.4, node pve1, with pve2, pve3" in lines
     assert "$  cephtui run write-iops --target rbd:vm-pool --dry-run" in text
     assert "no ioping is not installed: apt-get install ioping" in text
-    wide = "\n".join(drawn([*rows.values()], 140))
-    assert "--target rbd:vm-pool --dry-run  # storage vm-pool: new images" in wide
+    wide = " ".join("\n".join(drawn([*rows.values()], 180)).split())
+    assert "--target rbd:vm-pool --dry-run # storage vm-pool: new images" in wide
 
 
 def test_only_what_the_host_is_for_is_called_missing() -> None:

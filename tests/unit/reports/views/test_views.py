@@ -58,6 +58,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_view
 from cephtui.reports.views.curve import curves_of, curves_view
 from cephtui.reports.views.expected import expected_view
+from cephtui.reports.views.host import host_view
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.listings import kinds_view, presets_view
@@ -73,10 +74,11 @@ from cephtui.sessions.matrix import MatrixReader
 from tests.support import documents, studies
 from tests.support.loads import sweep
 from tests.support.measured import IOPS, STARTED
+from tests.unit.reports.views.test_details import of_jobs
+from tests.unit.cli.test_doctor import CEPH, HEALTHY, TOOLS, examined, rows_of
 from tests.unit.analysis.runs.test_ladder import histogram
 from tests.unit.analysis.runs.test_links import TRIANGLE
 from tests.unit.analysis.verdicts.test_versus import of_presets
-from tests.unit.reports.views.test_details import of_jobs
 
 LIMIT = Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed")
 AT = datetime(2026, 11, 24, tzinfo=UTC)
@@ -193,6 +195,7 @@ def of_kinds(*codes: str) -> View:
 
 
 VIEWS: Mapping[str, Callable[[], View]] = {
+    "host": lambda: host_view(list(rows_of(examined("pve8", TOOLS | CEPH, HEALTHY)).values())),
     "presets": of_listing,
     "findings": lambda: of_kinds("thin", "scrub"),
     "finding": lambda: of_kinds("thin"),

@@ -2,81 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from cephtui import units
 from cephtui.analysis.detectors.host import FOLDERS, can_measure
 from cephtui.models.host import HostRow
 from cephtui.printable import listed
-from cephtui.reports.render.tables import Fitting, plain
+from cephtui.reports.blocks import Block, Cell, Column, Table, Text, View, document, words
+from cephtui.reports.sheets import sheet_of
 from cephtui.reports.words.text import joined
 
-_TITLES = {
-    "machine": "machine",
-    "programs": "programs",
-    "ceph": "Ceph",
-    "proxmox": "Proxmox",
-    "ssh": "SSH",
-    "targets": "try",
+_TITLES = {"machine": "machine", "programs": "programs", "ceph": "Ceph", "proxmox": "Proxmox", "ssh": "SSH"}
+_SIGNS: Mapping[str, Cell] = {
+    "works": words(("ok", "ok")),
+    "missing": words(("no", "bad")),
+    "unknown": words(("? ", "limited")),
+    "optional": words(("- ", "dim")),
 }
-_SIGNS = {"works": ("ok", "green"), "missing": ("no", "bold red"), "unknown": ("?", "yellow"), "optional": ("-", "dim")}
-_GROUP_COLUMNS, _SIGN_COLUMNS = 8, 2
-"""At least, so that the tables of several nodes are alike."""
+"""As wide as each other, so that the tables of several nodes are alike."""
+_GROUP_COLUMNS = 8
+_Line: TypeAlias = tuple[Cell, Cell, Cell]
+"""A sign, what it is of, and what stands beside that where there is room."""
 _TARGETS_MOST, _NAMED_MOST = 5, 8
 
 
-def draw_host(rows: Sequence[HostRow]) -> RenderableType:
+def host_view(rows: Sequence[HostRow]) -> View:
     """The answer, then what works, what is missing with the next step, and what can be tried."""
-    parts: list[RenderableType] = [_answer(rows), Text()]
-    by_node: dict[str, list[HostRow]] = {}
-    for row in rows:
-        by_node.setdefault(row.node, []).extend([row] if row.group != "targets" or can_measure(rows) else [])
-    for node, rows_of_node in by_node.items():
-        parts += [plain(node, "bold underline")] if len(by_node) > 1 else []
-        parts.append(_table(rows_of_node))
-    return Group(*parts)
+    return View(
+        document=lambda: document("", *_blocks(rows)),
+        lines=lambda: rows,
+        sheet=lambda: sheet_of(HostRow, rows, "host"),
+    )
+
+
+def _blocks(rows: Sequence[HostRow]) -> Iterator[Block]:
+    yield _answer(rows)
+    yield Text("")
+    nodes = dict.fromkeys(row.node for row in rows)
+    for node in nodes:
+        if len(nodes) > 1:
+            yield Text(node, "strong")
+        shown = [row for row in rows if row.node == node]
+        yield _table([(title, _lines([row for row in shown if row.group == name])) for name, title in _TITLES.items()])
+        if can_measure(rows) and (targets := [row for row in shown if row.group == "targets"]):
+            yield _table([("try", _tries(targets))])
 
 
 def _answer(rows: Sequence[HostRow]) -> Text:
     if can_measure(rows):
         missing = sum(row.status == "missing" for row in rows)
         more = f" {missing} thing{'s' * (missing > 1)} that it could use {'are' if missing > 1 else 'is'} missing."
-        return Text(f"Ready to measure.{more if missing else ''}", style="bold green")
+        return Text(f"Ready to measure.{more if missing else ''}", "good")
     first = next(row for row in rows if row.essential and row.status != "works")
     on = f"{first.node}: " if len({row.node for row in rows}) > 1 and first.what != "node" else ""
-    return plain(f"Not ready to measure: {on}{_problem(first)}", "bold red")
+    return Text(f"Not ready to measure: {on}{_problem(first)}", "bad")
 
 
-def _table(rows: Sequence[HostRow]) -> Table:
-    """The rows of a node by groups, each title once."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
-    for column, width in (("group", _GROUP_COLUMNS), ("sign", _SIGN_COLUMNS)):
-        table.add_column(column, no_wrap=True, min_width=width)
-    table.add_column("what", overflow="fold")
-    for group, title in _TITLES.items():
-        shown = [row for row in rows if row.group == group]
-        lines = _tries(shown) if group == "targets" else _lines(shown)
-        for number, (sign, line) in enumerate(lines):
-            table.add_row(Text(title if number == 0 else "", style="bold"), sign, line)
-    return table
+def _table(groups: Iterable[tuple[str, Iterable[_Line]]]) -> Table:
+    """The lines of groups, each title once; what stands beside a line is left out where there is no room for it."""
+    rows = [
+        (words((("" if number else title).ljust(_GROUP_COLUMNS), "strong")), *line)
+        for title, lines in groups
+        for number, line in enumerate(lines)
+    ]
+    heads = (Column(is_whole=True), Column(is_whole=True), Column(), Column(rank=1))
+    return Table(heads, tuple(rows))
 
 
-def _lines(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:
+def _lines(rows: Sequence[HostRow]) -> Iterator[_Line]:
     """What works in as few lines as it takes, then a line for each cause of what does not."""
-    works = [row for row in rows if row.status == "works"]
-    for text in _together(works):
-        yield Text(*_SIGNS["works"]), plain(text)
+    for text in _together([row for row in rows if row.status == "works"]):
+        yield _SIGNS["works"], text, ""
     for status in ("missing", "unknown", "optional"):
         rows_by_problem: dict[tuple[str, str], list[HostRow]] = {}
         for row in rows:
             if row.status == status:
                 rows_by_problem.setdefault((row.problem, row.cure if status != "optional" else ""), []).append(row)
         for same in rows_by_problem.values():
-            yield Text(*_SIGNS[status]), plain(_problem(*same), "dim" if status == "optional" else "")
+            yield _SIGNS[status], words(_problem(*same), style="dim" if status == "optional" else ""), ""
 
 
 def _together(rows: Sequence[HostRow]) -> Iterator[str]:
@@ -116,14 +120,12 @@ def _named(row: HostRow) -> str:
     return f"{row.what} ({path})" if path else row.what
 
 
-def _tries(rows: Sequence[HostRow]) -> Iterator[tuple[Text, RenderableType]]:
-    """The commands, each with a few words where there is room."""
+def _tries(rows: Sequence[HostRow]) -> Iterator[_Line]:
+    """The commands, each with a few words."""
     for row in rows[:_TARGETS_MOST]:
-        command = plain(row.cure)
-        about = plain(f"  # {row.facts.get('about', '')}", "dim")
-        yield Text("$", style="dim"), Fitting(Text.assemble(command, about), command)
+        yield words(("$ ", "dim")), row.cure, words((f"# {row.facts.get('about', '')}", "dim"))
     if len(rows) > _TARGETS_MOST:
-        yield Text(), plain(f"and {len(rows) - _TARGETS_MOST} more: cephtui doctor --json lists them", "dim")
+        yield "", words((f"and {len(rows) - _TARGETS_MOST} more: cephtui doctor --json lists them", "dim")), ""
 
 
 # ---------------------------------------------------------------------------------------------- in words
