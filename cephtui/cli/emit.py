@@ -23,7 +23,7 @@ TO_STDOUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a view is written as, and where to."""
+    """The format of a view, and the file it is written into."""
 
     form: str = "table"
     file: Path | None = None
@@ -59,7 +59,7 @@ _PRINTED: Mapping[str, Callable[[View], None]] = {"table": emit_table, "json": e
 
 
 def _render(view: View, output: Output) -> None:
-    """In the format of a file."""
+    """Write a view in the format of a file."""
     check_output(output)
     hand_out(FORMATS[output.form].render(view), output)
 

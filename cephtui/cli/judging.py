@@ -30,7 +30,7 @@ def headline_of(metric: str | None) -> Callable[[Run], Metric]:
 
 
 def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> ConclusionTerms:
-    """For runs of a session, of which those left out may be given by their numbers alone; raises UsageError."""
+    """The question for runs of a session, which may be left out by their numbers alone; raises UsageError."""
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         confidences = ", ".join(f"{100 * confidence:.0f}" for confidence in CONFIDENCES)
         raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {confidences}")
@@ -49,7 +49,7 @@ def left_out_names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def keep(judgement: Judgement, directory: Path) -> None:
-    """In the session of the runs after the change; where it can't be written, it is said."""
+    """Keep a judgement in the session of the runs after the change; where it can't be written, say so."""
     try:
         keep_verdicts(judgement, directory)
     except OSError as error:

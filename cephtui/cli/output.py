@@ -60,7 +60,7 @@ class JsonOutput(Output):
 
 
 class TerminalOutput(Output):
-    """On a terminal a live display, elsewhere notices."""
+    """A live display on a terminal, notices elsewhere."""
 
     def __init__(self) -> None:
         self._live = Live()
@@ -94,7 +94,7 @@ class TerminalOutput(Output):
 
 
 def print_saved(finished: Sequence[Run]) -> None:
-    """Where these runs are saved; nothing where they are not."""
+    """Print where these runs are saved; nothing where they are not."""
     if not all(map(unsaved, finished)):
         session = finished[0].session
         print_report(Text(saved_line(session, count_runs(sessions_dir() / session)), style="dim"))

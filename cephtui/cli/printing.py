@@ -19,7 +19,7 @@ from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
 
 
 def print_lines(rows: Iterable[Model | Sample]) -> None:
-    """Each as a JSON object on a line of its own."""
+    """Print each row as a JSON object on a line of its own."""
     for row in rows:
         print(line(row))
 
@@ -41,7 +41,7 @@ def print_blocks(blocks: Document | Iterable[Block]) -> None:
 
 
 def print_report(value: RenderableType, console: Console | None = None) -> None:
-    """For people: as wide as the terminal, in a pipe as wide as it is; no line ends with blanks."""
+    """Print for people: as wide as the terminal, in a pipe as wide as it is; no line ends with blanks."""
     (console or make_console()).print(_Trimmed(value))
 
 

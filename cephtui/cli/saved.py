@@ -21,7 +21,7 @@ _QUIET_SECONDS = 1.0
 
 
 def find_session(name: str) -> Path:
-    """Where a saved session is, or the demo."""
+    """The directory of a saved session, or of the demo."""
     try:
         directory = names.find_session(paths.sessions_dir(), name)
     except store.StoreError as error:
@@ -30,7 +30,7 @@ def find_session(name: str) -> Path:
 
 
 def opened(directory: Path) -> Path:
-    """The same directory, with the demo unpacked; raises Refused where there is no room for it."""
+    """This directory, with the demo unpacked; raises Refused where there is no room for it."""
     try:
         with _announced("unpacking the demo ..."):
             return names.ensure_unpacked(directory)

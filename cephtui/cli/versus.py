@@ -42,5 +42,5 @@ def _whole(directory: Path) -> WholeSession:
 
 
 def judged_versus(versus: Versus, asked: ConclusionTerms) -> Judgement:
-    """Now."""
+    """The judgement of two sessions, made now."""
     return conclude_versus(versus, asked, datetime.now(UTC))

@@ -69,7 +69,7 @@ def naming_runs(text: str, style: Style = "") -> Words:
 
 
 def joined_words(cells: Iterable[Cell], between: str) -> Words:
-    """Those that are not empty, on one line."""
+    """The texts that are not empty, joined on one line."""
     parts: list[str | Words] = []
     for cell in cells:
         if plain_text(cell):
@@ -102,7 +102,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known, by name. An empty name continues the fact before it."""
+    """Facts by name. An empty name continues the fact before it."""
 
     facts: tuple[tuple[str, Cell], ...]
     in_short: Cell = ""
@@ -149,7 +149,7 @@ class Table:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of the columns, without styles."""
+        """The titles of the columns, without styles."""
         return tuple(plain_text(column.title) for column in self.columns)
 
     @property
@@ -158,7 +158,7 @@ class Table:
         return any(map(plain_text, self.notes))
 
     def with_notes_in_cells(self) -> Table:
-        """As files have it: the note of a row that has nothing else in its second cell, others in a last column."""
+        """The table of a file: notes stand in the second cell of rows that have no more, else in a last column."""
         if not self.has_notes:
             return self
         alone = [not any(map(_text_of, row[1:])) for row in self.rows]
@@ -183,19 +183,19 @@ def _text_of(cell: Cell | Bar) -> str:
 
 
 def columns(titles: Iterable[str], sides: str, *, is_whole: bool = False) -> tuple[Column, ...]:
-    """Of names (``l``) and figures (``r``)."""
+    """Columns by their titles: names (``l``) stand to the left, figures (``r``) to the right."""
     pairs = zip(titles, sides, strict=True)
     return tuple(Column(title, "r" if side == "r" else "l", is_whole=is_whole) for title, side in pairs)
 
 
 def cut_rows(rows: Iterable[tuple[Cell | Bar, ...]], what: str, width: int) -> tuple[tuple[Cell | Bar, ...], ...]:
-    """As many as are shown, and a row with the number of the others; ``width`` is that of a row."""
+    """The first rows, and one with the number of the rest; ``width`` is the number of cells of a row."""
     shown, more = cut(rows, what)
     return (*shown, (more, *[""] * (width - 1))) if more else tuple(shown)
 
 
 def cut_items(items: Iterable[Cell], what: str) -> tuple[Cell, ...]:
-    """As many as are shown, and a last one with the number of the others."""
+    """The first items, and one with the number of the rest."""
     shown, more = cut(items, what)
     return (*shown, more) if more else tuple(shown)
 
@@ -267,7 +267,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """Those of the flows of a run, with the same figures as a table."""
+    """The histograms of a run's flows, with the same figures as a table."""
 
     charts: tuple[Histogram, ...]
     table: Table
@@ -275,7 +275,7 @@ class Histograms:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a ratio lies, against what is required of it: a bar on a terminal, the figures stand in the text above."""
+    """The interval of a ratio against what is required: a terminal draws a bar, the text above has the figures."""
 
     low: float
     ratio: float
@@ -347,7 +347,7 @@ def together(first: View, *rest: View) -> View:
 
 
 def sheets_of(view: View) -> Iterator[Sheet]:
-    """Those of a workbook."""
+    """The sheets that a workbook has of a view."""
     yield from view.sheets() if view.sheets else [view.sheet()]
 
 

@@ -58,7 +58,7 @@ def sheet_of(model: type[Model], rows: Iterable[Model], name: str, leaving_out: 
 
 
 def columns_of(row: Model) -> dict[str, object]:
-    """By the names of its fields."""
+    """The cells of a row by the names of its fields."""
     return {field: _in_one_cell(getattr(row, field)) for field in type(row).model_fields}
 
 

@@ -30,7 +30,7 @@ def round_down(value: float, steps: Sequence[float] = WHOLE_STEPS) -> float:
 
 
 def multiples(step: float, low: float, high: float) -> list[float]:
-    """All multiples of a step between two ends, and at them."""
+    """Multiples of a step from one end to the other."""
     return [step * number for number in range(math.ceil(low / step - _NEARLY), math.floor(high / step + _NEARLY) + 1)]
 
 

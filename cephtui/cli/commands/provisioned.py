@@ -93,7 +93,7 @@ def _place(volume: Volume, nodes: Mapping[str, Node], data_pool: str | None, sta
 
 
 def _with_limits(runner: Runner, place: _Place) -> _Place:
-    """With what is set for the clients of the volume, or of another one; raises NotRun and UsageError."""
+    """A place whose volume has the limits of its clients, or of another volume; raises NotRun and UsageError."""
     spec = place.volume.limits_of or place.target.spec
     (state,) = connect(runner, [place.node], place.target.pool)
     if state.problem:
@@ -119,7 +119,7 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
 def _steps(
     places: Sequence[_Place], preset: Preset, jobs: Sequence[int], repeats: int, options: Mapping[str, Choice]
 ) -> list[tuple[VolumeStep, Target, Node]]:
-    """Those of all volumes."""
+    """The steps of all volumes."""
     return [
         (step, place.target, place.node)
         for place in places

@@ -77,7 +77,7 @@ def _check_options(form: str, file: Path | None, force: bool, seconds: bool, ass
 
 
 def _material(names: tuple[str, ...], mark: int | None, question: Question, title: str) -> Material:
-    """What is reported, judged where it can be; raises StoreError."""
+    """The material of a report, judged where it can be; raises StoreError."""
     now = datetime.now(UTC)
     if mark is not None and (len(names) > 1 or "/" in "".join(names)):
         raise click.UsageError("--mark belongs to the form: cephtui report SESSION")
@@ -113,7 +113,7 @@ def _check_study(question: Question, why: str) -> None:
 
 
 def _study(directory: Path, question: Question, now: datetime, title: str, why: str) -> Material:
-    """All runs of a session, and why there is no verdict; raises StoreError."""
+    """The runs of a session, and why there is no verdict; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
         say(str(problem))
@@ -121,7 +121,7 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
 
 
 def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
-    """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
+    """A change with its verdict, which is kept in the session where it is a new one; raises StoreError."""
     named = asked_of(question, saved.directory.name, saved.looks)
     of_saved = replace(named, session_runs=saved.session_runs, not_chosen=saved.not_chosen)
     asked_before = as_asked(named, saved) if question == Question() else of_saved

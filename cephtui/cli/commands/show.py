@@ -76,7 +76,7 @@ def _run(directory: Path, number: int) -> View:
 
 
 def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[View]:
-    """What became of what was expected of saved runs; nothing for none.
+    """Expected figures of saved runs with what became of them; none where nothing was expected.
 
     Only of a whole session volumes have a table: of a run it would lack the others.
     """
@@ -87,7 +87,7 @@ def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[V
 
 
 def _curves(name: str, metric: str | None) -> View:
-    """All that a session has, or the one that a run is on; raises UsageError where there is none."""
+    """The curves of a session, or the one that a run is on; raises UsageError where there is none."""
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     chosen = store.read_run(directory, number) if number is not None else None

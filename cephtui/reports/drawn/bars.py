@@ -68,7 +68,7 @@ class _Columns:
         return (job.job, *[job.direction] * self._several, job.group, job.place)
 
     def head(self, job: JobFigure) -> str:
-        """What stands before the bar."""
+        """The cells before the bar."""
         cells = zip(self._texts(job), self._widths, strict=True)
         return "".join(f"{set_cell_size(text, width)} " for text, width in cells if width)
 

@@ -74,7 +74,7 @@ def _current(state: LiveRun) -> list[RenderableType]:
 
 
 def _jobs_now(state: LiveRun) -> list[RenderableType]:
-    """What each job did so far, where jobs are compared."""
+    """Bars of what each job did so far, where jobs are compared."""
     figures = state.jobs.figures()
     return [bars(figures, rows=_LIVE_BARS)] if figures else []
 

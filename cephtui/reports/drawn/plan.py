@@ -21,9 +21,9 @@ _ORDERED_MOST = 24
 def draw_plans(
     plans: Sequence[Plan], titles: Mapping[str, str] | None = None, *, is_sketch: bool = False
 ) -> RenderableType:
-    """Of plans that follow each other every step once, with its commands, its writes and how many times it is run.
+    """Plans that follow each other: every step once, with its commands, its writes and how many times it is run.
 
-    Then the duration of all. ``titles`` are what the steps are called, by their batches; by default by their presets.
+    Then how long all of them take. ``titles`` are what the steps are called, by their batches; by default by their presets.
     A sketch shows what is run, and not how often.
     """
     titles = titles or {}
@@ -51,7 +51,7 @@ def _before(values: Sequence[Plan]) -> list[Text]:
 
 
 def _idle(values: Sequence[Plan]) -> list[Text]:
-    """That one node does for all of the chosen what the steps on some target take."""
+    """Lines that say where one node does what all chosen nodes were chosen for."""
     idle_nodes = dict.fromkeys(
         (step.target, step.names, value.idle) for value in values for step in value.steps if value.idle
     )

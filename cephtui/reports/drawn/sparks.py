@@ -41,7 +41,7 @@ def spark_rows(
     fills: bool = False,
     fitted: bool = False,
 ) -> list[str]:
-    """The same as `spark` in `height` rows (at least one), the top row first.
+    """Draw what `spark` draws in `height` rows (at least one), the top row first.
 
     ``dots`` draws braille, two values in a character, and ``fitted`` scales from the lowest bar instead of from zero.
     """

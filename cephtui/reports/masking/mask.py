@@ -63,7 +63,7 @@ def stand_in(kind: NameKind, number: int, name: str, room: int | None = None) ->
 
 
 def _pattern(name: str) -> str:
-    """Where a name is replaced: anywhere if no word is like it, else as a word by itself, or in an image of a node."""
+    """The pattern of a name: anywhere if no word is like it, else as a word by itself, or in an image of a node."""
     escaped = re.escape(name)
     if len(name) < 3 or name.lower() in WORDS:
         return rf"(?<![\w-]){escaped}(?![\w-])|(?<={OWN_PREFIX}[0-9a-f]{{8}}-){escaped}(?=-\d)"
@@ -104,12 +104,12 @@ class Mask:
         self._learn_images(text for model in models for text, _ in _texts(model))
 
     def text(self, text: str) -> str:
-        """With stand-ins of any length."""
+        """A text with stand-ins of any length."""
         self._look_at(text)
         return self._found.sub(lambda match: self._replaced(match[0], None), text)
 
     def line(self, text: str) -> str:
-        """With stand-ins as wide as the names; names that are cut off at the edges are replaced too."""
+        """A line with stand-ins as wide as the names; names that are cut off at the edges are replaced too."""
         self._look_at(text)
         text = self._found.sub(lambda match: self._replaced(match[0], cell_len(match[0])), text)
         return self._without_ends(self._without_begins(text))
@@ -180,13 +180,13 @@ def masked(text: str, names: Names) -> str:
 
 
 def names_in(models: Iterable[Model]) -> dict[str, NameKind]:
-    """What the fields of models say that they name, and what is a name by its shape in all other text of theirs."""
+    """The names that the fields of models say they have, and those that other text has by its shape."""
     return {name: kind for model in models for name, kind in _names_in_model(model).items()}
 
 
 @lru_cache(10_000)
 def _names_in_model(model: Model) -> Names:
-    """Those that fields say first. Kept, since a screen asks for those of the same runs again with each frame."""
+    """The names of one model. They are kept, since a screen asks for those of the same runs with each frame."""
     texts = list(_texts(model))
     by_field = {name: of for text, kind in texts if kind for name, of in _said(text, kind)}
     return {
@@ -235,7 +235,7 @@ def _seen(text: str) -> Iterator[tuple[str, NameKind]]:
 
 
 def names_of_hosts(names: Iterable[str]) -> dict[str, NameKind]:
-    """Of hosts that are known by what was typed; the console's own machine has no name by that."""
+    """The names in hosts as they were typed; the console's own machine has none."""
     return {part: "node" for name in names for part in host_names(name) if part and part != LOCAL}
 
 

@@ -112,7 +112,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], NameKind], ...] = (
 
 @lru_cache(10_000)
 def shaped(text: str) -> tuple[tuple[str, NameKind], ...]:
-    """What is a name of something by its shape, or by the words around it. Most texts are looked at many times."""
+    """The names in a text, by their shape or the words around them. Kept, since most texts are asked for often."""
     return tuple(_shaped(text))
 
 
@@ -186,7 +186,7 @@ def _spec() -> re.Pattern[str]:
 
 
 def _in_specs(text: str) -> Iterator[tuple[str, NameKind]]:
-    """What targets say of themselves, where no placeholder stands for it."""
+    """The names in targets, where no placeholder stands for them."""
     names: list[tuple[str, NameKind]] = []
     for match in _in_pool().finditer(text):
         names += [(match[1].rstrip("."), "pool"), ((match[2] or "").rstrip("."), "image")]

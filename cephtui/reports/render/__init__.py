@@ -42,7 +42,7 @@ def _xlsx(view: View) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """That of a file."""
+    """A format of files."""
 
     suffixes: tuple[str, ...]
     """Of the names of its files, the usual one first."""

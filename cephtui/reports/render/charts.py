@@ -29,7 +29,7 @@ _COLORS = {"read": "cyan", "write": "yellow"}
 
 
 def color_of_flow(flow: str) -> str:
-    """Its colour on any terminal; none for what is beside reads and writes."""
+    """The colour of a flow on any terminal; none for what is beside reads and writes."""
     return _COLORS.get(flow, "")
 
 
@@ -148,7 +148,7 @@ class _Beside:
 
 
 def interval_bar(interval: Interval, width: int, *, ascii_only: bool = False) -> list[Text]:
-    """What is required, no change, the interval between them, and below it the numbers.
+    """The interval between what is required and no change, and below it the numbers.
 
     Two lines of ``width`` columns; the scale is logarithmic, as the interval is.
     """

@@ -46,7 +46,7 @@ def markdown_of(content: Document, assets: str = "") -> str:
 
 
 def _joined(parts: Sequence[Sequence[str]]) -> str:
-    """With an empty line between them; those without lines are left out."""
+    """Parts with an empty line between them; those without lines are left out."""
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -127,7 +127,7 @@ def inline(cell: Cell) -> str:
 
 
 def _parts(cell: Words) -> Iterator[tuple[str, Style]]:
-    """Where tickets are tracked, ``#3`` would be a link to one: runs are named, with a colon before what they have."""
+    """The parts of a text, in which runs are named: ``#3`` would be a link where tickets are tracked."""
     for number, (text, style) in enumerate(cell.parts):
         if style == "runs":
             colon = ":" if number == 0 and len(cell.parts) > 1 else ""
@@ -137,7 +137,7 @@ def _parts(cell: Words) -> Iterator[tuple[str, Style]]:
 
 
 def paragraph(cell: Cell, style: Style = "") -> str:
-    """The same where it begins a line: no heading, no item of a list, no rule; what counts is bold."""
+    """A text that begins a line: no heading, no item of a list, no rule; what counts is bold."""
     if isinstance(cell, str):
         return _styled(_begun(escaped(cell)), style)
     style = cell.style or style

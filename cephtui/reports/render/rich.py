@@ -72,7 +72,7 @@ def _shown(text: str, ascii_only: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """What a terminal can show."""
+    """Draws blocks with the characters and colours that a terminal has."""
 
     ascii_only: bool
     color_of: Callable[[str], str]
@@ -121,7 +121,7 @@ class _Drawing:
         yield from (self.line(f"  {line}", "code") for line in block.text.splitlines())
 
     def _table(self, table: Table) -> RenderableType:
-        """All columns, else without those of the greatest ranks, else what is narrower."""
+        """The widest form that fits: all columns, some of them, or what is narrower."""
         ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
         tables = [table, *(_without(table, rank) for rank in ranks)]
         drawn = [self._rows(variant) for variant in tables]

@@ -94,7 +94,7 @@ class _Writing:
             self._draw(page, sheet, chart_rows, row + 2)
 
     def add_text(self, content: Document) -> None:
-        """What the document says besides its figures, section by section."""
+        """Add a sheet of what the document says besides its figures, section by section."""
         page = self._new("conditions" if content.sections else "text", ("section", *[""] * (_TEXT_COLUMNS - 1)))
         lead = [] if content.sections else [("", content.lead)]
         sections = [(section.title, section.blocks) for section in content.sections if not section.is_data]

@@ -145,7 +145,7 @@ def dots_chart(
 
 
 def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
-    """So few that their labels have room."""
+    """Every nth tick, so that labels have room."""
     step = -(-len(ticks) // most)
     return tuple(ticks[::step])
 
@@ -182,7 +182,7 @@ def colors_of(names: Sequence[str]) -> dict[str, Color]:
 
 
 def _padded(low: float, high: float) -> Point:
-    """So that no point lies on the frame; zero where the least is near to it."""
+    """The ends of an axis on whose frame no point lies; the lower one is zero where the least is near to it."""
     pad = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
     return (0.0 if low - pad < 0.3 * high else low - pad), high + pad
 

@@ -98,7 +98,7 @@ def _blocks(left: Side, right: Side, judgement: Judgement | None, most: int | No
 
 
 def _notes(left: Side, right: Side, judgement: Judgement | None) -> tuple[Cell, ...]:
-    """Which runs were left out, and what is to be known of the figures."""
+    """Runs that were left out, and what is to be known of the figures."""
     left_out = left_out_lines(judgement.conclusion.left_out) if judgement else ()
     notes = judgement.conclusion.notes if judgement else ()
     return (
@@ -153,7 +153,7 @@ def _sides(left: Side, right: Side, differing: Iterable[Difference]) -> Iterator
 
 
 def none_differed(runs: Iterable[Run]) -> str:
-    """That runs were alike in all that is known of them; a cluster that was not asked may have differed."""
+    """A sentence that says how far runs are known to be alike; a cluster that was not asked may have differed."""
     every = list(runs)
     if any(run.imported_from for run in every):
         return "nothing differed in what is known of these runs: imported logs do not say all"
@@ -236,7 +236,7 @@ def _findings(left: Side, right: Side) -> Iterator[Cell]:
 
 
 def change_text(figure: Figure) -> str:
-    """By how much it differs, and an arrow for the direction of the number where the runs show that it does.
+    """The change in per cent, with an arrow for the direction of the number where the runs show one.
 
     No word says what that means.
     """

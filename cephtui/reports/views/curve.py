@@ -93,7 +93,7 @@ def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
 
 
 def curve_of_run(run: Run, runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Curve | None:
-    """That of a run's family; a single point stands on the axis of the depth. None where there is no such axis."""
+    """The curve of a run's family; a single point stands on the axis of the depth. None where there is no axis."""
     same = family(run, runs)
     return next((curve_of(same, axis, marks) for axis in axes_or_depth(same, marks)), None)
 
@@ -108,12 +108,12 @@ def title_of_curve(curve: Curve) -> str:
 
 
 def runs_of(curve: Curve) -> list[Run]:
-    """Of all its points."""
+    """The runs of all points of a curve."""
     return [run for series in curve.series for point in series.points for run in point.summary.point.repeats]
 
 
 def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
-    """What a load curve shows, by the name of each series; nothing of others."""
+    """Lines on the knee of each series of a load curve, by its name; none of other curves."""
     if not curve.axis.load:
         return []
     knees = [(series, knee_of(load_points(series))) for series in curve.series]
@@ -121,7 +121,7 @@ def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]
 
 
 def _again(series: CurveSeries) -> list[str]:
-    """Where the same loads gave other figures the second time."""
+    """A line where the same loads gave other figures the second time."""
     runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
     measured = [depth_run_of(run, in_flight_of(run) or 0) for run in runs]
     return list(filter(None, [again_line([figures for figures in measured if figures])]))
@@ -157,7 +157,7 @@ def _document(curves: Sequence[Curve], metric_of_run: Callable[[Run], Metric]) -
 
 
 def curve_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
-    """What it is, its points, and the knees of a load."""
+    """The title of a curve, its points, and the knees of a load."""
     yield Text(naming_runs(title_of_curve(curve), "strong"))
     yield from points_blocks(curve, metric)
     sentences = [
@@ -209,7 +209,7 @@ def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine]) -> Ite
 
 
 def short_place(axis: Axis, place: AxisPlace) -> str:
-    """For a column: of a long target its end, of a long mark its beginning."""
+    """A place for a column: the end of a long target, the beginning of a long mark."""
     if axis.kind == "target" or len(place.label) <= _PLACE_MOST:
         return short_target(place.label)
     return f"{place.label[: _PLACE_MOST - 1]}…"

@@ -22,7 +22,7 @@ from cephtui.reports.words.verdict import left_out_lines
 
 
 def expected_view(expected: Sequence[Expected], runs: Sequence[Run], ordered: Ordered | None) -> View:
-    """What became of it; ``ordered`` has the volumes that were not measured."""
+    """Expected figures with what became of them; ``ordered`` has the volumes that were not measured."""
     return View(
         document=lambda: document("expected", *expected_blocks(expected, runs, ordered)),
         lines=lambda: expected,
@@ -75,7 +75,7 @@ class Row:
 
 
 def volume_rows(every: Iterable[Expected], runs: Mapping[str, Run], ordered: Ordered | None = None) -> list[Row]:
-    """What was expected of volumes; ``runs`` are by their names, and ``ordered`` has what is not measured."""
+    """Rows of volumes; ``runs`` are by their names, and ``ordered`` has what was not measured."""
     rows: dict[_Key, list[Row]] = {}
     for key, volume, depth, expected in (*_measured_parts(every, runs), *_missing_parts(runs.values(), ordered)):
         same = rows.setdefault(key, [])
@@ -109,7 +109,7 @@ def _missing_parts(runs: Iterable[Run], ordered: Ordered | None) -> Iterator[_Pa
 
 
 def _depth(options: Mapping[str, object], requested: Mapping[str, object] = MappingProxyType({})) -> str:
-    """As it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
+    """The depth as it runs: ``64 x 8 jobs``; where several were asked for on one image, ``512 in one job``."""
     depth, jobs = options.get("iodepth", 1), str(options.get("numjobs", 1))
     return f"{depth} x {jobs} jobs" if jobs != "1" else f"{depth} in one job" if "numjobs" in requested else str(depth)
 
@@ -187,7 +187,7 @@ def _promised(row: Row) -> str:
 
 
 def _seconds(row: Row) -> str:
-    """Of the part with the fewest."""
+    """The share of seconds that reach the promise, of the part with the fewest."""
     shares = [
         expected.seconds_reached / expected.seconds
         for expected in row.parts.values()

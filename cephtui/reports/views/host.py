@@ -71,7 +71,7 @@ def _table(groups: Iterable[tuple[str, Iterable[_Line]]]) -> Table:
 
 
 def _lines(rows: Sequence[HostRow]) -> Iterator[_Line]:
-    """What works in as few lines as it takes, then a line for each cause of what does not."""
+    """Lines for what works, as few as it takes, then one for each cause of what does not."""
     for text in _together([row for row in rows if row.status == "works"]):
         yield _SIGNS["works"], text, ""
     for status in ("missing", "unknown", "optional"):
@@ -102,7 +102,7 @@ def _together(rows: Sequence[HostRow]) -> Iterator[str]:
 
 
 def _problem(*rows: HostRow) -> str:
-    """Of rows with the same cause, in a line."""
+    """A line for rows with the same cause."""
     names, first = ", ".join(filter(None, map(_named, rows))), rows[0]
     joint = " is " if first.problem == "not installed" else ": " if names else ""
     text = f"{names}{joint}{first.problem}"

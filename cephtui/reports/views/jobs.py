@@ -55,7 +55,7 @@ def job_rows(run: Run) -> list[JobRow]:
 
 
 def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
-    """Of one direction."""
+    """The jobs of one direction."""
     rates = [total.iops or 0.0 for *_, total in jobs]
     ios = sum(total.ios or 0 for *_, total in jobs)
     words = {rates.index(max(rates)): "most", rates.index(min(rates)): "least"} if min(rates) < max(rates) else {}
@@ -66,7 +66,7 @@ def _rows(jobs: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
 
 
 def _job_figures(total: Total, share: float | None) -> list[str]:
-    """In the order of ``figure_titles``."""
+    """The figures of a job in the order of ``figure_titles``."""
     lasted = f"{total.runtime_seconds:.1f} s"
     return [*(metric.text_of(total) for metric in LIVE), lasted, units.percent(share and 100 * share)]
 

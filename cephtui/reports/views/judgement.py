@@ -62,7 +62,7 @@ def _texts(lines: Sequence[str], what: str) -> list[Cell]:
 
 
 def limits_of(conclusion: Conclusion) -> list[Cell]:
-    """Which runs were left out, and what limits those that count."""
+    """Runs that were left out, and findings that limit those that count."""
     left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
     limited = [f"! {line}" for line in left_out_lines(conclusion.limited)]
     return [words(line, style="limited") for line in (*left_out, *limited)]
@@ -78,7 +78,7 @@ def verdicts_blocks(judgement: Judgement | None) -> Iterator[Block]:
 
 
 def intervals_chart(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Chart | None:
-    """Where each change lies, for a page; ``names`` are those of pairs by their runs. None without an interval."""
+    """A chart of where each change lies; ``names`` are those of pairs by their runs. None without an interval."""
     return interval_chart([(verdict, name_of_verdict(verdict, names)) for verdict in verdicts])
 
 
@@ -94,14 +94,14 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
 
 
 def interval_of_verdict(verdict: Verdict) -> Interval:
-    """Where the change lies; only of a verdict that has an interval."""
+    """The interval of a verdict that has one."""
     required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     text, same = signed_percent(required), verdict.same_percent / 100
     return Interval(*ends_of(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
 
 
 def figure_cells(verdict: Verdict) -> tuple[str, ...]:
-    """Which figure it is, that of both sides, the change, its interval, and the runs of both sides."""
+    """The figure, its values on both sides, the change, its interval, and the runs of both sides."""
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     return (
         f"{verdict.direction} {metric.full_title}",
@@ -114,7 +114,7 @@ def figure_cells(verdict: Verdict) -> tuple[str, ...]:
 
 
 def style_of(verdict: Verdict) -> Style:
-    """Of its word."""
+    """The style of a verdict's word."""
     return _ANSWERS[verdict.met] if verdict.is_judged else "dim"
 
 
@@ -124,7 +124,7 @@ def verdicts_sheet(verdicts: Iterable[Verdict], names: Mapping[str, str] | None 
 
 
 def name_of_verdict(verdict: Verdict, names: Mapping[str, str]) -> str:
-    """What its runs are called, by their ``names``: the preset, and what sets them apart from others of it."""
+    """The name of a verdict's runs in ``names``, which sets pairs of a preset apart; else its preset."""
     return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
 
 

@@ -21,7 +21,7 @@ _FROM_SUBMISSION = "slat of the write, and its flush, in whose time is the rest 
 
 
 def latency_parts(run: Run, flow: str) -> dict[str, Latency]:
-    """What was measured of a flow, by what it is called there."""
+    """The latencies of a flow, by what each is called."""
     total = run.summary.flows[flow]
     mean = total.latency_mean_seconds
     of_tool = None if mean is None else Latency(
@@ -35,7 +35,7 @@ def latency_parts(run: Run, flow: str) -> dict[str, Latency]:
 
 
 def part_words(run: Run, flow: str, name: str) -> str:
-    """What a part is; of a commit, which part of the write comes before the flush."""
+    """A few words on a part of a latency; of a commit, on which part of the write comes before the flush."""
     if name in _ABOUT:
         return _ABOUT[name]
     write, flush, commit = (run.summary.flows.get(name_of_flow) for name_of_flow in ("write", FLUSH, COMMIT))
@@ -48,7 +48,7 @@ def part_words(run: Run, flow: str, name: str) -> str:
 
 
 def _about(tool: str, flow: str) -> str:
-    """What the latency of a flow is."""
+    """A few words on the latency of a flow."""
     return _BESIDE_IO.get(flow) or (TOOLS[tool].latency_about if tool in TOOLS else "")
 
 
@@ -90,7 +90,7 @@ def _ladder(charts: tuple[Histogram, ...]) -> Table:
 
 
 def _parts(run: Run) -> Iterator[tuple[Cell, ...]]:
-    """What was measured of each I/O: of fio submission, completion and both."""
+    """The parts of each flow's latency: of fio submission, completion and both."""
     for flow in run.summary.flows:
         for number, (name, latency) in enumerate(latency_parts(run, flow).items()):
             times = (units.latency(getattr(latency, f"{time}_seconds")) for time in _TIMES)

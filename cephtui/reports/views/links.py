@@ -76,7 +76,7 @@ def links_blocks(links: Sequence[Link]) -> Iterator[Block]:
 
 
 def link_rows(links: Iterable[Link], session: str) -> list[LinkRow]:
-    """As JSON Lines."""
+    """Links as rows for programs."""
     return [
         LinkRow(session=session, slowest=link.is_slowest, **{name: getattr(link, name) for name in _FIELDS})
         for link in links

@@ -72,7 +72,7 @@ def _presets(presets: Sequence[PresetRow]) -> Table:
 
 
 def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
-    """Of a sweep all values, or the first and the last: ``4k,64k`` and ``1..128``."""
+    """The block sizes and depths of a preset; of a sweep all, or the first and the last: ``4k,64k``, ``1..128``."""
     tool = TOOLS.get(row.tool)
     loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
     blocks = [units.short_size(load.block_bytes) if load.block_bytes else units.DASH for load in loads]

@@ -54,7 +54,7 @@ NO_RUNS = "no runs in this session"
 
 
 def column_titles(matrix: Matrix) -> list[str]:
-    """Of each column its target, its nodes, or both; ``result`` where it is the only one."""
+    """The title of each column: its target, its nodes, or both; ``result`` where there is no other column."""
     all_nodes = {name for column in matrix.columns for name in column.nodes}
     return [_column_title(column, all_nodes) or "result" for column in matrix.columns]
 
@@ -130,7 +130,7 @@ def state_text(cell: CellSummary, room: Room = "wide") -> str:
 
 
 def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
-    """Of nodes only: an OSD is the slowest whatever loads it, and is named below."""
+    """Marks of the slowest nodes: an OSD is slow whatever loads it, and is named below the table."""
     names = ["slowest"] * bool(cell.slower) + [slowest.name for slowest in cell.within if slowest.kind == "node"]
     texts = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
     return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
@@ -166,7 +166,7 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
 
 
 def remarks(matrix: Matrix) -> list[Cell]:
-    """What the marks in the cells mean: what is slowest by how much, why runs failed, and findings."""
+    """Explanations of the marks in the cells: what is slowest by how much, why runs failed, and findings."""
     failed: list[Cell] = []
     runs: dict[int, Run] = {}
     for name, cell in _named_cells(matrix):
@@ -177,7 +177,7 @@ def remarks(matrix: Matrix) -> list[Cell]:
 
 
 def slowest_remarks(matrix: Matrix) -> list[Cell]:
-    """What is slowest by how much: nodes, then OSDs."""
+    """Explanations of what is slowest, and by how much: nodes, then OSDs."""
     slowest: dict[str, list[tuple[Slowest, str]]] = {}
     for name, cell in _named_cells(matrix):
         for slow in filter(None, (cell.slower, *cell.within)):
@@ -187,14 +187,14 @@ def slowest_remarks(matrix: Matrix) -> list[Cell]:
 
 
 def _standing_out(same: Sequence[tuple[Slowest, str]]) -> str:
-    """Of one node or OSD: where it is slowest, and in how many cells beside that."""
+    """A sentence on one node or OSD: where it is slowest, and in how many cells beside that."""
     worst, where = max(same, key=lambda named: named[0].fraction)
     more = f", and in {len(same) - 1} more" if len(same) > 1 else ""
     return f"slowest {_KIND_WORDS[worst.kind]}: {slowest_text(worst)} ({where}{more})"
 
 
 def _named_cells(matrix: Matrix) -> Iterator[tuple[str, CellSummary]]:
-    """Each cell as ``4k writes, pve1``; without its column where there is one only."""
+    """Cells with their names, such as ``4k writes, pve1``; a matrix with one column names rows only."""
     titles = column_titles(matrix)
     for name, row in zip(row_titles(matrix), matrix.rows, strict=True):
         for title, cell in zip(titles, row.cells, strict=True):
@@ -225,7 +225,7 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
 
 
 def _metric(row: MatrixRow, cell: CellSummary) -> Metric | None:
-    """In the units in which its tool's figures are written."""
+    """The figure of a row, in the units in which its tool's figures are written."""
     return next(iter(written(cell.runs[0].tool, [row.metric])), None) if row.metric and cell.runs else row.metric
 
 
@@ -271,7 +271,7 @@ def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) 
 
 
 def matrix_table(matrix: Matrix) -> Table:
-    """As wide as there is room, else with shorter cells, else on a terminal a line for each cell."""
+    """The matrix as wide as there is room, else with shorter cells, else on a terminal a line for each cell."""
     narrower: tuple[Block, ...] = tuple(_list(matrix))
     for room in reversed(ROOMS):
         table = _table(matrix, room, narrower)

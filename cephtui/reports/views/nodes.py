@@ -40,7 +40,7 @@ def _sheets(rows: Sequence[NodeRow]) -> Iterator[Sheet]:
 
 
 def nodes_blocks(rows: Sequence[NodeRow]) -> Iterator[Block]:
-    """The same, for people."""
+    """The tables of nodes, tools, disks and interfaces, then what is missing or wrong."""
     tables = [_states(rows), _tools(rows), _parts_of(rows, "disks", _DISK), _parts_of(rows, "nics", _NIC)]
     for number, table in enumerate(table for table in tables if table.rows):
         if number:
@@ -78,7 +78,7 @@ def _texts(rows: Sequence[NodeRow]) -> Iterator[Cell]:
 
 
 def _of_nodes(named: Iterable[tuple[str, str]], style: Style) -> Iterator[Cell]:
-    """Each text once, behind the names of its nodes."""
+    """Texts, each once, behind the names of its nodes."""
     nodes: dict[str, list[str]] = {}
     for node, text in named:
         nodes.setdefault(text, []).append(node)

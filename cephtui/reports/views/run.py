@@ -66,7 +66,7 @@ Named = Iterator[tuple[str, Cell]]
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """What is known of a run beside its own file."""
+    """Data of a run that is not in its own file."""
 
     marks: Sequence[Mark] = ()
     ceilings: Sequence[Ceiling] | None = None
@@ -125,7 +125,7 @@ def _figures(run: Run, details: RunDetails) -> Named:
 
 
 def _conditions(run: Run, marks: Sequence[Mark]) -> Named:
-    """What was asked of which target, the cluster, and the marks made meanwhile."""
+    """Target, options, the cluster, and the marks made meanwhile."""
     yield "target", run.target
     yield "options", conditions(run)
     if run.cluster:

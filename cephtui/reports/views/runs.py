@@ -205,7 +205,7 @@ def _result_lines(row: PointSummary, layout: _Layout, differing: str) -> Iterato
 
 
 def mark_words(mark: Mark) -> Words:
-    """What was done, and when."""
+    """The text of a mark, and when it was made."""
     return words((f"{mark.text:.2000}", "strong"), " (", naming_runs(moment(mark)), ")")
 
 
@@ -216,7 +216,7 @@ def outcome_cell(run: Run) -> Words:
 
 
 def _results(row: PointSummary, metrics: Sequence[Metric]) -> Iterator[list[str]]:
-    """Of each direction the mean, its interval and the spread: label, direction, figures."""
+    """Rows of repeats: label, direction and figures of the mean, its interval and the spread, by direction."""
     for direction, estimates in row.estimates.items():
         shown_estimates = [estimates.get(metric.name) for metric in metrics]
         shown = zip(written(row.last.tool, metrics), shown_estimates, strict=True)
@@ -232,7 +232,7 @@ def _counted(row: PointSummary) -> Words:
 
 
 def finding_items(runs: Iterable[Run]) -> tuple[Cell, ...]:
-    """Each finding once, behind the numbers of the runs that have it."""
+    """Findings, each once, behind the numbers of the runs that have it."""
     numbers: dict[tuple[str, bool], list[int]] = {}
     rest: list[Cell] = []
     for run in runs:
@@ -270,7 +270,7 @@ def _data_rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[s
 
 
 def conditions_of(run: Run) -> dict[str, object]:
-    """By column what a run was, without its figures."""
+    """The conditions of a run by column, without its figures."""
     cluster = run.cluster or ClusterEnvironment()
     load = load_of(run)
     load_fields = {

@@ -19,7 +19,7 @@ _TARGET_MOST = 28
 
 
 def sessions_view(listed: Callable[[], Sequence[SessionRow]], saved: Callable[[], Sequence[SessionRow]]) -> View:
-    """For people all that are ``listed``, for programs the user's ``saved``; the oldest first."""
+    """Sessions, the oldest first: those ``listed`` for people, the user's ``saved`` ones for programs."""
     return View(
         document=lambda: Document("sessions", "", tuple(sessions_blocks(listed()))),
         lines=saved,

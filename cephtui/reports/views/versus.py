@@ -64,18 +64,18 @@ def _document(versus: Versus, judgement: Judgement, *, has_answer: bool) -> Docu
 
 
 def runs_of(versus: Versus) -> list[Run]:
-    """Of all pairs."""
+    """The runs of all pairs."""
     return [run for pair in versus.pairs for run in pair.runs]
 
 
 def heads(versus: Versus) -> dict[str, str]:
-    """By the letter of each session its name, and when, where and on what it was measured."""
+    """A line for each session by its letter: its name, and when, where and on what it was measured."""
     sessions = (("A", versus.left), ("B", versus.right))
     return {letter: f"{session.name}  {head_line(session.runs)}" for letter, session in sessions}
 
 
 def _table(versus: Versus, judgement: Judgement) -> Table:
-    """Where there is little room, preset and figure are one column, and the numbers of runs are left out."""
+    """The figures of all pairs. Where there is little room, preset and figure share a column, and runs are left out."""
     wide: list[tuple[Cell, ...]] = []
     narrow: list[tuple[Cell, ...]] = []
     for verdict, (preset, figure, left, right, change, interval, runs, word) in rows(versus, judgement):
@@ -95,7 +95,7 @@ def titles(judgement: Judgement) -> tuple[str, ...]:
 
 
 def rows(versus: Versus, judgement: Judgement) -> list[tuple[Verdict, tuple[str, ...]]]:
-    """Each figure that decides, with its cells: the name of the pair first, the verdict's word last."""
+    """Verdicts that decide, with their cells: the name of the pair first, the word of the verdict last."""
     named = names_of_pairs(versus)
     return [
         (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), short_text(verdict, brief=True)))
@@ -104,7 +104,7 @@ def rows(versus: Versus, judgement: Judgement) -> list[tuple[Verdict, tuple[str,
 
 
 def legend(judgement: Judgement) -> list[str]:
-    """What the words of the verdicts mean, in a line; none without a verdict.
+    """A line on what the words of the verdicts mean; none without a verdict.
 
     Where several are judged a word may say less than the interval beside it, which holds by itself.
     """
@@ -117,7 +117,7 @@ def legend(judgement: Judgement) -> list[str]:
 
 
 def differing(versus: Versus) -> list[Difference]:
-    """In what the sessions were not alike; what differs in some of the pairs only says in how many."""
+    """Differences between the sessions; those of some pairs only say of how many."""
     pairs = len(versus.pairs)
     return [
         difference
@@ -128,12 +128,12 @@ def differing(versus: Versus) -> list[Difference]:
 
 
 def names_of_pairs(versus: Versus) -> dict[str, str]:
-    """By the name of each run what its pair is called: the preset, and what sets it apart from its other pairs."""
+    """Names of pairs by their runs: the preset, and what sets a pair apart from others of it."""
     return names_of_changes(versus.pairs)
 
 
 def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:
-    """The same of any changes, each with runs on both sides."""
+    """Names of changes by their runs: the preset, and what sets a change apart from others of it."""
     names: dict[str, str] = {}
     for pair in pairs:
         alike = [other for other in pairs if other.before[0].preset == pair.before[0].preset]

@@ -104,7 +104,7 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
 
 
 def _little(knee: Knee, axis: Axis) -> list[str]:
-    """Where throughput times latency is not what was in flight."""
+    """Lines on points whose throughput times latency is not what was in flight."""
     texts: list[tuple[Callable[[float], bool], str]] = [
         (lambda share: share > 0, "fewer I/Os were in flight than were asked for: the client took the rest of the time "
          "between the end of an I/O and the begin of the next. The CPU of the client may be the limit there: measure "
@@ -145,7 +145,7 @@ def _change(ratio: float) -> str:
 
 
 def again_line(measured: Sequence[DepthRun]) -> str:
-    """Where the same depths gave other figures the second time; empty where they did not."""
+    """A line that says by how much the same depths gave other figures the second time; empty where they did not."""
     ratio = change_again(measured)
     if ratio is None:
         return ""

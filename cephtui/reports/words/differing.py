@@ -23,7 +23,7 @@ def usual_of(tool: str, options: Mapping[str, Choice], target: str) -> Usual | N
 
 
 def what_differs(run: Run, usual: Usual | None, in_batch: Collection[str] = ()) -> str:
-    """What sets a run apart from those of its preset: ``qd1 j15 size=128M 30s``.
+    """Options that set a run apart from others of its preset: ``qd1 j15 size=128M 30s``.
 
     First the options that set it apart ``in_batch``, its own one, then those that do not have a ``usual`` value, or
     that no preset can have; None is for a preset that is not known.

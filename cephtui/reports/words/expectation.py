@@ -40,7 +40,7 @@ def expected_sentence(every: Sequence[Expected]) -> str:
 
 
 def _step_names(every: Sequence[Expected]) -> list[str]:
-    """What each is of: with its target where there are several, with its runs where others are called the same."""
+    """The name of each step: with its target where there are several, with its runs where names are alike."""
     several = len({expected.target for expected in every}) > 1
     names = [f"{expected.step} on {expected.target}" if several else expected.step for expected in every]
     alike = [(name, expected.expectation) for name, expected in zip(names, every, strict=True)]

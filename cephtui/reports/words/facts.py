@@ -18,7 +18,7 @@ _DATE = "date "
 
 
 def facts(runs: Sequence[Run]) -> dict[str, str]:
-    """By name, in the order of reading; one that was not the same in all runs has their numbers."""
+    """Facts by name, in the order of reading; one that was not the same in all runs has their numbers."""
     texts = {
         "date": period(runs).removeprefix(_DATE),
         "nodes": by_run(runs, lambda run: joined(_hosts(run), "nodes")),
@@ -160,7 +160,7 @@ def _health_in_short(run: Run) -> str:
 
 
 def _target_in_short(run: Run) -> str:
-    """With how the pool is kept: ``rbd:bench size 3``."""
+    """The target with how its pool is kept: ``rbd:bench size 3``."""
     pool: Mapping[str, object] = run.cluster.pool if run.cluster else {}
     profile, size = pool.get("erasure_code_profile"), pool.get("size")
     where = "" if run.target == units.DASH else run.target
@@ -181,7 +181,7 @@ def _caches(run: Run) -> str:
 
 
 def _page_caches(run: Run) -> list[bool]:
-    """Of each node that was to drop it, whether it did."""
+    """Whether each node that was to drop its page cache did."""
     return [node.page_cache_dropped for node in run.environment.values() if node.page_cache_dropped is not None]
 
 
@@ -204,7 +204,7 @@ def osds(cluster: ClusterEnvironment) -> str:
 
 
 def before_the_run(states: Iterable[str]) -> str:
-    """What is kept of a cluster's state is from before the run: what it was in the run, findings say."""
+    """The state of a cluster before a run: what it was in the run, findings say."""
     texts = ", ".join(filter(None, states))
     return f"before the run: {texts}" if texts else ""
 

@@ -46,7 +46,7 @@ def _titles(figures: Iterable[str]) -> str:
 
 
 def effect_of(finding: Finding) -> str:
-    """What it means for the run: ``questionable (counted)``, ``latency questionable``."""
+    """The effect of a finding on a run: ``questionable (counted)``, ``latency questionable``."""
     kind = finding_kind(finding.code)
     if kind.level != "limits":
         return LEVELS[kind.level]
@@ -54,13 +54,13 @@ def effect_of(finding: Finding) -> str:
 
 
 def finding_line(finding: Finding, where: str = "") -> str:
-    """What it means for the run, what was observed ``where``, and what helps if that is known."""
+    """The effect of a finding, what was observed ``where``, and what helps if that is known."""
     helps = f"; what helps: {finding.cure}" if finding.cure else ""
     return f"{effect_of(finding)}: {finding.text}{where}{helps}"
 
 
 def short_notes(run: Run) -> list[str]:
-    """Where there is little room, the error, and what was observed, marked where it limits the figures."""
+    """The error and the findings of a run for little room, marked where they limit the figures."""
     texts = [f"! {run.error}"] if run.error else []
     return [*texts, *(f"{'! ' * (finding.level != 'note')}{finding.text}" for finding in first_of_each(run.findings))]
 
@@ -75,7 +75,7 @@ def quality_of(runs: Sequence[Run]) -> str:
 
 
 def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
-    """Each text once, what limits figures before what is only to be known."""
+    """Findings, each text once, those that limit figures first."""
     by_text: dict[str, Finding] = {}
     for finding in findings:
         by_text.setdefault(finding.text, finding)

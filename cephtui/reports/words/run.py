@@ -19,7 +19,7 @@ _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush wai
 
 
 def ceiling_lines(ceilings: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
-    """Of a run, in their order, then what limits it; where none is known, what would show that of a depth."""
+    """Lines on the ceilings of a run, then on what limits it; where none is known, on what would show one."""
     near = nearest(ceilings)
     unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
     return [*(_line(ceiling) for ceiling in ceilings if not ceiling.is_itself), _conclusion(near) if near else unknown]
@@ -58,7 +58,7 @@ _SHOWN_PERCENT = 0.15
 
 
 def client_facts(run: Run, node: NodeResult) -> dict[str, str]:
-    """By name; what the tool did not report is left out."""
+    """Facts by name of what the tool reported of a node."""
     facts = {
         "samples": "; ".join(_samples(node)),
         "lat": shares_text(node.latency_shares),

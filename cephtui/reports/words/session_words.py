@@ -25,7 +25,7 @@ def date(row: SessionRow, *, time: bool = True) -> str:
 
 
 def date_beside_name(row: SessionRow, *, time: bool = True) -> str:
-    """The same; empty where it is not known, or the session's name is this time."""
+    """When a session began; empty where it is not known, or the session's name is this time."""
     return "" if row.created_at is None or _is_named_after(row, row.created_at) else date(row, time=time)
 
 
@@ -43,7 +43,7 @@ def target(row: SessionRow) -> str:
 
 
 def best(row: SessionRow) -> dict[str, str]:
-    """By column: ``r 120k  w 16.7k``; empty where nothing was measured."""
+    """The best figures by column: ``r 120k  w 16.7k``; empty where nothing was measured."""
     iops = _both(units.iops, row.best_read_iops, row.best_write_iops)
     bandwidth = _both(units.bandwidth, row.best_read_bandwidth_bytes, row.best_write_bandwidth_bytes)
     return dict(zip(BEST, (iops, bandwidth), strict=True))

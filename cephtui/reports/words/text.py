@@ -46,14 +46,14 @@ T = TypeVar("T")
 
 
 def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
-    """As many as are shown, and a text with the number of the others; empty where these are all."""
+    """The first items, and a text with the number of the rest; empty where these are all."""
     every = list(items)
     rest = len(every) - _LISTED_MOST
     return (every[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (every, "")
 
 
 def phase_words(state: LiveRun, phase: Phase) -> str:
-    """What a run in progress does: ``running``; ``running on 2 of 3 nodes`` where one has broken off."""
+    """The phase of a run in progress: ``running``; ``running on 2 of 3 nodes`` where one has broken off."""
     rest = taking_part(state)
     return f"{PHASES[phase]} on {rest}" if rest else PHASES[phase]
 
@@ -65,7 +65,7 @@ def taking_part(state: LiveRun) -> str:
 
 
 def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
-    """Of the nodes of a run in progress that do not measure: what is so instead, and whether it has broken off."""
+    """A word on each node of a run in progress that does not measure, and whether it has broken off."""
     from cephtui.analysis.detectors.ended import ended_word
 
     late = state.latest.missing if state.latest and state.phase != "prepare" else ()
@@ -74,7 +74,7 @@ def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
 
 
 def joined(texts: Iterable[str], what: str) -> str:
-    """On one line, with commas between them."""
+    """Texts on one line, with commas between them."""
     shown, more = cut(texts, what)
     return ", ".join(shown) + (f" {more}" if more else "")
 
@@ -98,7 +98,7 @@ def link_figures(flow: Interval | Total | None) -> str:
 
 
 def shorter(text: str) -> str:
-    """At most 2,000 characters of it."""
+    """At most 2,000 characters of a text."""
     return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
 
 
@@ -144,7 +144,7 @@ def _asked(step: Step | Run) -> str:
 
 
 def link_ends(step: Step | Run) -> str:
-    """Of a network link, from where to where: ``pve1 to pve2``; empty for all else."""
+    """The ends of a network link: ``pve1 to pve2``; empty for all else."""
     if step.tool not in TOOLS or not TOOLS[step.tool].measures_network or not step.nodes:
         return ""
     from cephtui.analysis.runs.facts import load_of
@@ -207,7 +207,7 @@ def titles_of(metrics: Sequence[Metric], runs: Collection[Run], *, short: bool =
 
 
 def latency_word(tools: Iterable[str], flows: Iterable[str] = ()) -> str:
-    """What the latencies of these flows are called; ``latency`` where they have several names.
+    """The name of the latencies of these flows; ``latency`` where they have several.
 
     fio calls those of its I/Os ``clat`` and those of its flushes ``sync``, and has no word for a commit.
     """
@@ -218,12 +218,12 @@ def latency_word(tools: Iterable[str], flows: Iterable[str] = ()) -> str:
 
 
 def tools_of(runs: Iterable[Run]) -> list[str]:
-    """Each once."""
+    """The tools of runs, each once."""
     return list(dict.fromkeys(run.tool for run in runs))
 
 
 def saved_line(session: str, runs: int) -> str:
-    """Where the results are: ``12 runs in session tuning: cephtui show tuning``."""
+    """A line on where results are: ``12 runs in session tuning: cephtui show tuning``."""
     return f"{runs:,} run{'s' * (runs != 1)} in session {session}: cephtui show {session}"
 
 
@@ -244,7 +244,7 @@ def short_version(text: str | None) -> str:
 
 
 def details_command(runs: Sequence[Run]) -> str:
-    """What shows the first of them in full: ``cephtui show tuning/1``."""
+    """The command that shows the first of these runs in full: ``cephtui show tuning/1``."""
     return f"cephtui show {runs[0].session}/{runs[0].run}" if runs else ""
 
 
@@ -294,7 +294,7 @@ def value_range(metric: Metric, least: float, greatest: float) -> str:
 
 
 def short_target(target: str) -> str:
-    """For a column: of a long one its end, which names the file or the image."""
+    """A target for a column: of a long one its end, which names the file or the image."""
     return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"
 
 

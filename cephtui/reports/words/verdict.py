@@ -70,7 +70,7 @@ def interval_of(verdict: Verdict) -> str:
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """What it says, in a sentence; with what would bring a verdict where there is none."""
+    """A sentence on a verdict; where there is none, on what would bring one."""
     before, after = len(verdict.before), len(verdict.after)
     if verdict.lacks == "runs":
         return _too_few(verdict, before, after)
@@ -88,7 +88,7 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def short_text(verdict: Verdict, *, brief: bool = False) -> str:
-    """Its word alone, with which every output begins: ``not better by more than 10 %, slower``, ``no verdict``.
+    """The word of a verdict, with which every output begins: ``not better by more than 10 %, slower``.
 
     Where the words are explained beside it, a ``brief`` one is that of its data: ``not better, slower``. An interval
     that is wide around no change has no word, and is met or not met all the same where much less, or much more, is
@@ -106,7 +106,7 @@ def _differs_besides(verdict: Verdict) -> str:
 
 
 def _word(verdict: Verdict) -> str:
-    """Of the second side; it has a letter where it is not what came after a change."""
+    """The word for the second side; it has a letter where that is not what came after a change."""
     word = _WORDS[verdict.word].format(_percent(verdict.same_percent))
     return word if verdict.in_order else f"B {word}"
 
@@ -117,7 +117,7 @@ def _answer(verdict: Verdict) -> str:
 
 
 def _of_sides(verdict: Verdict) -> tuple[str, str]:
-    """What stands behind a number of runs."""
+    """The words behind a number of runs, for each side."""
     return ("before", "after") if verdict.in_order else ("of A", "of B")
 
 
@@ -127,7 +127,7 @@ def required_text(verdict: Verdict) -> str:
 
 
 def required_percent(percent: float) -> str:
-    """What a change must bring, of a number below or above 0."""
+    """A requirement in words: ``at most 10 % worse`` of -10, ``at least 20 % better`` of 20."""
     return f"at least {_percent(percent)} better" if percent > 0 else f"at most {_percent(-percent)} worse"
 
 
@@ -229,7 +229,7 @@ def _between(verdict: Verdict) -> str:
 
 
 def _more_runs(verdict: Verdict) -> str:
-    """What would bring a verdict."""
+    """A hint on what would bring a verdict."""
     needed, if_same = verdict.runs_needed, verdict.runs_needed_if_same
     sides = len(verdict.before), len(verdict.after)
     threshold = f"{verdict.require_percent:+.3g} %"
@@ -259,7 +259,7 @@ def _spread(value: float | None) -> str:
 
 
 def _away(ratio: float) -> float:
-    """In per cent, without the direction."""
+    """The distance of a ratio from 1 in per cent, without the direction."""
     return abs(100 * (ratio - 1))
 
 

@@ -80,7 +80,7 @@ def report_view(material: Material, *, seconds: bool = False) -> View:
 
 
 def document_of(material: Material) -> Document:
-    """All of it."""
+    """The whole document of a report."""
     is_change = bool(material.changes) and not material.is_versus
     sections = (
         ("What was changed" if is_change else "What was measured", _changed(material)),
@@ -106,7 +106,7 @@ def document_of(material: Material) -> Document:
 
 
 def _answer(material: Material) -> str:
-    """Of the change; of a study that of what was expected of it."""
+    """The answer on a change; on a study that on what was expected of it."""
     if material.judgement:
         return ANSWERS[material.judgement.conclusion.answer]
     return ANSWERS[answer_to(material.expected)] if material.expected else "no verdict asked for"
@@ -130,7 +130,7 @@ def _heading(material: Material) -> str:
 
 
 def _marks(material: Material) -> list[Mark]:
-    """What the user did from the first run of each change to its last; in a study, from its first run to its last."""
+    """Marks from the first run of each change to its last; of a study, from its first run to its last."""
     if not material.changes:
         return marks_among(material.runs, material.marks) if material.runs else []
     sides = [(Side(change.before, material.marks), Side(change.after, material.marks)) for change in material.changes]
@@ -191,7 +191,7 @@ def _by(material: Material) -> str:
 
 
 def _seen(material: Material) -> list[str]:
-    """What was seen to differ between the sides, whatever was noted."""
+    """Differences between the sides that were seen, whatever was noted."""
     differences, more = cut(material.judgement.conclusion.changed if material.judgement else (), "differences")
     lines = [f"seen to differ: {text}" for text in differences] + [more] * bool(more)
     return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
@@ -223,7 +223,7 @@ def _curves(material: Material) -> Iterator[Block]:
 
 
 def _ceilings(material: Material) -> tuple[Block, ...]:
-    """Of the runs for which any is known; without any, what would show one."""
+    """Ceilings of the runs for which any is known; without any, what would show one."""
     rows = [
         (
             name,
@@ -273,7 +273,7 @@ def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Ite
 
 
 def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:
-    """Each once, with the runs and the nodes that it was for; of those that differ in the node's name the first."""
+    """Commands, each once, with its runs and nodes; of those that differ in the node's name the first."""
     commands: dict[str, dict[str, tuple[str, list[str]]]] = {}
     for run in runs:
         for node, command in [(node_run.node, node_run.command) for node_run in run.nodes] or [("", run.command)]:
@@ -291,7 +291,7 @@ def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
 
 
 def _method(material: Material) -> tuple[Block, ...]:
-    """In two sentences; then the runs that were left out."""
+    """The method in two sentences; then the runs that were left out."""
     judgement = material.judgement
     deciding = judgement.deciding if judgement else []
     left_out = "; ".join(left_out_lines(judgement.conclusion.left_out)) if judgement else ""

@@ -88,7 +88,7 @@ class Material:
         return tuple(dict.fromkeys(run.session for run in self.runs))
 
     def side_of(self, run: Run) -> str:
-        """What the side of a run is called; empty in a study."""
+        """The name of a run's side; empty in a study."""
         for change in self.changes:
             for word, side in zip(self.sides, (change.before, change.after), strict=True):
                 if any(name_of(other) == name_of(run) for other in side):
@@ -163,7 +163,7 @@ def of_session(directory: Path, question: ConclusionTerms, at: datetime) -> Mate
 
 
 def as_asked(question: ConclusionTerms, change: SavedChange) -> ConclusionTerms:
-    """As a guided check was asked, where it is one; else with the looks of the change."""
+    """The question of a guided check, where the change is one; else this one, with the looks of the change."""
     guided = change.guided
     if guided is None:
         criteria = replace(question.criteria, looks=change.looks)
@@ -199,7 +199,7 @@ def of_study(
 
 
 def of_versus(versus: Versus, directory: Path, question: ConclusionTerms, at: datetime, title: str = "") -> Material:
-    """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
+    """The runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
     judgement = with_earlier(conclude_versus(versus, question, at), directory)
     runs = [run for pair in versus.pairs for run in pair.runs]
     material = _material(directory.parent, runs, (), question, at, title, (), versus.pairs, judgement)
@@ -243,7 +243,7 @@ def _material(
 
 
 def _expected(root: Path, runs: Sequence[Run], in_sessions: Sequence[Run], at: datetime) -> tuple[Expected, ...]:
-    """What became of what was expected of runs, each with all of its batch; raises StoreError."""
+    """Expected figures of these runs, each judged with all of its batch; raises StoreError."""
     expected: list[Expected] = []
     for session in dict.fromkeys(run.session for run in runs):
         batches = {run.batch for run in runs if run.session == session}
@@ -255,7 +255,7 @@ def _expected(root: Path, runs: Sequence[Run], in_sessions: Sequence[Run], at: d
 def _ceilings(
     root: Path, points: Iterable[Sequence[Run]], in_sessions: Sequence[Run]
 ) -> dict[str, tuple[Ceiling, ...]]:
-    """Of the last run of each point for which any is known."""
+    """Ceilings of the last run of each point, where any is known."""
     nearest = {}
     for run in (runs[-1] for runs in points):
         runs_of_session = [other for other in in_sessions if other.session == run.session]
@@ -271,7 +271,7 @@ def _seconds(root: Path, name: str) -> Iterator[Sample]:
 
 
 def with_stand_ins(material: Material) -> Material:
-    """The same without names of hosts, addresses, clusters, pools, images, files and users."""
+    """The material without names of hosts, addresses, clusters, pools, images, files and users."""
     ordered = [material.ordered] if material.ordered else []
     verdicts = [material.judgement.conclusion, *material.judgement.verdicts] if material.judgement else []
     mask = Mask(names_in([*material.runs, *ordered]))  # what these say a name is counts before what others seem to say

@@ -49,7 +49,7 @@ _RUN_END = {
 
 
 def sheets_of_report(material: Material, content: Document, *, seconds: bool = False) -> Iterator[Sheet]:
-    """Those of a workbook; with ``seconds`` one of every second of the runs. Raises StoreError."""
+    """The sheets of a workbook; with ``seconds`` one of every second of the runs. Raises StoreError."""
     yield _verdict_sheet(material, content)
     if material.expected:
         yield expected_sheet(material.expected)
@@ -77,7 +77,7 @@ def _verdict_sheet(material: Material, content: Document) -> Sheet:
 
 
 def _row_of(verdict: Verdict, sides: tuple[str, str]) -> dict[str, object]:
-    """By heading; the last two are how far the interval reaches, for the chart."""
+    """A verdict by headings; the last two are how far the interval reaches, for the chart."""
     ratio, (low, high) = verdict.ratio, verdict.interval or (None, None)
     before, after = sides
     return {
@@ -184,7 +184,7 @@ def _figures(
 
 
 def _head_of(material: Material, run: Run) -> dict[str, object]:
-    """By column what a run was, on which side it is, and whether its figures are to be believed."""
+    """The conditions of a run by column, with its side and whether its figures are to be believed."""
     return {
         **conditions_of(run),
         "side": material.side_of(run),

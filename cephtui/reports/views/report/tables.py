@@ -188,7 +188,7 @@ def _measured(run: Run) -> str:
 
 
 def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
-    """Each once, with the runs that have it."""
+    """Findings, each once, with the runs that have it."""
     rows = [(run_names(map(name_of, having)), text, *why) for (text, *why), having in _grouped(runs).items()]
     if not rows:
         return (Text("none: nothing was found that limits what the figures mean"),)
@@ -235,7 +235,7 @@ def _facts(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _differences(material: Material) -> Block:
-    """Each once, whichever change it is of."""
+    """Differences between the sides, each once, whichever change it is of."""
     differing = dict.fromkeys(
         difference
         for change in material.changes
@@ -247,7 +247,7 @@ def _differences(material: Material) -> Block:
 
 
 def hardware(runs: Iterable[Run]) -> Mapping[str, str]:
-    """By nodes that are alike what they are: system, kernel, processor, memory, network."""
+    """The hardware of nodes, by the names of those that are alike: system, kernel, processor, memory, network."""
     environments: dict[str, NodeEnvironment] = {}
     for run in runs:
         environments |= run.environment
