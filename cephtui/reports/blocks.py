@@ -157,6 +157,19 @@ class Table:
         """Whether any row has one."""
         return any(map(plain_text, self.notes))
 
+    @property
+    def filled(self) -> Table:
+        """The table without columns that are empty in all of its rows."""
+        cells = [[row[at] for row in self.rows] for at in range(len(self.columns))]
+        return self.with_columns(
+            [at for at, column in enumerate(cells) if not self.rows or any(map(_is_filled, column))]
+        )
+
+    def with_columns(self, numbers: Sequence[int]) -> Table:
+        """The table with these columns only."""
+        columns = tuple(self.columns[at] for at in numbers)
+        return replace(self, columns=columns, rows=tuple(tuple(row[at] for at in numbers) for row in self.rows))
+
     def with_notes_in_cells(self) -> Table:
         """The table of a file: notes stand in the second cell of rows that have no more, else in a last column."""
         if not self.has_notes:
@@ -178,6 +191,10 @@ class Table:
         return tuple(tuple(map(_text_of, row)) for row in self.rows)
 
 
+def _is_filled(cell: Cell | Bar) -> bool:
+    return isinstance(cell, Bar) or bool(plain_text(cell))
+
+
 def _text_of(cell: Cell | Bar) -> str:
     return "" if isinstance(cell, Bar) else plain_text(cell)
 
@@ -188,10 +205,10 @@ def columns(titles: Iterable[str], sides: str, *, is_whole: bool = False) -> tup
     return tuple(Column(title, "r" if side == "r" else "l", is_whole=is_whole) for title, side in pairs)
 
 
-def cut_rows(rows: Iterable[tuple[Cell | Bar, ...]], what: str, width: int) -> tuple[tuple[Cell | Bar, ...], ...]:
-    """The first rows, and one with the number of the rest; ``width`` is the number of cells of a row."""
+def cut_rows(rows: Iterable[tuple[Cell | Bar, ...]], what: str) -> tuple[tuple[Cell | Bar, ...], ...]:
+    """The first rows, and one with the number of the rest."""
     shown, more = cut(rows, what)
-    return (*shown, (more, *[""] * (width - 1))) if more else tuple(shown)
+    return (*shown, (more, *[""] * (len(shown[0]) - 1))) if more else tuple(shown)
 
 
 def cut_items(items: Iterable[Cell], what: str) -> tuple[Cell, ...]:

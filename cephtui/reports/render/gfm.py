@@ -97,16 +97,14 @@ def _facts(block: Facts) -> Iterator[str]:
 
 def table_lines(noted: Table) -> Iterator[str]:
     """Without what is only drawn."""
-    table = noted.with_notes_in_cells()
-    written_columns = [
-        at for at in range(len(table.columns)) if not any(isinstance(row[at], Bar) for row in table.rows)
-    ]
-    columns = [table.columns[at] for at in written_columns]
-    yield _row([inline(column.title) for column in columns])
-    yield _row(["---:" if column.side == "r" else "---" for column in columns])
+    whole = noted.with_notes_in_cells()
+    numbers = range(len(whole.columns))
+    table = whole.with_columns([at for at in numbers if not any(isinstance(row[at], Bar) for row in whole.rows)])
+    yield _row([inline(column.title) for column in table.columns])
+    yield _row(["---:" if column.side == "r" else "---" for column in table.columns])
     for number, row in enumerate(table.rows):
         mark = "**" if number in table.strong else ""
-        cells = [inline(cell) for at in written_columns if not isinstance(cell := row[at], Bar)]
+        cells = [inline(cell) for cell in row if not isinstance(cell, Bar)]
         yield _row([f"{mark}{cell}{mark}" if cell.strip() else "" for cell in cells])
 
 

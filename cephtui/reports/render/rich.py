@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -174,9 +173,4 @@ class _FirstThatFits:
 
 def _without(table: Table, rank: int) -> Table:
     """The table without the columns from this rank on."""
-    numbers = [number for number, column in enumerate(table.columns) if column.rank < rank]
-    return replace(
-        table,
-        columns=tuple(table.columns[number] for number in numbers),
-        rows=tuple(tuple(row[number] for number in numbers) for row in table.rows),
-    )
+    return table.with_columns([number for number, column in enumerate(table.columns) if column.rank < rank])

@@ -174,7 +174,7 @@ def differences_block(
         short = short_version(difference.left), short_version(difference.right)
         texts = short if short[0] != short[1] else (difference.left, difference.right)
         rows.append((difference.topic, difference.name, *texts))
-    return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences", 4))
+    return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences"))
 
 
 def _changes(left: Side, right: Side) -> Table | Text:

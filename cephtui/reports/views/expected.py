@@ -119,24 +119,20 @@ def volume_blocks(rows: Sequence[Row], runs: Mapping[str, Run]) -> Iterator[Bloc
 
     ``runs`` are those that were measured, by their names.
     """
-    has_class = any(row.device_class for row in rows)
-    heads = (
-        Column("volume"),
-        *([Column("class", is_whole=True)] if has_class else []),
-        Column("depth", "r"),
-        Column("promised", "r"),
-        *map(Column, (*PARTS, SECONDS)),
-    )
-    yield Table(heads, tuple(_cells(row, runs, has_class=has_class) for row in rows))
+    heads = (Column("volume"), Column("class", is_whole=True), Column("depth", "r"), Column("promised", "r"))
+    cells = [
+        (
+            *(row.volume, row.device_class, row.depth, _promised(row)),
+            *(_measured(row.parts.get(part), runs) for part in PARTS),
+            _seconds(row),
+        )
+        for row in rows
+    ]
+    yield Table((*heads, *map(Column, (*PARTS, SECONDS))), tuple(cells)).filled
     *lines, reached = _lines(rows)
     if lines:
         yield Items(tuple(words(line, style="limited") for line in lines))
     yield Text(reached, "strong")
-
-
-def _cells(row: Row, runs: Mapping[str, Run], *, has_class: bool) -> tuple[Cell, ...]:
-    names = (row.volume, *([row.device_class] if has_class else []), row.depth, _promised(row))
-    return (*names, *(_measured(row.parts.get(part), runs) for part in PARTS), _seconds(row))
 
 
 def _lines(rows: Sequence[Row]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cephtui import units
 from cephtui.analysis.detectors.jobs import JobFigure, slower, under
@@ -102,32 +103,25 @@ def job_blocks(run: Run) -> Iterator[Block]:
 
 
 def _table(run: Run, rows: Sequence[JobRow]) -> Table:
-    of_nodes, on_images = len(run.nodes) > 1, any(row.image for row in rows)
     heads = (
-        *[Column("node", is_whole=True)] * of_nodes,
-        Column("job", is_whole=True),
-        *[Column("image", is_whole=True, rank=1)] * on_images,
+        *columns(("node", "job"), "ll", is_whole=True),
+        Column("image", is_whole=True, rank=1),
         Column("", is_whole=True),
         *(Column(title, "r") for title in figure_titles(run)),
         Column(" ", is_whole=True),
     )
-    shown = [
+    of_jobs = [
         (
-            *[row.node] * of_nodes,
-            row.job,
-            *[row.image] * on_images,
-            row.direction,
+            *(row.node if len(run.nodes) > 1 else "", row.job, row.image, row.direction),
             *_job_figures(row.total, row.share),
             _MARKS[row.word],
         )
         for row in rows
     ]
-    every = [
-        ("all", *[""] * (of_nodes + on_images), direction, *_job_figures(total, 1.0), "")
-        for direction, total in run.summary.flows.items()
-    ]
-    cells = (*cut_rows(shown, "jobs", len(heads)), *every)
-    return Table(heads, cells, frozenset(range(len(cells) - len(every), len(cells))))
+    of_all = [("", "all", "", name, *_job_figures(total, 1.0), "") for name, total in run.summary.flows.items()]
+    table = Table(heads, (*of_jobs, *of_all)).filled
+    cells = (*cut_rows(table.rows[: len(rows)], "jobs"), *table.rows[len(rows) :])
+    return replace(table, rows=cells, strong=frozenset(range(len(cells) - len(of_all), len(cells))))
 
 
 def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
@@ -136,7 +130,6 @@ def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
     Each run's jobs are compared among themselves; an empty name is that of the only one.
     """
     several = len({job.direction for figures in runs.values() for job in figures}) > 1
-    named = any(runs)
     rows: list[tuple[Cell | Bar, ...]] = []
     strong = set()
     for name, figures in runs.items():
@@ -145,9 +138,9 @@ def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
         for job in figures:
             slow = words(f"▼ {under(job, marked[job])}", style="limited") if job in marked else ""
             strong |= {len(rows)} if slow else set()
-            where = (*[name] * named, job.job, *[job.direction] * several, job.group, job.place)
+            where = (name, job.job, job.direction if several else "", job.group, job.place)
             bar = Bar(job.bandwidth_bytes / most, _BAR_COLUMNS)
             rows.append((*where, bar, units.bandwidth(job.bandwidth_bytes), units.iops(job.iops), slow))
-    titles = (*["run"] * named, "job", *["direction"] * several, "group", "where", "", "bandwidth", "IOPS", " ")
-    heads = columns(titles, "l" * (len(titles) - 3) + "rrl")
-    return Table(heads, cut_rows(rows, "jobs", len(titles)), frozenset(strong))
+    heads = columns(("run", "job", "direction", "group", "where", "", "bandwidth", "IOPS", " "), "llllllrrl")
+    table = Table(heads, tuple(rows), frozenset(strong)).filled
+    return replace(table, rows=cut_rows(table.rows, "jobs"))

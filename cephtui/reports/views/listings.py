@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
 
 from cephtui import units
 from cephtui.models import Node
@@ -29,7 +28,6 @@ _LEFT_MOST = 200
 _FILE_MOST, _PATH_MOST = 30, 1000
 """Characters of a file's name where there is little room: its end says most."""
 _ORDERS = {"abab": "The steps take turns: A B A B.", "abba": "The steps take turns: A B B A."}
-T = TypeVar("T")
 _YOURS = {True: "yours", False: "packaged"}
 
 # ---------------------------------------------------------------------------------------------- presets and suites
@@ -56,7 +54,6 @@ def presets_view(presets: Sequence[PresetRow], suites: Sequence[SuiteRow], *, in
 
 
 def _presets(presets: Sequence[PresetRow]) -> Table:
-    has_yours = any(row.user for row in presets)
     rows: list[tuple[Cell, ...]] = []
     groups = {""}
     for row in presets:
@@ -68,7 +65,7 @@ def _presets(presets: Sequence[PresetRow]) -> Table:
         about = words((row.error, "bad")) if row.error else row.description
         rows.append((key, row.preset, blocks, depths, "yours" if row.user and not row.error else "", about))
     heads = (*columns(("key", "preset", "block", "depth", "yours"), "lllll", is_whole=True), Column("what it measures"))
-    return Table(heads, tuple(rows)) if has_yours else Table(_without_yours(heads), tuple(map(_without_yours, rows)))
+    return Table(heads, tuple(rows)).filled
 
 
 def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
@@ -107,13 +104,7 @@ def _suites(suites: Sequence[SuiteRow]) -> Table:
         if not row.error:
             rows.append(("", "", words((size_of(row), "dim"))))
     heads = (*columns(("suite", "yours"), "ll", is_whole=True), Column("what it measures"))
-    has_yours = any(row.user for row in suites)
-    return Table(heads, tuple(rows)) if has_yours else Table(_without_yours(heads), tuple(map(_without_yours, rows)))
-
-
-def _without_yours(row: tuple[T, ...]) -> tuple[T, ...]:
-    """All cells of a row but that before the last."""
-    return (*row[:-2], row[-1])
+    return Table(heads, tuple(rows)).filled
 
 
 def _suite(row: SuiteRow) -> Iterator[Block]:

@@ -93,29 +93,20 @@ def _tools(rows: Sequence[NodeRow]) -> Table:
             version = short_version(tool_row.version) if tool_row.version else units.DASH
             key = (tool_row.tool, version, listed(tool_row.presets, _PRESETS_NAMED))
             having.setdefault(key, []).append(row.node)
-    several = len(rows) > 1
-    heads = (Column("tool", is_whole=True), Column("version"), *([Column("on")] if several else []), Column("presets"))
-    return Table(
-        heads,
-        tuple(
-            (tool, version, *([joined(names, "nodes")] if several else []), presets)
-            for (tool, version, presets), names in having.items()
-        ),
+    heads = (Column("tool", is_whole=True), *map(Column, ("version", "on", "presets")))
+    cells = (
+        (tool, version, joined(names, "nodes") if len(rows) > 1 else "", presets)
+        for (tool, version, presets), names in having.items()
     )
+    return Table(heads, tuple(cells)).filled
 
 
 def _parts_of(rows: Sequence[NodeRow], name: str, shown: Mapping[Column, Callable[[T], str]]) -> Table:
     """A row for each disk or interface, with a column for the node where there are several."""
-    several = len(rows) > 1
-    heads = (*([Column("node", is_whole=True)] if several else []), *shown)
-    return Table(
-        heads,
-        tuple(
-            (*([row.node] if several else []), *(text(part) for text in shown.values()))
-            for row in rows
-            for part in getattr(row, name)
-        ),
-    )
+    heads = Column("node", is_whole=True), *shown
+    parts = [(row.node if len(rows) > 1 else "", part) for row in rows for part in getattr(row, name)]
+    cells = tuple((node, *(text(part) for text in shown.values())) for node, part in parts)
+    return Table(heads, cells).filled
 
 
 _DISK: Mapping[Column, Callable[[Disk], str]] = {

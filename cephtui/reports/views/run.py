@@ -220,7 +220,7 @@ def _nodes(run: Run) -> Table:
         for direction, total in totals.items():
             texts = [metric.text_of(total) for metric in written(run.tool, LIVE)]
             rows.append((result.node, direction, *texts, *moments, outcome))
-    return Table(heads, cut_rows(rows, "nodes", len(heads)))
+    return Table(heads, cut_rows(rows, "nodes"))
 
 
 def _course(run: Run, history: History | None) -> Named:

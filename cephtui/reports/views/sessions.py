@@ -41,16 +41,9 @@ def sessions_blocks(rows: Sequence[SessionRow]) -> Iterator[Block]:
 
 
 def _table(rows: Sequence[SessionRow]) -> Table:
-    """The columns in which any session has something."""
-    cells = [_cells(row) for row in rows]
-    names = [name for name in cells[0] if any(cell[name] for cell in cells)]
-    return Table(
-        tuple(map(_column, names)),
-        tuple(
-            tuple(words(cell[name], style="dim" if is_empty(row) else "") for name in names)
-            for row, cell in zip(rows, cells, strict=True)
-        ),
-    )
+    """A row for each session, in grey where nothing was measured."""
+    cells = (tuple(words(text, style="dim" if is_empty(row) else "") for text in _cells(row).values()) for row in rows)
+    return Table(tuple(map(_column, _cells(rows[0]))), tuple(cells)).filled
 
 
 def _column(name: str) -> Column:

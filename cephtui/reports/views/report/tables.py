@@ -96,14 +96,13 @@ def runs_table(material: Material) -> Table:
         if (flow, _P99) not in main_figures and measured(material.runs, flow, _P99)
     ]
     shown_figures = [*main_figures, *((flow, _P99) for flow in p99)]
-    several = len({run.preset for run in material.runs}) > 1 or not material.changes
+    is_named = len({run.preset for run in material.runs}) > 1 or not material.changes
     flows, metrics = [flow for flow, _ in shown_figures], [metric for _, metric in shown_figures]
-    shown, more = cut(material.runs, "runs")
     rows = [
         (
             name_of(run),
-            *[material.side_of(run)] * bool(material.changes),
-            *[_measured(run)] * several,
+            material.side_of(run),
+            _measured(run) if is_named else "",
             f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH,
             *(
                 metric.text_of(run.summary.flows.get(flow))
@@ -111,16 +110,11 @@ def runs_table(material: Material) -> Table:
             ),
             status_of(run),
         )
-        for run in shown
+        for run in material.runs
     ]
-    heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
-    names = (
-        *heads,
-        *(f"{flow} {title_of(metric, tools_of(shown), [flow])}" for flow, metric in shown_figures),
-        "quality",
-    )
-    rows += [(more, *[""] * (len(names) - 1))] * bool(more)
-    return Table(columns(names, "l" * len(heads) + "r" * len(shown_figures) + "l"), tuple(rows))
+    figures = [f"{flow} {title_of(metric, tools_of(material.runs), [flow])}" for flow, metric in shown_figures]
+    heads = columns(("run", "side", "measured", "started", *figures, "quality"), "llll" + "r" * len(figures) + "l")
+    return Table(heads, cut_rows(rows, "runs")).filled
 
 
 def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
@@ -157,7 +151,7 @@ def points_table(material: Material) -> Table:
     every = [row for point in points for row in _point_rows(point, material, places.values())]
     figures = titles_of(LIVE, material.runs)
     titles = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
-    rows = cut_rows(every, "rows", len(titles))
+    rows = cut_rows(every, "rows")
     return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), rows)
 
 
