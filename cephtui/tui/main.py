@@ -27,7 +27,7 @@ from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
 from cephtui.tui.read_only import VARIABLE
-from cephtui.tui.terminal.profile import FULL, GRAPHS, Graph, Profile
+from cephtui.tui.terminal.profile import FULL, GRAPHS, Profile
 from cephtui.tui.textual_private import is_exiting, loop_of
 
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
@@ -65,7 +65,11 @@ def _run(app: CephtuiApp) -> None:
     theme, graph = _chosen(paths.theme_file()), _chosen(paths.graph_file())
     if theme in app.available_themes:
         app.theme = theme
-    app.profile = app.profile if app.profile.graph else replace(app.profile, graph=_known(graph))
+    app.profile = (
+        app.profile
+        if app.profile.graph
+        else replace(app.profile, graph=next((symbols for symbols in GRAPHS if symbols == graph), None))
+    )
     before, graph_before = app.theme, app.profile.graph
     app.stylesheet.set_variables(app.get_css_variables())  # else all is parsed for another theme first
     with hangup_at_close(0):
@@ -84,10 +88,6 @@ def _chosen(file: Path) -> str:
         return read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
     except (OSError, ValueError):
         return ""
-
-
-def _known(graph: str) -> Graph | None:
-    return next((symbols for symbols in GRAPHS if symbols == graph), None)
 
 
 def _keep(file: Path, name: str) -> None:

@@ -19,9 +19,8 @@ from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
-from cephtui.tui.charts.ink import Ink, ground_of
+from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.steps import LineStep, Raster, Trace, begun, gaps, steps
-from cephtui.tui.terminal.profile import profile_of
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
 _NO_DATA = "no data"
@@ -256,12 +255,8 @@ class Chart(Widget):
     def render(self) -> Text:
         if self._shown is None:
             return Text()
-        profile = profile_of(self)
-        ink = Ink(
-            colors=not self.app.no_color,
-            graph=profile.symbols,
-            shades=profile.has_shades,
-            ground=ground_of(self),
+        ink = ink_of(
+            self,
             axis=Style(color=self.get_component_rich_style("chart--axis").color),
             mark=Style(color=self.get_component_rich_style("chart--mark").color, bold=True),
             shade=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),

@@ -17,7 +17,7 @@ from cephtui.analysis.runs.history import HeatColumn, row_percentile_seconds, ro
 from cephtui.frozen import dataclass
 from cephtui.reports.ticks import trimmed
 from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels
-from cephtui.tui.charts.ink import Ink, ground_of
+from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.steps import begun
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import profile_of
@@ -290,9 +290,7 @@ class HeatMap(Widget):
         self.border_title = f" {self._flow} latency: {word} = more I/Os "
 
     def _ink(self) -> Ink:
-        profile = profile_of(self)
-        colors = profile.has_shades and not self.app.no_color
-        return Ink(colors=colors, graph=profile.symbols, ground=ground_of(self))
+        return ink_of(self, colors=profile_of(self).has_shades)
 
     def show(self, columns: Sequence[HeatColumn], x_end: float, marks: Sequence[tuple[float, str]] = ()) -> None:
         """Show these columns; the same ones again cost no redraw."""

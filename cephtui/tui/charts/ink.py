@@ -11,7 +11,7 @@ from textual.widget import Widget
 from cephtui.frozen import dataclass
 from cephtui.tui.terminal.downgrade import RGB, luminance
 from cephtui.tui.terminal.filters import PICTURE
-from cephtui.tui.terminal.profile import Graph
+from cephtui.tui.terminal.profile import Graph, profile_of
 
 _AREA, _RAMP_AREA, _EDGE, _EDGE_ON_LIGHT = 0.4, 0.22, 0.7, 0.8
 """How much of its line's colour an area has, the part of it within the ramp, and the edge of a band."""
@@ -120,12 +120,15 @@ class Ink:
         return mixed(color, _BLACK, _EDGE_ON_LIGHT) if self.is_light else mixed(color, self.ground, _EDGE)
 
 
-def ground_of(widget: Widget) -> RGB:
-    """The background of a widget; where it is the terminal's own, black or white by the theme."""
-    color = widget.background_colors[1]
-    if color.ansi is None:
-        return color.rgb
-    return (0, 0, 0) if widget.app.current_theme.dark else (255, 255, 255)
+def ink_of(widget: Widget, *, colors: bool = True, **styles: StyleType) -> Ink:
+    """What the terminal of a widget has, with these styles; ``colors`` only where the application has them.
+
+    Where the background is the terminal's own, it is black or white by the theme.
+    """
+    profile, color = profile_of(widget), widget.background_colors[1]
+    is_dark, has_colors = widget.app.current_theme.dark, colors and not widget.app.no_color
+    ground = color.rgb if color.ansi is None else (0, 0, 0) if is_dark else (255, 255, 255)
+    return Ink(has_colors, profile.symbols, profile.has_shades, ground, **styles)
 
 
 @lru_cache(256)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.charts.chart import ChartLine, Picture, draw_chart
-from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.ink import ink_of
 from cephtui.tui.charts.steps import Points
 from cephtui.tui.terminal.profile import profile_of
 
@@ -66,8 +66,7 @@ class Overlay(Widget):
 
     def render(self) -> Text:
         profile = profile_of(self)
-        named = profile.ascii_only or self.app.no_color or profile.colors == "none"
-        lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
-        ink = Ink(colors=not named, graph=profile.symbols, axis=axis)
+        ink = ink_of(self, colors=not profile.ascii_only and profile.colors != "none", axis=axis)
+        lines, metric = overlay_lines(*self._sides, in_pieces=not ink.colors), self._metric
         return draw_chart(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.axes import gutter_of
 from cephtui.tui.charts.canvas import Canvas, ChartStyles
-from cephtui.tui.charts.ink import Ink, ground_of
+from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.scales import Fitted, Scale, labels_below
 from cephtui.tui.charts.steps import PlotPoint
 from cephtui.tui.terminal.profile import profile_of
@@ -134,11 +134,9 @@ class PlotChart(Widget):
         if self._shown is None:
             return Text(self._empty)
         profile = profile_of(self)
-        named = profile.ascii_only or self.app.no_color or profile.colors == "none"
-        ink = Ink(
-            colors=not named,
-            graph=profile.symbols,
-            ground=ground_of(self),
+        ink = ink_of(
+            self,
+            colors=not profile.ascii_only and profile.colors != "none",
             axis=Style(color=self.get_component_rich_style("plotchart--axis").color),
             mark=Style(color=self.get_component_rich_style("plotchart--mark").color),
         )

@@ -38,13 +38,9 @@ def steps(points: Points, right: float) -> list[LineStep]:
             intervals[-1] = (begin, x, min(low, value) if low >= 0.0 else value, max(high, value))
     if intervals:
         _, end, low, high = intervals[0]
-        intervals[0] = (max(0.0, end - _usual_length(intervals)), end, low, high)
+        length = intervals[1][1] - end if len(intervals) > 1 else _OWN_SECOND  # no point tells where the first begins
+        intervals[0] = (max(0.0, end - length), end, low, high)
     return intervals
-
-
-def _usual_length(intervals: Sequence[LineStep]) -> float:
-    """The length of the first interval, whose beginning no point tells."""
-    return intervals[1][1] - intervals[0][1] if len(intervals) > 1 else _OWN_SECOND
 
 
 def begun(intervals: Sequence[tuple[float, ...]], at: float) -> float:

@@ -37,7 +37,8 @@ class ConsoleApp(CephtuiApp):
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
         super().__init__(root, profile)
         self._catalogue, self._runner = catalogue, runner
-        self._is_ending = False
+        self.is_ending = False
+        """Whether the user has asked for the end."""
         self._notifies = start.config.notify
         self.left: list[str] | None = None
         """What was not removed, where the end was not waited for."""
@@ -56,11 +57,6 @@ class ConsoleApp(CephtuiApp):
     def busy(self) -> bool:
         """Whether something runs."""
         return self._dispatcher.busy
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether the user has asked for the end."""
-        return self._is_ending
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """On the console, every preset too, by its name."""
@@ -148,7 +144,7 @@ class ConsoleApp(CephtuiApp):
         from cephtui.tui.dialogs import Confirm, Wait
 
         waiting = self._dispatcher.queue.summary
-        if self._is_ending:
+        if self.is_ending:
             self.action_end_at_once()
         elif not self.busy and not waiting:
             self.end()
@@ -167,9 +163,9 @@ class ConsoleApp(CephtuiApp):
 
     def end(self) -> None:
         """Stop what runs, clean up and exit; the screens still read from the runner until then."""
-        if self._is_ending:
+        if self.is_ending:
             return
-        self._is_ending = True
+        self.is_ending = True
         self._dispatcher.close()
         tidied = self._runner.tidy_up()
         if not self.busy and not self._runner.to_be_removed:

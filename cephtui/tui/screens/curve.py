@@ -24,6 +24,7 @@ from cephtui.tui.charts.plot import Plot, PlotChart
 from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.title_bar import TitleBar
 
 Source: TypeAlias = Callable[[], tuple[Sequence[Run], Sequence[Mark]]]
 """The runs and marks of a session, as they are now."""
@@ -58,7 +59,7 @@ class CurveScreen(CopyingScreen):
         self._headline: Callable[[Run], Metric] = partial(headline_metric, catalogue)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        yield TitleBar()
         yield PlotChart()
         yield Static(id="words")
         with VerticalScroll(id="points"):
@@ -101,8 +102,7 @@ class CurveScreen(CopyingScreen):
         chart = self.query_one(PlotChart)
         chart.border_title = _legend(title, plot)
         chart.show(plot, "no run has ended yet that has this figure")
-        bar = Text.assemble(("cephtui", "bold"), f"   session {self._run.session}   {title_of_curve(curve)}")
-        self.query_one("#bar", Static).update(bar)
+        self.query_one(TitleBar).show(f"session {self._run.session}   {title_of_curve(curve)}")
         self.query_one("#words", Static).update(_said(curve, self._throughput()))
         drawn = draw([*points_blocks(curve, metric)], ascii_only=profile_of(self).ascii_only)
         self.query_one("#points Static", Static).update(drawn)

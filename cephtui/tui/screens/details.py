@@ -11,7 +11,6 @@ from rich.console import RenderableType
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
-from textual.widgets import Static
 
 from cephtui.models import Run
 from cephtui.reports.masking.mask import Names, names_in
@@ -23,6 +22,7 @@ from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, details_sn
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.scrolled import Scrolled
+from cephtui.tui.widgets.title_bar import TitleBar
 
 
 class DetailsScreen(CopyingScreen):
@@ -40,17 +40,14 @@ class DetailsScreen(CopyingScreen):
         self._directory, self._run = directory, run
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        run = self._run
+        state = "" if run.outcome else "   in progress: what it has done until now"
+        yield TitleBar(f"run {run.session}/{run.run}   {run.preset}{state}")
         yield Scrolled()
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Keys scroll at once."""
-        run = self._run
-        state = "" if run.outcome else "   in progress: what it has done until now"
-        self.query_one("#bar", Static).update(
-            Text.assemble(("cephtui", "bold"), f"   run {run.session}/{run.run}   {run.preset}{state}")
-        )
         self.set_focus(self.query_one(Scrolled))
         self.query_one(Scrolled).update("reading the run ...")
         self._read()

@@ -18,8 +18,7 @@ from textual.widgets import DataTable, Static
 
 from cephtui import paths
 from cephtui.analysis.runs.links import links_of
-from cephtui.analysis.views.matrix import CellSummary, Matrix
-from cephtui.models import Run
+from cephtui.analysis.views.matrix import Matrix
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together
 from cephtui.reports.blocks import Text as TextBlock
@@ -48,6 +47,7 @@ from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
+from cephtui.tui.widgets.title_bar import TitleBar
 
 _PADDING = 2
 """Blank columns that the table puts around a cell."""
@@ -182,7 +182,7 @@ class MatrixScreen(CopyingScreen):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        yield TitleBar(f"matrix of {self._directory.name}")
         yield Static("reading the session ...", id="matrix-progress")
         yield MatrixTable()
         yield Static(id="cell")
@@ -190,9 +190,6 @@ class MatrixScreen(CopyingScreen):
         yield KeyBar("copy")
 
     def on_mount(self) -> None:
-        self.query_one("#bar", Static).update(
-            Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}")
-        )
         self.set_focus(self.query_one(MatrixTable))
         self._follow()
 
@@ -215,9 +212,7 @@ class MatrixScreen(CopyingScreen):
         if self._shown == (matrix, live):
             return
         self._shown = matrix, live
-        title = f"   {matrix.title}" if matrix.title else ""
-        bar = Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}", (title, "italic"))
-        self.query_one("#bar", Static).update(bar)
+        self.query_one(TitleBar).show(f"matrix of {self._directory.name}", matrix.title)
         text = progress_text(matrix, live=live) if matrix.rows else NO_RUNS
         self.query_one("#matrix-progress", Static).update(Text(text))
         table = self.query_one(MatrixTable)
@@ -256,8 +251,8 @@ class MatrixScreen(CopyingScreen):
 
         matrix, row, column = self._shown[0], message.row, message.column
         title = f"{row_titles(matrix)[row]}, {column_titles(matrix)[column]}"
-        if runs := _runs_of(matrix.rows[row].cells[column]):
-            self.app.push_screen(Details(title, self._drawn(*runs_blocks(runs))))
+        if (cell := matrix.rows[row].cells[column]) and cell.runs:
+            self.app.push_screen(Details(title, self._drawn(*runs_blocks(cell.runs))))
         else:
             self.notify(f"{title}: no run yet")
 
@@ -281,7 +276,3 @@ class MatrixScreen(CopyingScreen):
 def _reader(directory: Path) -> MatrixReader:
     catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
     return MatrixReader(directory, partial(headline_metric, catalogue))
-
-
-def _runs_of(cell: CellSummary | None) -> Sequence[Run]:
-    return cell.runs if cell else ()

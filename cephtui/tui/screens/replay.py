@@ -20,7 +20,8 @@ from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.terminal.profile import profile_of
-from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
+from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView, progress_bar
+from cephtui.tui.widgets.title_bar import TitleBar
 
 SPEEDS = (1.0, 2.0, 4.0, 8.0, 12.0, 20.0)
 _BAR_COLUMNS = 40
@@ -137,16 +138,14 @@ class ReplayScreen(PlayedScreen):
         return {**names_in([self.player.run]), **super().names_to_hide()}
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        run = self.player.run
+        yield TitleBar(f"replay of {self._directory.name}/{run.run}   {conditions(run)}, {run.target}")
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
         yield Static(id="transport")
         yield KeyBar("compare", "presenter", "copy")
 
     def on_mount(self) -> None:
-        run = self.player.run
-        what = f"   replay of {self._directory.name}/{run.run}   {conditions(run)}, {run.target}"
-        self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
         self._show_transport()
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
 
@@ -161,10 +160,9 @@ class ReplayScreen(PlayedScreen):
     def _show_transport(self) -> None:
         player = self.player
         state = "finished" if player.over else "paused" if player.paused else "playing"
-        done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
-        full, rest = ("=", ".") if profile_of(self.view).ascii_only else ("━", "─")
-        text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
-        text.append(rest * (_BAR_COLUMNS - done), "dim")
+        fraction = min(1.0, player.position / player.seconds) if player.seconds else 1.0
+        bar = progress_bar(fraction, _BAR_COLUMNS, ascii_only=profile_of(self.view).ascii_only)
+        text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), bar)
         text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")
         text.append("  space plays again, esc shows all runs" if player.over else "", "dim")
         self.query_one("#transport", Static).update(text, layout=False)
@@ -204,14 +202,12 @@ class WatchScreen(PlayedScreen):
         self._follower = Follower(directory)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        yield TitleBar(f"watching session {self._directory.name}   (read-only)")
         yield Static(id="command")
         yield LiveView(self)
         yield KeyBar("compare", "copy")
 
     def on_mount(self) -> None:
-        what = f"   watching session {self._directory.name}   (read-only)"
-        self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
         self.query_one(LiveView).announce("waiting for a run ...")
 
     def drain(self) -> list[Event]:

@@ -30,6 +30,7 @@ from cephtui.tui.screens.run import CURVE, RunScreen
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.runs_table import RunsTable
 from cephtui.tui.widgets.shown import of_saved
+from cephtui.tui.widgets.title_bar import TitleBar
 
 
 class SessionScreen(ExportingScreen, RunScreen):
@@ -59,7 +60,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         self._catalogue: Catalogue = {}
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        yield TitleBar(f"session {self._directory.name}")
         yield RunsTable()
         yield Static(id="conditions")
         yield RunView()
@@ -83,9 +84,8 @@ class SessionScreen(ExportingScreen, RunScreen):
         self._catalogue = await asyncio.to_thread(find_presets, *folders)
         table = self.query_one(RunsTable)
         table.show_session(runs, self._marks, options_by_preset(self._catalogue), notes.baseline)
-        bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
-        bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
-        self.query_one("#bar", Static).update(bar)
+        tags = " ".join(f"#{tag}" for tag in notes.tags)
+        self.query_one(TitleBar).show(f"session {self._directory.name}   {notes.note}", tags)
         if not runs:
             self.query_one("#conditions", Static).update(NO_RUNS)
         for problem in broken:

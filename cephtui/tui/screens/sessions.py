@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.events import Resize, ScreenResume
@@ -30,6 +29,7 @@ from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, matches, run_count, session_text
+from cephtui.tui.widgets.title_bar import TitleBar
 
 Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
 """Puts a dialog on the screen and gives its result."""
@@ -135,7 +135,7 @@ class SessionsScreen(ExportingScreen):
         """All, the newest first; None until they have been read."""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="bar")
+        yield TitleBar()
         yield Input(
             placeholder="/ filters: name, target, preset, tag, note, cluster, node, date", id="filter", compact=True
         )
@@ -192,14 +192,11 @@ class SessionsScreen(ExportingScreen):
         empty.set_class(bool(shown), "-above")
         empty.update(self._why_empty("" if shown else filter_text.strip()))
         count = f"{len(shown)} of {len(rows)}" if words else f"{len(mine)} saved"
-        self.query_one("#bar", Static).update(self._heading(count if self._rows is not None else ""))
+        self.query_one(TitleBar).show(f"sessions, {self._order}   {count if self._rows is not None else ''}")
         self._describe()
         if self.focused is None:
             self._to_table()
         self.refresh_bindings()
-
-    def _heading(self, count: str) -> Text:
-        return Text.assemble(("cephtui", "bold"), f"   sessions, {self._order}   {count}")
 
     def _why_empty(self, filter_text: str) -> str:
         if self._rows is None:

@@ -48,6 +48,13 @@ class EventSource(Protocol):
         ...
 
 
+def progress_bar(fraction: float, columns: int, *, ascii_only: bool) -> Text:
+    """What is done as a part of so many columns."""
+    done = round(fraction * columns)
+    full, rest = ("=", ".") if ascii_only else ("━", "─")
+    return Text.assemble((full * done, "bold green"), (rest * (columns - done), "dim"))
+
+
 class ProgressLine(Static):
     """One row: phase, progress, time left; or the outcome of the run."""
 
@@ -61,9 +68,7 @@ class ProgressLine(Static):
             (f"#{state.run.run} {state.run.preset} ", "bold"), f"{phase_words(state, progress.phase)} "
         )
         if progress.fraction is not None or progress.phase == "prepare":
-            done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
-            full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
-            text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
+            text.append(progress_bar(progress.fraction or 0.0, _BAR_COLUMNS, ascii_only=profile_of(self).ascii_only))
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         text.append(f", {remaining}" if remaining else "")
         if silent_seconds:
