@@ -9,7 +9,7 @@ from rich.style import Style, StyleType
 from textual.widget import Widget
 
 from cephtui.frozen import dataclass
-from cephtui.tui.terminal.downgrade import RGB, luminance
+from cephtui.tui.terminal.downgrade import RGB, is_light
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import Graph, profile_of
 
@@ -95,7 +95,7 @@ class Ink:
     @property
     def is_light(self) -> bool:
         """Whether the background is light."""
-        return luminance(self.ground) > 0.4
+        return is_light(self.ground)
 
     @property
     def glyphs(self) -> Glyphs:

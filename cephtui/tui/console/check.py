@@ -42,8 +42,7 @@ from cephtui.studies.standing import Standing, standing
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.compare_presenter import percent_text
-from cephtui.tui.screens.presented import PresentedFigure
-from cephtui.tui.screens.presenter import BigFigure, PresenterScreen
+from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 

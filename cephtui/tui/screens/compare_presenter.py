@@ -26,8 +26,7 @@ from cephtui.reports.words.text import conditions, metric_of, moment, title_of
 from cephtui.reports.words.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
-from cephtui.tui.screens.presented import PresentedFigure
-from cephtui.tui.screens.presenter import BigFigure, PresenterScreen
+from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 

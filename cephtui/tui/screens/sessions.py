@@ -31,13 +31,13 @@ from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, matches, run_count, session_text
 from cephtui.tui.widgets.title_bar import TitleBar
 
-Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
+_Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
 """Puts a dialog on the screen and gives its result."""
-Change = Callable[[SessionRow, Show], Awaitable[str | None]]
+_Change = Callable[[SessionRow, _Show], Awaitable[str | None]]
 """Gives the session's name after the change, None where it was deleted; raises StoreError."""
 
 
-async def rename(row: SessionRow, show: Show) -> str | None:
+async def _rename(row: SessionRow, show: _Show) -> str | None:
     """Ask for a new name."""
     root = Path(row.path).parent
 
@@ -51,7 +51,7 @@ async def rename(row: SessionRow, show: Show) -> str | None:
     return name
 
 
-async def annotate(row: SessionRow, show: Show) -> str | None:
+async def _annotate(row: SessionRow, show: _Show) -> str | None:
     """Ask for the note."""
     old = archive.read_notes(Path(row.path)).note
     text = await show(EnterText(f"note about session {row.session}", old))
@@ -60,7 +60,7 @@ async def annotate(row: SessionRow, show: Show) -> str | None:
     return row.session
 
 
-async def tag(row: SessionRow, show: Show) -> str | None:
+async def _tag(row: SessionRow, show: _Show) -> str | None:
     """Ask for the tags."""
     old = " ".join(archive.read_notes(Path(row.path)).tags)
     text = await show(EnterText(f"tags of session {row.session}", old, hint="words between spaces"))
@@ -69,7 +69,7 @@ async def tag(row: SessionRow, show: Show) -> str | None:
     return row.session
 
 
-async def delete(row: SessionRow, show: Show) -> str | None:
+async def _delete(row: SessionRow, show: _Show) -> str | None:
     """Ask whether it is to be deleted for good."""
     directory = Path(row.path)
     await asyncio.to_thread(archive.check_deletable, directory)
@@ -81,7 +81,7 @@ async def delete(row: SessionRow, show: Show) -> str | None:
     return None
 
 
-CHANGES: dict[str, Change] = {"rename": rename, "note": annotate, "tags": tag, "delete": delete}
+_CHANGES: dict[str, _Change] = {"rename": _rename, "note": _annotate, "tags": _tag, "delete": _delete}
 """By the word of their action."""
 
 
@@ -276,7 +276,7 @@ class SessionsScreen(ExportingScreen):
         try:
             check_writable(Path(row.path))
             with opening(self.app):
-                name = await CHANGES[change](row, self.app.push_screen_wait)
+                name = await _CHANGES[change](row, self.app.push_screen_wait)
         except StoreError as error:
             self.complain(error)
             return

@@ -31,6 +31,11 @@ def luminance(color: RGB) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def is_light(color: RGB) -> bool:
+    """Whether dark text is read better on a colour than light text."""
+    return luminance(color) > 0.4
+
+
 def contrast(first: RGB, second: RGB) -> float:
     """1 (the same) to 21 (black and white)."""
     dark, light = sorted((luminance(first), luminance(second)))

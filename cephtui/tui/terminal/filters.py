@@ -123,7 +123,7 @@ class OnLight(OnGround):
     def stand_on(self, ground: RGB) -> None:
         """The background has changed; on a dark one nothing is to be done."""
         super().stand_on(ground)
-        self.enabled = _is_light(ground)
+        self.enabled = downgrade.is_light(ground)
 
 
 class Printable(LineFilter):
@@ -167,22 +167,18 @@ def swapped(style: Style) -> Style:
 # ---------------------------------------------------------------------------------------------- colours
 
 
-def _is_light(color: RGB) -> bool:
-    return downgrade.luminance(color) > 0.4
-
-
 def readable(style: Style, ground: RGB) -> tuple[Style, Visibility]:
     """A style whose text is darkened, if it has a colour, until it can be read on its light background."""
     if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
         return style, Visibility.ALL
     paper = _rgb(style.bgcolor, ground)
-    darker = downgrade.darkened(tuple(style.color.triplet), paper) if _is_light(paper) else style.color.triplet
+    darker = downgrade.darkened(tuple(style.color.triplet), paper) if downgrade.is_light(paper) else style.color.triplet
     return style + Style(color=RichColor.from_rgb(*darker)), Visibility.ALL
 
 
 def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Visibility]:
     """A style for a terminal with 16, 8 or 0 colours, and what of its text is to be seen."""
-    ink = _rgb(style.color, (0, 0, 0) if _is_light(ground) else (255, 255, 255))
+    ink = _rgb(style.color, (0, 0, 0) if downgrade.is_light(ground) else (255, 255, 255))
     paper = _rgb(style.bgcolor, ground)
     if style.reverse:
         ink, paper = paper, ink

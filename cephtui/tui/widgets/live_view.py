@@ -182,7 +182,11 @@ class LiveView(Container):
 
     def begin_anew(self) -> None:
         """Forget what was shown: the source begins again with its first event."""
-        self._live, self._ended, self._posted = None, None, float("-inf")
+        self._live, self._posted = None, float("-inf")
+        self._clear()
+
+    def _clear(self) -> None:
+        self._ended = None
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
 
@@ -194,8 +198,8 @@ class LiveView(Container):
         if any(isinstance(e, Run) or _is_merged(e) for e in events):
             self._received = self._clock()
         self._undrawn |= any(isinstance(e, (Mark, ClusterSample, NodeEnded, Run)) or _is_merged(e) for e in events)
-        if self._live is None or self._live.current is None or self._is_behind():
-            return
+        if self._live is None or self._live.current is None or unwritten_frames(self.app) > 1:
+            return  # nothing runs, or the terminal has not yet taken the frames before
         from cephtui.tui.widgets.shown import of_live
 
         state, view = self._live.current, self.query_one(RunView)
@@ -223,10 +227,6 @@ class LiveView(Container):
         if "cluster" in self.query_one(RunView).laid_out.names:
             line.display = False
 
-    def _is_behind(self) -> bool:
-        """Whether the terminal has not yet taken the frames before."""
-        return unwritten_frames(self.app) > 1
-
     def _take(self, event: Event) -> None:
         if self._live is None:
             from cephtui.analysis.views.live import Live
@@ -238,9 +238,7 @@ class LiveView(Container):
             self._show_late(event)
             self.post_message(self.Marked(event))
         elif isinstance(event, Run) and event.outcome is None:
-            self._ended = None
-            self.query_one(RunView).clear()
-            self.query_one(ClusterNow).clear()
+            self._clear()
             self.post_message(self.Began(event))
         elif isinstance(event, Run):
             self._end(event)

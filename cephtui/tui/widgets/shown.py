@@ -23,7 +23,6 @@ from cephtui.tui.charts.chart import ChartLine, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color
 
 _P99 = BY_NAME["latency_p99_seconds"]
-# from the Okabe-Ito palette, which the colour-blind can distinguish
 
 
 @dataclass(frozen=True, slots=True)

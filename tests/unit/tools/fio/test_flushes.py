@@ -33,7 +33,7 @@ from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tui.console.panels import direction_of, headline_text
-from cephtui.tui.screens import presented
+from cephtui.tui.screens import presenter
 from cephtui.tui.terminal.notification import text_of
 from cephtui.tui.widgets.now import reading as shown_reading
 from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_since_ramp
@@ -301,7 +301,7 @@ def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None
 
 
 def test_presented_latency_says_of_what_it_is() -> None:
-    found = presented.two_figures(view(), None, HEADLINE_BY_NAME["latency"])
+    found = presenter.two_figures(view(), None, HEADLINE_BY_NAME["latency"])
     assert [figure.word for figure in found] == ["commit mean ms", "flush p99"]
 
 

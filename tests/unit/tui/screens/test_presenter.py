@@ -20,11 +20,10 @@ from cephtui.models.plan import FilePlace, NodeStep, Part, Step
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp, _side
 from cephtui.tui.charts.chart import Period
-from cephtui.tui.screens import presented
+from cephtui.tui.screens import presenter
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.compare_presenter import ComparePresenter, percent_text
-from cephtui.tui.screens.presented import Banner, PresentedFigure
-from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.presenter import Banner, PresentedFigure, Presenter
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.terminal.themes import CSS
 from cephtui.tui.widgets.big import Big
@@ -72,30 +71,30 @@ def live(phase: str = "run", **changes: Any) -> LiveRun:
 
 
 def test_the_metric_and_the_p99_with_their_units() -> None:
-    assert presented.two_figures(shown(), None, IOPS) == (
+    assert presenter.two_figures(shown(), None, IOPS) == (
         PresentedFigure("IOPS write", "16.7k", "write"),
         PresentedFigure("latency p99 ms", "4.00", "write"),
     )
-    assert presented.two_figures(shown(), None, BANDWIDTH)[0] == PresentedFigure("MiB/s write", "65.2", "write")
-    assert presented.two_figures(shown(), None, LATENCY)[0] == PresentedFigure("latency mean ms", "1.00", "write")
+    assert presenter.two_figures(shown(), None, BANDWIDTH)[0] == PresentedFigure("MiB/s write", "65.2", "write")
+    assert presenter.two_figures(shown(), None, LATENCY)[0] == PresentedFigure("latency mean ms", "1.00", "write")
 
 
 def test_reads_and_writes_are_together_and_apart() -> None:
     both = shown(current={"read": interval(3000, 0.001, 0.002), "write": interval(1000, 0.005, 0.009)})
-    assert presented.two_figures(both, None, IOPS) == (
+    assert presenter.two_figures(both, None, IOPS) == (
         PresentedFigure("IOPS", "4.00k", "", (("read", "3.00k"), ("write", "1.00k"))),
         PresentedFigure("latency p99 ms", "9.00", "", (("read", "2.00 ms"), ("write", "9.00 ms"))),
     )
-    assert presented.two_figures(both, None, LATENCY)[0].value == "2.00", "the mean of all completions"
+    assert presenter.two_figures(both, None, LATENCY)[0].value == "2.00", "the mean of all completions"
 
 
 def test_without_a_figure_there_is_a_dash() -> None:
-    assert presented.two_figures(None, None, IOPS) == (
+    assert presenter.two_figures(None, None, IOPS) == (
         PresentedFigure("IOPS", "-"),
         PresentedFigure("latency p99", "-"),
     )
     silent = shown(current={"write": interval(0, None, None)})
-    assert presented.two_figures(silent, None, LATENCY) == (
+    assert presenter.two_figures(silent, None, LATENCY) == (
         PresentedFigure("latency mean", "-"),
         PresentedFigure("latency p99", "-"),
     )
@@ -104,18 +103,18 @@ def test_without_a_figure_there_is_a_dash() -> None:
 def test_prefilling_has_a_rate_of_its_own() -> None:
     written = Sample(1, None, "write-iops", "prepare", 2.0, 1.0, None, interval(256 * 800))
     state = live("prepare", latest=written, prepared_bytes=1 << 30)
-    rate, done = presented.two_figures(None, state, IOPS)
+    rate, done = presenter.two_figures(None, state, IOPS)
     assert (rate.word, rate.value) == ("prefill MiB/s", "800")
     assert (done.word, done.value) == ("of 4.00 GiB", "25 %")
-    assert presented.banner(None, state) == Banner(("prefilling",), "-phase")
-    assert presented.progress(None, state) == "prefilling 2 s"
+    assert presenter.banner(None, state) == Banner(("prefilling",), "-phase")
+    assert presenter.progress_text(None, state) == "prefilling 2 s"
 
 
 def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
     state = live("prepare", prepared_bytes=140 << 20)
     own = state.step.nodes[0].model_copy(update={"fill": ()})
     state.step = state.step.model_copy(update={"nodes": (own,)})
-    _, done = presented.two_figures(None, state, IOPS)
+    _, done = presenter.two_figures(None, state, IOPS)
     assert (done.word, done.value) == ("MiB written", "140")
 
 
@@ -149,13 +148,13 @@ def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
     ],
 )
 def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any], expected: Banner) -> None:
-    assert presented.banner(shown(**changes), live()) == expected
+    assert presenter.banner(shown(**changes), live()) == expected
 
 
 def test_the_ramp_is_named(golden: Golden) -> None:
-    assert presented.banner(shown(), live("ramp")).kind == "-phase"
-    assert presented.progress(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
-    golden.same(presented.progress(shown(whole=True), None))
+    assert presenter.banner(shown(), live("ramp")).kind == "-phase"
+    assert presenter.progress_text(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
+    golden.same(presenter.progress_text(shown(whole=True), None))
 
 
 def cluster(**changes: Any) -> ClusterSample:
@@ -164,17 +163,17 @@ def cluster(**changes: Any) -> ClusterSample:
 
 def test_the_health_is_a_word_and_a_class() -> None:
     for word, kind in (("HEALTH_OK", "-ok"), ("HEALTH_WARN", "-warn"), ("HEALTH_ERR", "-err"), ("other", "")):
-        assert presented.health(cluster(health=word)) == (word, kind)
-    assert presented.health(cluster()) == presented.health(None) == ("", "")
+        assert presenter.health(cluster(health=word)) == (word, kind)
+    assert presenter.health(cluster()) == presenter.health(None) == ("", "")
 
 
 def test_an_osd_that_is_down_comes_before_the_slowest(golden: Golden) -> None:
     slow = {"osd_latency_seconds": {"0": 0.001, "1": 0.072}}
-    wide, narrow = presented.osd_texts(cluster(**slow, osds=3, osds_up=3))
+    wide, narrow = presenter.osd_texts(cluster(**slow, osds=3, osds_up=3))
     golden.same(wide)
     assert narrow == "OSD.1 72.0 ms"
-    golden.same(presented.osd_texts(cluster(**slow, osds=3, osds_up=2))[0])
-    assert presented.osd_texts(cluster()) == presented.osd_texts(None) == ("",)
+    golden.same(presenter.osd_texts(cluster(**slow, osds=3, osds_up=2))[0])
+    assert presenter.osd_texts(cluster()) == presenter.osd_texts(None) == ("",)
 
 
 # ---------------------------------------------------------------------------------------------- the screen
