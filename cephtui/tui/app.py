@@ -97,7 +97,7 @@ class CephtuiApp(MinimumSizeApp):
         self.read_only = read_only
         """Whether its user may only look at the session that is open."""
         self.root = root
-        """Where the sessions are."""
+        """The directory of the sessions."""
         self.masking = Masking(self, self.names_to_hide)
         apply(self, profile)
 
@@ -123,7 +123,7 @@ class CephtuiApp(MinimumSizeApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """As Textual's, but never with markup: messages contain names and errors of other programs."""
+        """Notify as Textual does, but never with markup: messages contain names and errors of other programs."""
         super().notify(one_line(message), title=one_line(title), severity=severity, timeout=timeout, markup=False)
 
     async def action_copy_or_quit(self) -> None:
@@ -147,26 +147,23 @@ class CephtuiApp(MinimumSizeApp):
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with; the older of both stands on the left, unless one is a baseline."""
-        with opening(self):
-            await self._compare_with(message)
-
-    async def _compare_with(self, message: CompareWanted) -> None:
         from cephtui.analysis.runs.sides import without_shared_runs
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
-        excluded = (message.directory.name, message.number)
-        chosen = await self.push_screen_wait(RunPicker(self.root, excluded, other_sessions=not self.read_only))
-        if chosen is None:
-            return
-        try:
-            places = await asyncio.to_thread(_older_first, chosen, (message.directory, message.number))
-            left, left_curves = await asyncio.to_thread(_side, *places[0])
-            right, right_curves = await asyncio.to_thread(_side, *places[1])
-        except StoreError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        self.push_screen(CompareScreen(*without_shared_runs(left, right), left_curves, right_curves))
+        with opening(self):
+            excluded = (message.directory.name, message.number)
+            chosen = await self.push_screen_wait(RunPicker(self.root, excluded, other_sessions=not self.read_only))
+            if chosen is None:
+                return
+            try:
+                places = await asyncio.to_thread(_older_first, chosen, (message.directory, message.number))
+                left, left_curves = await asyncio.to_thread(_side, *places[0])
+                right, right_curves = await asyncio.to_thread(_side, *places[1])
+            except StoreError as error:
+                self.notify(str(error), severity="error", markup=False)
+                return
+            self.push_screen(CompareScreen(*without_shared_runs(left, right), left_curves, right_curves))
 
     def names_to_hide(self) -> Names:
         """Names that the screens know."""
@@ -223,7 +220,7 @@ class CephtuiApp(MinimumSizeApp):
         return below is None or not below.has_class(SESSIONS)
 
     def _run_command(self, action: str, node: DOMNode) -> None:
-        """After the palette has closed."""
+        """Run a command of the palette, after that has closed."""
         self.call_later(self.run_action, action, node)
 
     def fail(self, error: BaseException | None) -> None:

@@ -35,7 +35,7 @@ class MarkdownSnippet:
     """Results as Markdown."""
 
     name: str
-    """In a message: ``#3``, ``#7-9``."""
+    """The name in a message: ``#3``, ``#7-9``."""
     text: str
 
 
@@ -112,7 +112,7 @@ class CopyingScreen(Screen[None]):
 
 
 def _save(text: str) -> Path | None:
-    """Where the text is kept until the next is; None where that is not possible."""
+    """The file that keeps the text until the next is copied; None where that is not possible."""
     file = paths.cache_dir() / "copied.md"
     try:
         paths.make_private(file.parent)

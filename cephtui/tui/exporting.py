@@ -82,7 +82,7 @@ def _path(text: str) -> Path:
 
 
 def _folder() -> Path:
-    """Where the console was started, if files can be made there; else the home directory."""
+    """The directory in which the console was started, if files can be made there; else the home directory."""
     here = Path.cwd()
     return here if os.access(here, os.W_OK) else Path.home()
 

@@ -20,7 +20,7 @@ from cephtui.frozen import dataclass
 SESSIONS = "sessions"
 """The class of the screen that lists the saved sessions."""
 ANY_LETTER = "any letter"
-"""In the place of a key: what typing does in an input. No terminal sends it."""
+"""A word in the place of a key: what typing does in an input. No terminal sends it."""
 _TOPICS = ("here", "run", "replay", "runs", "view", "more")
 SIGNS = {
     "question_mark": "?",
@@ -134,7 +134,7 @@ class KeyBar(Static):
         super().__init__()
         self._spared = spared
         self._places: list[tuple[int, KeyCommand]] = []
-        """Where each key ends, in columns."""
+        """The columns at which keys end."""
 
     def on_mount(self) -> None:
         """Show what works now, whenever that changes."""
@@ -145,7 +145,7 @@ class KeyBar(Static):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Each key once, with its word."""
+        """Show each key once, with its word."""
         text, self._places = Content(), []
         for command in self._fitting(self.app.size.width - 2):
             text += Content("  " if text else "")

@@ -153,7 +153,7 @@ def run_console(
 
 
 def _saved(runner: Runner) -> list[str]:
-    """Where the results are, in a line; none without a run."""
+    """A line that says where the results are; none without a run."""
     directory = runner.directory
     runs = count_runs(directory) if directory else 0
     return [saved_line(directory.name, runs)] if directory and runs else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 VARIABLE = "CEPHTUI_READ_ONLY"
-"""In the environment of a process: its screens of saved sessions are read-only."""
+"""The environment variable that makes a process's screens of saved sessions read-only."""
 _TEXTUAL = frozenset(
     {"command_list", "command_palette", "copy_text", "cursor_down", "escape", "focus_next", "focus_previous", "quit"}
 )

@@ -75,7 +75,7 @@ class TerminalOutput:
 
 
 class TerminalDriver(LinuxDriver):
-    """Its application ends in order after a hang-up of its terminal."""
+    """A driver whose application ends in order after a hang-up of its terminal."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -159,7 +159,7 @@ class HookedApp(App[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """As Textual's, where it is allowed."""
+        """Run an action as Textual does, where it is allowed."""
         node, name, _ = self._parse_action(action, default_namespace or self, namespaces)
         return self.allows(node, name) and await super().run_action(action, default_namespace, namespaces)
 
@@ -182,12 +182,12 @@ class HookedApp(App[None]):
         return cast("RenderableType", Changes(_pieces(frame), self._shown))  # all it is asked for is its segments
 
     def refresh_css(self, animate: bool = True) -> None:
-        """As Textual's, but not where all was parsed with these variables: so it is at the start, which it doubles."""
+        """Refresh as Textual does, unless all was parsed with these variables, as at the start."""
         if self.get_css_variables() != self.stylesheet._variables:
             super().refresh_css(animate)
 
     def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
-        """As Textual's, which ends the work of a node only after it has removed the widgets that the work is about."""
+        """Cancel the work of nodes, then remove them: Textual does it in the other order."""
         leaving = {descendant for node in nodes for descendant in node.walk_children(with_self=True)}
         for worker in [worker for worker in self.workers if worker.node in leaving]:
             worker.cancel()

@@ -199,15 +199,15 @@ class ChartStyles:
     """The styles of all that is drawn."""
 
     colors: bool
-    """Without them there is no style at all."""
+    """Whether there are styles at all."""
     axis: StyleType
     lines: Sequence[StyleType]
     shade: StyleType
-    """Behind the ramp."""
+    """The style behind the ramp."""
     ramp: int
-    """Its width in columns."""
+    """The width of the ramp in columns."""
     periods: Sequence[tuple[ColumnSpan, StyleType]]
-    """Behind all of these columns, and of their part of the x axis."""
+    """Columns with the style behind them and of their part of the x axis."""
 
 
 def _merged(plain: str, behind: str) -> str:

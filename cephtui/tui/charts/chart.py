@@ -153,7 +153,7 @@ def _areas(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
 
 
 def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
-    """Where no line has a value."""
+    """The areas where no line has a value."""
     columns = gaps(plot.series, traces, plot.raster)
     if any(columns):
         zero, top = [0] * plot.raster.columns, [plot.raster.rows * is_gap for is_gap in columns]

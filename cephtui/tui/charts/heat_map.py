@@ -210,7 +210,7 @@ def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[_Cell]]:
 
 
 def _labels(tracks: dict[str, _Track], lines_per_row: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
-    """By row the column, name and colour of each percentile, behind its end or over it, in a row of its own."""
+    """Column, name and colour of each percentile by row: behind its end or over it, in a row of its own."""
     labels: dict[int, list[tuple[int, str, str]]] = {}
     for (name, track), color in zip(tracks.items(), _LINE_COLORS, strict=False):
         at = max((column for column, line in enumerate(track) if line is not None), default=None)
@@ -258,7 +258,7 @@ def _text(rows: Sequence[Sequence[_Cell]]) -> Text:
 
 
 def _palette(ink: Ink) -> Sequence[str]:
-    """From few to many: bright for many on a dark ground, dark for many on a light one."""
+    """Colours from few to many: bright for many on a dark ground, dark for many on a light one."""
     return COLORS[::-1] if ink.is_light else COLORS
 
 

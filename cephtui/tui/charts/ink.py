@@ -26,7 +26,7 @@ class Glyphs:
     """What plotext draws lines with, and ``edge`` the edge of a band."""
     edge: str
     dots: tuple[tuple[int, ...], ...]
-    """Of each column of a cell's dots the bits of its lowest none, one, two ...; empty where a cell is one dot."""
+    """The bits of the lowest none, one, two ... dots of each column of a cell; empty where a cell is one dot."""
     cells: str
     """The character for every sum of bits."""
     area: str

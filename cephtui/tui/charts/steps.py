@@ -121,7 +121,7 @@ class Trace:
                 start = column
 
     def _corners(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Where the line has to pass: in each column over all that it covers there, but for level stretches."""
+        """The points that the line has to pass: in each column all that it covers there, but for level stretches."""
         corners, before = [(start, self._last[start])], self._last[start]
         for column in range(start, end):
             low, high, last = self.low[column], self.high[column], self._last[column]

@@ -59,7 +59,7 @@ class ConsoleApp(CephtuiApp):
         return self._dispatcher.busy
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """On the console, every preset too, by its name."""
+        """The commands of the application; on the console, every preset too, by its name."""
         for command in super().get_system_commands(screen):
             if not _SELECTS.match(command.title):
                 yield command
@@ -75,7 +75,7 @@ class ConsoleApp(CephtuiApp):
 
     @on(LiveView.Ended)
     def _notify_user(self, message: LiveView.Ended) -> None:
-        """After a long run of this console; a replay has ends too."""
+        """Notify after a long run of this console; a replay has ends too."""
         run, drawn = message.run, self._console_screen.drawn
         if self._notifies and drawn and run is drawn[1] and run.duration_seconds > notification.LONG_SECONDS:
             preset = self._catalogue.get(run.preset)

@@ -4,25 +4,59 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan
 from cephtui.models.study import RUNS
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
+from cephtui.reports.masking.mask import Names, names_of_hosts, names_of_target
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
-from cephtui.tui.console.around import Around
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
 
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
+    from cephtui.ceph.surroundings import Surroundings
     from cephtui.studies.base import Study
     from cephtui.tui.console.ordered import Site
+
+_TARGETS_NAMED, _NODES_NAMED = 2, 4
+"""The pickers have all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where the console is, and which keys have what is there."""
+
+    text: str = ""
+    """Empty where there is nothing but files."""
+    names: Names = field(default_factory=dict)
+    """Names in the text, of all kinds."""
+
+
+def around_of(surroundings: Surroundings) -> Around:
+    """What a host's surroundings offer: nothing where it is neither of Proxmox VE nor a client of Ceph."""
+    from cephtui.ceph.answers import listed
+    from cephtui.targets.surroundings import candidates_in
+
+    targets = [candidate.spec for candidate in candidates_in(surroundings)]
+    node_names = [node.name for node in surroundings.other_nodes]
+    if surroundings.proxmox is None and not surroundings.has_ceph:
+        return Around()
+    kind = "Ceph client" if surroundings.proxmox is None else "Proxmox VE node"
+    lines = [f"{kind} {surroundings.host}"]
+    lines += [f"t offers {listed(targets, _TARGETS_NAMED)}"] if targets else []
+    lines += [f"n offers {listed(node_names, _NODES_NAMED)}"] if node_names else []
+    names = {**names_of_hosts([surroundings.host, *node_names])}
+    for spec in targets:
+        names |= names_of_target(spec)
+    return Around("\n".join(lines) if len(lines) > 1 else "", names)
 
 
 class NodeBook:
@@ -64,7 +98,7 @@ class NodeBook:
                 self.states[name] = NodeState(self.states[name].node, problem=f"{name}: the connection was lost")
 
     def reports(self, tool: str) -> dict[str, str]:
-        """By name, what keeps a node from running this tool, or that it is ready."""
+        """What keeps a node from running this tool, or that it is ready, by its name."""
         rows = {name: diagnosis(state, [tool]) for name, state in self.states.items()}
         return {name: "; ".join(row.problems) or "ready" for name, row in rows.items()}
 
@@ -148,14 +182,12 @@ class Choice:
 
     def plan(self, request: Request) -> Plan:
         """The plan on all that the request's target stands for; raises OptionError."""
-        plans = [self._plan(single) for single in self._apart(request)]
+        singles = map(self._surveyed_as_known, self._apart(request))
+        plans = [make_plan(single, new_batch, self._prefilled()) for single in singles]
         if len(plans) == 1:
             return plans[0]
         sums = {name: sum(getattr(plan, name) for plan in plans) for name in ("duration_seconds", "session_bytes")}
         return plans[0].model_copy(update={"steps": tuple(step for plan in plans for step in plan.steps), **sums})
-
-    def _plan(self, request: Request) -> Plan:
-        return make_plan(self._surveyed_as_known(request), new_batch, self._prefilled())
 
     def _surveyed_as_known(self, request: Request) -> Request:
         surveyed = self._surveyed.get(request.target.spec, request)

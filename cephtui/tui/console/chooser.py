@@ -27,7 +27,7 @@ from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.asking import Dialogs
-from cephtui.tui.console.choice import Choice
+from cephtui.tui.console.choice import Choice, around_of
 from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
@@ -211,8 +211,6 @@ class Chooser:
         self._survey_later()
 
     async def _look_around(self) -> None:
-        from cephtui.tui.console.around import around_of
-
         with contextlib.suppress(TransportError):  # then there is nothing to offer
             surroundings = await asyncio.wrap_future(self._runner.nodes.surroundings(self._choice.ceph_node))
             self._choice.around = around_of(surroundings)

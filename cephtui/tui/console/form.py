@@ -151,7 +151,7 @@ def in_rows(fields: Sequence[T]) -> list[list[T]]:
 
 
 def neighbour(rows: Sequence[Sequence[T]], here: T, direction: Direction) -> T:
-    """Where an arrow key points; behind the last row comes the first, and a shorter row has its last."""
+    """The field that an arrow key points to; behind the last row comes the first, and a shorter row has its last."""
     row = next(number for number, fields in enumerate(rows) if here in fields)
     column = rows[row].index(here)
     if direction in _STEPS:

@@ -24,7 +24,7 @@ async def drawn_hardware(
     tool: str,
     presets: Mapping[str, Sequence[str]],
 ) -> RenderableType:
-    """Of the nodes of these names, with what differs between all that are connected."""
+    """The hardware of the nodes of these names, with what differs between all that are connected."""
     connected = [state for state in states.values() if state.environment]
     rows = await asyncio.gather(*(_row(state, requests, tool, presets) for state in connected))
     chosen = [row for row in with_findings(rows) if row.node in names]

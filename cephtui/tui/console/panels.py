@@ -184,7 +184,7 @@ class PresetPanel(Static):
         return Text("\n", no_wrap=True, overflow="ellipsis").join([title, self._with_history(result, width)])
 
     def _style(self) -> str:
-        """On the ground of the selected one only the usual colour of text can be read from afar."""
+        """The result's style; on the ground of a selected tile only the usual colour of text can be read from afar."""
         color = "" if self.has_class("selected") else FLOW_COLORS.get(self.result.direction, "")
         return f"bold {color}" if self.result.text else "dim"
 

@@ -125,7 +125,7 @@ class ConsoleScreen(RunScreen):
 
     @property
     def session(self) -> tuple[Sequence[Run], Sequence[Mark], Path | None]:
-        """Its runs and marks so far, and where it is; None before the first run."""
+        """The session's runs and marks so far, and its directory; None before the first run."""
         if self.table is None:
             return self._start.earlier, self._start.marks, self._runner.directory
         return tuple(self.table.content.runs.values()), self.table.content.marks, self._runner.directory

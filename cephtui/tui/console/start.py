@@ -14,7 +14,7 @@ from cephtui.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """As given on the command line and found in the session."""
+    """What was given on the command line and found in the session."""
 
     nodes: tuple[Node, ...]
     target: Target
@@ -24,9 +24,9 @@ class Start:
     """Runs of a session that is continued."""
     marks: tuple[Mark, ...] = ()
     config: Config = field(default_factory=Config)
-    """Where other nodes are found by their names."""
+    """The configuration that has other nodes by their names."""
     ceph: Mapping[str, str] = field(default_factory=dict)
-    """Each node's Ceph access, where it was given for all."""
+    """The Ceph access that was given for all nodes."""
     looks_around: bool = False
     """Whether nothing was chosen yet, so that the first screen offers what there is to measure."""
     owner_id: str = field(default_factory=new_batch)

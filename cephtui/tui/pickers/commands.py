@@ -22,7 +22,7 @@ class CommandPicker(Picker[SystemCommand]):
         self._commands = {str(number): command for number, command in enumerate(commands)}
 
     def rows(self) -> list[PickRow]:
-        """In their order, the better matches first."""
+        """The commands in their order, the better matches first."""
         words = self.filter_text.lower().split()
         rows = [PickRow(number, (command.title,), command.help) for number, command in self._commands.items()]
         return sorted(rows, key=lambda row: not PickRow(row.key, row.cells).fits(words))

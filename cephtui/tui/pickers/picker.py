@@ -17,11 +17,11 @@ from cephtui.tui.widgets.pick_list import PickList, PickRow, matching
 
 T = TypeVar("T")
 _REST_ROWS = 6
-"""Of the box: its frame, the filter, two rows of the note, the answers."""
+"""Rows of the box beside the list: its frame, the filter, two rows of the note, the answers."""
 
 
 class Filter(Input):
-    """Where the filter is typed."""
+    """The input of the filter."""
 
 
 class Picker(Dialog[T | None], Generic[T]):

@@ -25,7 +25,7 @@ def described(preset: Preset) -> str:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """One text of several that differ in their values only: ``4k randread`` and ``4k randwrite``."""
+    """Several texts that differ in their values only, as one: ``4k randread`` and ``4k randwrite``."""
     word_lists = list(dict.fromkeys(tuple(text.split()) for text in texts))
     words = [list(dict.fromkeys(column)) for column in zip(*word_lists, strict=False)]
     number = 1

@@ -65,7 +65,7 @@ class RunPicker(Picker[tuple[Path, int]]):
         return (row for row in self._rows if row.fits(words))
 
     def note(self) -> str:
-        """How many there are, and whether that is all."""
+        """How many runs there are, and whether that is all."""
         if not self._all_read and not self._rows:
             return "reading runs ..."
         if not self._rows:

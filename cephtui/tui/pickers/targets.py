@@ -19,7 +19,7 @@ from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.widgets.pick_list import PickRow
 
 CandidateSource = Callable[[str, OnFound], "Future[str]"]
-"""Where candidates come from: ``Runner.discover`` of a node."""
+"""A search for candidates: ``Runner.discover`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
 _TYPED, _NEAR = "typed", "near "
@@ -169,7 +169,7 @@ class TargetPicker(Picker[str]):
             yield PickRow(_TYPED, (spec,), f"use it as typed{refused}", always=True)
 
     def note(self) -> str:
-        """Where no row matches, why the typed target is invalid."""
+        """Why the typed target is invalid, where no row matches."""
         if self.highlighted is None and ":" in self.filter_text:
             try:
                 parse_target(self.filter_text)

@@ -42,7 +42,7 @@ def judged_now(left: Side, right: Side) -> Judgement | None:
 
 
 def which_is_a(left: Side, right: Side) -> str:
-    """Which side is A now, and whether it is the later one."""
+    """A sentence that says which side is A now, and whether it is the later one."""
     change = Change(left.runs, right.runs)
     when = "the earlier one" if change.is_in_order else "the later one" if change.is_reversed else "among the runs of B"
     return f"A is now {left.name}, {when}; B is {right.name}"

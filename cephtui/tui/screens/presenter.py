@@ -36,7 +36,7 @@ class PresentedFigure:
     """A number, and what it is."""
 
     word: str
-    """With the unit: ``IOPS write``, ``latency p99 ms``, ``flush p99 ms``."""
+    """What the number is, with its unit: ``IOPS write``, ``latency p99 ms``, ``flush p99 ms``."""
     value: str
     flow: str = ""
     """``read``, ``write`` or another, if it is of that alone."""
@@ -146,7 +146,7 @@ class BigFigure(Vertical):
                 yield Big(classes="part")
 
     def show(self, figure: PresentedFigure, color: str | None) -> None:
-        """In a colour; the parts have those of their flows."""
+        """Show a figure in a colour; its parts have those of their flows."""
         for name, text in (("word", figure.word), ("value", figure.value)):
             big = self.query_one(f".{name}", Big)
             big.styles.color = color

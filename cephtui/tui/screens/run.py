@@ -62,7 +62,7 @@ class RunScreen(CopyingScreen):
 
     @property
     def view(self) -> RunView:
-        """Where the run is drawn."""
+        """The view in which the run is drawn."""
         return self.query_one(RunView)
 
     @property

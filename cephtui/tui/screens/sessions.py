@@ -82,7 +82,7 @@ async def _delete(row: SessionRow, show: _Show) -> str | None:
 
 
 _CHANGES: dict[str, _Change] = {"rename": _rename, "note": _annotate, "tags": _tag, "delete": _delete}
-"""By the word of their action."""
+"""Changes by the word of their action."""
 
 
 _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"

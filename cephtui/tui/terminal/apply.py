@@ -26,7 +26,7 @@ _UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
 
 
 class PlainDriver(TerminalDriver):
-    """For a terminal that knows the old sequences only, and may have no other screen to go back to."""
+    """The driver of a terminal that knows the old sequences only, and may have no other screen to go back to."""
 
     def write(self, data: str) -> None:
         """Textual writes each of its requests by itself."""
@@ -98,14 +98,9 @@ def _install_filters(app: App[None], profile: Profile) -> None:
     set_line_filters(app, [Printable(), named, *remaining, colors, *([AsciiOnly()] if profile.ascii_only else [])])
 
     def follow() -> None:
-        colors.stand_on(_ground(app.current_theme))
+        colors.stand_on(_rgb(app.current_theme.to_color_system().generate()["background"]))
 
     app.watch(app, "theme", follow)
-
-
-def _ground(theme: Theme) -> RGB:
-    """The background of the whole screen."""
-    return _rgb(theme.to_color_system().generate()["background"])
 
 
 def _rgb(color: str) -> RGB:

@@ -53,7 +53,7 @@ _LOOK_ALIKES = {
     "\N{NO-BREAK SPACE}": " ",
 }
 _BROAD = frozenset("▉▊")
-"""In a border these have the colour of what it surrounds; the line is the part of the cell that they leave free."""
+"""Characters that in a border have the colour of what it surrounds; the line is the rest of the cell."""
 _HIDDEN, _FAINT = 1.1, 1.7
 """Contrast below which nothing is meant to be seen, and below which a letter is not (a check box that is off)."""
 _STANDS_OUT = 2.0

@@ -29,7 +29,7 @@ def _is_held(event: events.Event) -> bool:
 
 @contextlib.contextmanager
 def opening(app: App[Any]) -> Iterator[None]:
-    """Around what opens a screen after some work of its own: until the screen is there, what is typed waits for it."""
+    """Hold what is typed until a screen is there that is opened after some work of its own."""
     if not isinstance(app, OrderedApp):
         yield
         return
@@ -55,7 +55,7 @@ class OrderedApp(HookedApp):
         self._turn: asyncio.Task[None] | None = None
         """Waits until the last key is done."""
         self.openings: list[Screen[Any]] = []
-        """Each is the screen on top of which another one is about to be opened."""
+        """Screens on top of which another one is about to be opened."""
 
     async def on_event(self, event: events.Event) -> None:
         """Hold what is typed while the key before it is not done."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=str)
 Colors = Literal["truecolor", "256", "16", "8", "none"]
-"""From the most to the fewest."""
+"""Levels of colours, from the most to the fewest."""
 LEVELS: tuple[Colors, ...] = get_args(Colors)
 Graph = Literal["braille", "block", "ascii"]
 """The symbols that charts are drawn with."""
@@ -73,7 +73,7 @@ def detect(environ: Mapping[str, str], *, safe: bool = False) -> Profile:
     if environ.get(DRIVER_VARIABLE):
         return FULL
     colors = _word_in(environ, COLORS_VARIABLE, LEVELS) or _colors(environ)
-    ascii_only = safe or _is_ascii_term(environ) or not _is_utf8(environ)
+    ascii_only = safe or _ASCII_TERM.match(_term(environ)) is not None or not _is_utf8(environ)
     graph = _word_in(environ, GRAPH_VARIABLE, GRAPHS)
     return Profile(_at_most("8", colors) if safe else colors, ascii_only, graph)
 
@@ -102,10 +102,6 @@ def _at_most(limit: Colors, colors: Colors) -> Colors:
 
 def _term(environ: Mapping[str, str]) -> str:
     return environ.get("TERM", "").strip().lower()
-
-
-def _is_ascii_term(environ: Mapping[str, str]) -> bool:
-    return _ASCII_TERM.match(_term(environ)) is not None
 
 
 def _is_utf8(environ: Mapping[str, str]) -> bool:

@@ -23,7 +23,7 @@ def is_too_small(size: Size) -> bool:
 
 
 def message(size: Size, *, busy: bool) -> list[str]:
-    """As many lines as the terminal has, none longer than it is wide; what matters most comes first."""
+    """The notice in as many lines as the terminal has, none longer than it is wide; what matters most comes first."""
     needed = f"cephtui needs {SMALLEST.width}x{SMALLEST.height}, this terminal has {size.width}x{size.height}."
     then = "Make it larger: the run continues." if busy else "Make it larger, or press q to quit."
     text = [line for part in (needed, then) for line in wrap(part, max(1, size.width))][: size.height]
@@ -39,7 +39,7 @@ class TooSmallNotice:
         self._lines = message(size, busy=busy)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Each line at its place."""
+        """Draw each line at its place."""
         for row, line in enumerate(self._lines):
             yield Control.move_to(0, row).segment
             yield Segment(line)

@@ -153,7 +153,7 @@ def _unit_rows(value: str, width: int, height: int, *, ascii_only: bool) -> int:
 
 
 def _spelled(text: str) -> str:
-    """In capitals but for numbers and units: most small letters have no big form of their own."""
+    """The text in capitals but for numbers and units: most small letters have no big form of their own."""
     words = text.split(" ")
     return " ".join(word if _KEPT.fullmatch(word) and set(word) <= _FONT.keys() else word.upper() for word in words)
 
@@ -185,7 +185,7 @@ def _area(text: str, width: int, height: int, *, ascii_only: bool) -> int:
 
 
 def _centred(rows: list[str], width: int, height: int) -> list[str]:
-    """In the middle of a box; nothing for a box without room."""
+    """The rows in the middle of a box; none for a box without room."""
     if width < 1 or height < 1:
         return []
     above = (height - len(rows)) // 2

@@ -22,7 +22,7 @@ class Panel:
     title: str
     place: PanelPlace
     columns: int
-    """It appears unasked where the run has at least so many columns,"""
+    """It appears by default where the run has at least so many columns,"""
     rows: int
     """and so many rows."""
     least_rows: int = 0
@@ -38,7 +38,7 @@ PANELS = (
     Panel("cluster", "cluster and its slowest OSDs", "side", 118, 18, 5),
     Panel("runs", "table of runs", "table", 0, 0),
 )
-"""By their numbers, from 1."""
+"""The panels by their numbers, from 1."""
 _CHARTS = tuple(panel for panel in PANELS if panel.place == "chart")
 _SIDES = tuple(panel for panel in PANELS if panel.place == "side")
 _BELOW_ROWS, _BELOW_COLUMNS = 15, 32
@@ -53,9 +53,9 @@ class PanelLayout:
 
     main: str
     below: tuple[str, ...] = ()
-    """From the left."""
+    """Charts below the main one, from the left."""
     side: tuple[str, ...] = ()
-    """From the top."""
+    """Side panels, from the top."""
     side_columns: int = 0
 
     @property
@@ -88,7 +88,7 @@ def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has:
 
 
 def _stacked(panels: Collection[Panel], rows: int) -> tuple[str, ...]:
-    """As many as fit above each other, the first of them always."""
+    """The names of as many panels as fit above each other, the first of them always."""
     names: list[str] = []
     for panel in panels:
         rows -= panel.least_rows

@@ -91,7 +91,7 @@ def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:
 
 
 def silence_text(seconds: float) -> str:
-    """Instead of a value that is of the past."""
+    """A text in place of a value that is of the past."""
     return f"no sample for {seconds:.0f} s"
 
 

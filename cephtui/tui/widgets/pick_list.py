@@ -77,10 +77,6 @@ def _shown(row: PickRow) -> PickRow:
     return replace(row, cells=tuple(map(printable, row.cells)), text=one_line(row.text))
 
 
-def _wrapped(text: str, width: int) -> list[Content]:
-    return Content(text).wrap(width) if text else []
-
-
 class RowVisual(Visual):
     """A row as it is drawn: nothing is cut off at any width."""
 
@@ -102,7 +98,8 @@ class RowVisual(Visual):
         below = width - column < _TEXT_LEAST
         indent = min(4, width // 4) if below else column
         head = [line.stylize(head_style) for line in self._head().wrap(width)]
-        text = [line.stylize(text_style) for line in _wrapped(self.row.text, width - indent)]
+        wrapped = Content(self.row.text).wrap(width - indent) if self.row.text else []
+        text = [line.stylize(text_style) for line in wrapped]
         if text and not below and len(head) == 1 and head[0].cell_length <= indent - _GAP:
             head = [head[0].pad_right(indent - head[0].cell_length) + text.pop(0)]
         return head if self.row.heading else [*head, *(line.pad_left(indent) for line in text)]
@@ -145,7 +142,7 @@ class PickList(OptionList):
         self.styles.min_height, self.styles.max_height = 1, max(1, rows)
 
     def on_resize(self, event: Resize) -> None:
-        """It does not shrink with what is typed: the box around it would jump."""
+        """Keep the height while a filter is typed: the box around the list would jump."""
         self.styles.min_height = event.size.height
 
     @property
@@ -176,7 +173,7 @@ class PickList(OptionList):
 
 
 def _index(rows: Sequence[PickRow], key: str | None) -> int | None:
-    """Where the row of this key is, else the first that can be chosen, else the first that is no heading."""
+    """The index of the row of this key, else of the first that can be chosen, else of the first that is no heading."""
     usable = [(row, index) for index, row in enumerate(rows) if not row.heading]
     named = (index for row, index in usable if row.key == key)
     free = (index for row, index in usable if not row.refused)

@@ -60,7 +60,7 @@ class LiveFigures:
 
     run: int
     flows: Mapping[str, Interval | None]
-    """By direction; None where nothing was done."""
+    """Intervals by direction; None where nothing was done."""
     fraction: float | None
     phase: Phase
 
@@ -104,11 +104,11 @@ class TableContent:
     measuring: frozenset[str] = frozenset()
     """The batch that is being measured."""
     chosen: Mapping[str, bool] = field(default_factory=dict)
-    """By point, whether the user has opened or closed it."""
+    """Whether the user has opened or closed a point, by its key."""
     ascii_only: bool = False
 
     def rows(self, *, narrow: bool = False) -> list[RunRow]:
-        """From the top; the result of repeats stands for them, and above them where they are open."""
+        """All rows from the top; the result of repeats stands for them, and above them where they are open."""
         from cephtui.analysis.runs.batches import swept
 
         batches = _batches(self.runs)

@@ -33,7 +33,7 @@ def _of_metric(metric: Metric, tools: Collection[str], flows: Collection[str]) -
 
 
 def _titles(tools: Collection[str], flows: Collection[str]) -> dict[str, str]:
-    """From the left; a column that is not always there is left out where it has no text."""
+    """Titles by column, from the left; a column that is not always there is left out where it has no text."""
     return {
         **{name: name for name in ("#", "preset", "differs", "target", "started")},
         "direction": "",
@@ -56,7 +56,7 @@ _SPARED = {
     _BANDWIDTH.name: 10,
     MARGINS[_IOPS]: 10,
 }
-"""Left out in this order where what differs would have fewer columns."""
+"""Columns that are left out, in this order, where what differs would have less room than this."""
 _LEAST = {_IOPS.name: len("16.5k"), _BANDWIDTH.name: len("1023 KiB/s")}
 """The least widths of figures that change."""
 _RUNNING = len("running 54 %")

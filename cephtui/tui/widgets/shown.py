@@ -35,7 +35,7 @@ class NodeNow:
     iops: float | None = None
     """IOPS over the whole run; None where that of the last second counts."""
     ended: str = ""
-    """In words, once its part is over: ``done``; of one that broke off, with the moment: ``ended 0:12``."""
+    """How its part ended: ``done``; of a node that broke off, with the moment: ``ended 0:12``."""
     left_early: bool = False
 
 
@@ -57,7 +57,7 @@ class Shown:
 
     history: History
     current: Mapping[str, Interval | Total]
-    """By direction: those of the last second, or (``whole``) those of the run."""
+    """Figures by direction, of the last second or (``whole``) of the run."""
     nodes: tuple[NodeNow, ...]
     x_end: float
     marks: tuple[tuple[float, str], ...] = ()
@@ -65,23 +65,23 @@ class Shown:
     spans: tuple[Period, ...] = ()
     """What happened from when to when."""
     cluster: ClusterSample | None = None
-    """Its newest answer."""
+    """The cluster's newest answer."""
     prefill: Prefill | None = None
-    """Only while that is in progress."""
+    """The prefill, while that is in progress."""
     tool: str = ""
-    """In whose units the figures are written."""
+    """The tool in whose units the figures are written."""
     measured: frozenset[str] = frozenset()
     """The names of the metrics of which it has figures; as long as there are none, it may have all."""
     jobs: tuple[JobFigure, ...] = ()
-    """Those that are compared with each other: what they did so far, or in the whole run."""
+    """Jobs that are compared with each other: what they did so far, or in the whole run."""
 
     seconds: Seconds | None = None
-    """How those of the whole run are spread."""
+    """How the seconds of the whole run are spread."""
     has_gap: bool = False
     """Whether nothing completed in one of them: a tool may report a gap as one long time, with what came at its end."""
 
     def written(self, headline: Headline) -> Headline:
-        """In the units in which its figures are written."""
+        """A headline in the units in which the run's figures are written."""
         return replace(headline, metrics=tuple(written(self.tool, headline.metrics)))
 
     def has(self, *metrics: Metric) -> bool:

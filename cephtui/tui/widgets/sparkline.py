@@ -30,7 +30,7 @@ class Spark:
     value: str
     values: tuple[float | None, ...] = ()
     extent: str = ""
-    """Its least and greatest value, as `reports.sparks.extent` writes them: where it has room, the scale goes by it."""
+    """The least and greatest value, by `reports.sparks.extent`; where they have room, the scale goes by them."""
 
 
 def draw_spark(spark: Spark, width: int, height: int, *, graph: Graph, label_style: Style) -> list[Text]:
