@@ -35,8 +35,8 @@ class Confirm(Dialog[bool]):
     """A yes or no; escape is no."""
 
     BINDINGS = [
-        key("y", "dismiss(True)", "yes", "yes"),
-        key("n,escape", "dismiss(False)", "no", "no"),
+        key("y", "answer(True)", "yes", "yes"),
+        key("n,escape", "answer(False)", "no", "no"),
         key("left,right", "app.focus_next", "other", "the other answer; enter gives it"),
     ]
 
@@ -54,6 +54,9 @@ class Confirm(Dialog[bool]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
 
 
 class TypeName(Dialog[bool]):

@@ -61,7 +61,7 @@ def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(runner, "Connections", lambda connect, vault: Connections(documented_machine.connect, vault))
     for module in (saved_verbs, verbs):
         monkeypatch.setattr(module, "begin_screen", lambda *words: None)
-    monkeypatch.setattr(main, "show_saved", lambda *given: None)
+    monkeypatch.setattr(main, "show_screens", lambda *given: None)
     monkeypatch.setattr(console, "run_console", lambda *given: ([], 0))
     monkeypatch.setattr(serve, "_listen", lambda host, port: socket.create_server(("127.0.0.1", 0)))
     monkeypatch.setattr(serve, "_serve", _no_pages)

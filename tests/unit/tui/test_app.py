@@ -198,7 +198,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
         calls.append((root, tuple(screens)))
 
     monkeypatch.setattr(saved_verbs, "begin_screen", lambda verb: None)
-    monkeypatch.setattr(tui_main, "show_saved", show)
+    monkeypatch.setattr(tui_main, "show_screens", show)
     return calls
 
 
