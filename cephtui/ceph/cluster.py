@@ -143,10 +143,10 @@ def option_argv(name: str) -> tuple[str, ...]:
 
 def parse_status(text: str) -> ClusterState:
     """The answer to ``STATUS_ARGV``."""
-    return state_of(answers.json_object(text, "health", "pgmap"))
+    return cluster_state_of(answers.json_object(text, "health", "pgmap"))
 
 
-def state_of(answer: Mapping[str, Any]) -> ClusterState:
+def cluster_state_of(answer: Mapping[str, Any]) -> ClusterState:
     """The state in an answer to ``STATUS_ARGV``."""
     osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus

@@ -64,8 +64,10 @@ def rados_module() -> Any:
     words = Path("/proc/self/cmdline").read_bytes().split(b"\0")[1:-1]
     for python in pythons_of_ceph():
         if python not in tried and os.access(python, os.X_OK):
-            own = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
-            os.execve(python, [os.fsencode(python), *words], dict(own, **{TRIED: ":".join([*tried, python])}))
+            environment = {
+                name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")
+            }
+            os.execve(python, [os.fsencode(python), *words], dict(environment, **{TRIED: ":".join([*tried, python])}))
     return None
 
 

@@ -14,11 +14,6 @@ def rados(place: Place, *words: str) -> tuple[str, ...]:
     return ("rados", *user, "-p", place.pool, "-N", place.namespace, *words)
 
 
-def list_objects_argv(place: Place) -> tuple[str, ...]:
-    """The command that prints the name of every object of a place, one a line."""
-    return rados(place, "ls")
-
-
 _CLAIM = packaged_text("cephtui.ceph", "objects_claim.sh")
 _EMPTY = packaged_text("cephtui.ceph", "objects_empty.sh")
 ABSENT_STATUS, OTHERS_STATUS = 66, 76

@@ -142,9 +142,13 @@ def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
     usable = room(space)
     if usable is None or space.usage is None or new_bytes <= usable:
         return None
-    left = space.pool.quota_bytes - space.usage.stored
-    by_quota = space.pool.quota_bytes and left < space.usage.max_avail
-    free = f"{units.size(max(0, left))} left of its quota" if by_quota else f"{units.size(space.usage.max_avail)} free"
+    remaining = space.pool.quota_bytes - space.usage.stored
+    by_quota = space.pool.quota_bytes and remaining < space.usage.max_avail
+    free = (
+        f"{units.size(max(0, remaining))} left of its quota"
+        if by_quota
+        else f"{units.size(space.usage.max_avail)} free"
+    )
     return Refusal(
         f"not enough room in pool {space.pool.name}: needs {units.size(new_bytes)} on all nodes together, "
         f"has {free} of which {units.size(usable)} may be used",

@@ -45,8 +45,8 @@ class Storage:
     @property
     def keyring(self) -> str:
         """The path of its key."""
-        own = f"{_PVE}/priv/ceph.client.{self.username}.keyring"
-        return f"{_PVE}/priv/ceph/{self.name}.keyring" if self.monhost else own
+        own_keyring = f"{_PVE}/priv/ceph.client.{self.username}.keyring"
+        return f"{_PVE}/priv/ceph/{self.name}.keyring" if self.monhost else own_keyring
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from cephtui.ceph import answers, commands
-from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, osds_of, state_of
+from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, cluster_state_of, osds_of
 from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, osd_latency_of, pool_rates_of, pool_stats_argv
 from cephtui.paths import packaged_text
 
@@ -73,7 +73,7 @@ def _report(value: Any) -> Report | None:
     if isinstance(value, list):
         return pool_rates_of(answers.objects(value))
     if "health" in value and "pgmap" in value:
-        return state_of(value)
+        return cluster_state_of(value)
     if "nodes" in value and "stray" in value:
         return osds_of(value)
     return osd_latency_of(value)

@@ -234,9 +234,9 @@ class KrbdKind(TargetKind):
         pool, _, image = name.partition("/")
         if not rbd.is_own_name(pool, image):
             return await rbd.remove_own_image(shell, pool, image, owner)
-        kept = await rbd.reason_to_keep(shell, pool, image, owner)
-        if kept and kept.status != "absent":
-            return kept
+        reason = await rbd.reason_to_keep(shell, pool, image, owner)
+        if reason and reason.status != "absent":
+            return reason
         return await _withdraw(shell, image) or await rbd.remove_own_image(shell, pool, image, owner)
 
     async def is_usable(self, shell: Shell) -> bool:

@@ -30,7 +30,7 @@ class ConnectionSettings:
 
     listed: Node
     """The node in the session's list."""
-    own: Node | None
+    configured: Node | None
     """The node of this name in the user's configuration."""
     pool: str | None
     """The pool that has what is to be removed."""
@@ -38,7 +38,7 @@ class ConnectionSettings:
     @property
     def is_own(self) -> bool:
         """Whether the user's settings are those of the list, Ceph access left out."""
-        return self.own is not None and _without_ceph(self.own) == _without_ceph(self.listed)
+        return self.configured is not None and _without_ceph(self.configured) == _without_ceph(self.listed)
 
     def fits(self, node: Node) -> bool:
         """Whether the user's node, with the Ceph access that was found on it, is the list's."""

@@ -265,10 +265,10 @@ def _side(directory: Path, number: int) -> tuple[Side, Curves]:
 
     run = store.read_run(directory, number)
     side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
-    return side, points_of(store.read_history(directory, number))
+    return side, curve_points(store.read_history(directory, number))
 
 
-def points_of(history: History) -> Curves:
+def curve_points(history: History) -> Curves:
     """The points of every figure of all nodes."""
     return {name: curve.points() for name, curve in history.curves.items()}
 

@@ -53,7 +53,7 @@ class Changes(CompositorUpdate):
         return "".join(sent)
 
 
-class TerminalOutput:
+class TerminalFile:
     """A terminal's file; what it does not take, as after a hang-up, is dropped.
 
     The thread of Textual's that writes would end with the error, and the application stand still at its queue.
@@ -81,7 +81,7 @@ class TerminalDriver(LinuxDriver):
         super().__init__(*args, **kwargs)
         self._is_suspended = False
         if self._file is not None:
-            self._file = TerminalOutput(self._file)  # type: ignore[assignment]
+            self._file = TerminalFile(self._file)  # type: ignore[assignment]
 
     def _sigtstp_application(self, *_: Any) -> None:
         self._soon(super()._sigtstp_application)

@@ -157,7 +157,7 @@ def _ways_taken(
     runner: Runner, wanted: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]], as_listed: bool
 ) -> tuple[dict[ConnectionSettings, NodeState], dict[ConnectionSettings, str]]:
     """The connected nodes, and why others were refused."""
-    states = _reached(runner, {way: way.own for way in wanted if way.is_own and way.own})
+    states = _reached(runner, {way: way.configured for way in wanted if way.is_own and way.configured})
     others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
     refused = {way: why for way in others if (why := way.unusable)}
     asked = [way for way in others if way not in refused]
@@ -196,7 +196,7 @@ def _agreed(
         say(f"{name}: session {session} has other connection settings than you:")
         say_exactly(f"  its undo list: {describe(way.listed)}")
         say_exactly(
-            f"  yours: {describe(way.own) if way.own else 'no such node in your config or on the command line'}"
+            f"  yours: {describe(way.configured) if way.configured else 'no such node in your config or on the command line'}"
         )
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False

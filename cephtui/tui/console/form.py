@@ -20,7 +20,7 @@ from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text, combinations
 from cephtui.tools.base import OptionError, OptionField
 from cephtui.tui.console.edits import COMMON, Edits
-from cephtui.tui.console.preview import command_text, problem_text
+from cephtui.tui.console.preview import preview_text, problem_text
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
@@ -277,7 +277,7 @@ class FormScreen(Dialog[Edits | None]):
             costs += "; order has no effect without repeats of several values"
         self.query_one("#summary", Static).update(Text(problem or costs))
         self.query_one("#summary").set_class(bool(problem), "problem")
-        self.query_one("#preview", Static).update(command_text(plan) if plan else "")
+        self.query_one("#preview", Static).update(preview_text(plan) if plan else "")
         fitted = fitted_to_target(self._preset, edits, plan) if edits and plan else {}
         for field in self._fields:
             field.mark(wrong, plan, fitted)

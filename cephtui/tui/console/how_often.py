@@ -21,7 +21,7 @@ from cephtui.studies import KINDS, StudyKind, StudyOption, WrongText
 from cephtui.studies.conductor import Commands
 from cephtui.studies.queue import Entry
 from cephtui.tools.base import OptionError
-from cephtui.tui.console.preview import command_text
+from cephtui.tui.console.preview import preview_text
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
@@ -182,7 +182,7 @@ def _lines(entry: Entry, plans: Iterable[Plan]) -> list[Text]:
     view = view_of(entry.study)
     detail = view.detail(entry.study)
     planned = [Text(line) for line in ([detail] if detail else view.planned(entry.study, plans))]
-    shown = {text.plain: text for text in map(command_text, plans)}
+    shown = {text.plain: text for text in map(preview_text, plans)}
     more = len(shown) - _COMMANDS_SHOWN
     rest = [Text(f"and {more} more commands")] if more > 0 else []
     return [*map(Text, own), *[*shown.values()][:_COMMANDS_SHOWN], *rest, *planned]

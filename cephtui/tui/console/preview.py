@@ -66,7 +66,7 @@ class Preview(Vertical):
         name = "" if preset.file.key else f"{preset.name}: "
         text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), target)
         text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
-        self._next = text, command_text(plan) if plan else Text(problem)
+        self._next = text, preview_text(plan) if plan else Text(problem)
         self._conditions = conditions(plan.steps[0]) if plan else "", target
         self.problem = plan is None
         self._draw()
@@ -111,7 +111,7 @@ def _differences(request: Request) -> str:
     return ", ".join([*request.option_texts, *times, *order, *drops])
 
 
-def command_text(plan: Plan) -> Text:
+def preview_text(plan: Plan) -> Text:
     """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")

@@ -123,7 +123,7 @@ def osd_texts(cluster: ClusterSample | None) -> tuple[str, ...]:
     return (f"slowest of all: {text}", text)
 
 
-def progress_text(shown: Shown | None, live: LiveRun | None) -> str:
+def presented_progress(shown: Shown | None, live: LiveRun | None) -> str:
     """How far the run is: ``running 34 of 62 s``."""
     if live is None:
         return "over the whole run" if shown and shown.whole else ""
@@ -244,7 +244,7 @@ class Presenter(PresenterScreen):
         self.set_class(shown is None and live is None, "-nothing")
         self.set_class(drawn is None or not drawn.lines, "-empty")
         run = self._run()
-        parts = [run.preset, conditions(run), progress_text(shown, live), self.app.sub_title] if run else []
+        parts = [run.preset, conditions(run), presented_progress(shown, live), self.app.sub_title] if run else []
         self.query_one("#presented", Static).update(Text("   ".join(filter(None, parts)), "bold"), layout=False)
         for box, figure in zip(self.query(BigFigure), two_figures(shown, live, headline), strict=True):
             box.show(figure, FLOW_COLORS.get(figure.flow))

@@ -291,7 +291,7 @@ OWN = {
 def test_another_way_than_the_users_is_only_the_lists(change: Callable[[Node], dict[str, object]]) -> None:
     node = OWN["pve1"]
     same = connection_settings(Undo(node="pve1", target="rbd:bench/x", at=node), OWN)
-    assert (same.is_own, same.own, same.pool) == (True, node, "bench")
+    assert (same.is_own, same.configured, same.pool) == (True, node, "bench")
     for target in ("rbd:bench/x", "file:/x"):
         way = connection_settings(Undo(node="pve1", target=target, at=node.model_copy(update=change(node))), OWN)
         assert not way.is_own

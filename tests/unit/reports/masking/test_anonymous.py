@@ -34,7 +34,7 @@ from cephtui.reports.writing import default_name
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.studies.check import Check
-from cephtui.tui.app import SavedApp, points_of
+from cephtui.tui.app import SavedApp, curve_points
 from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.details import DetailsScreen
@@ -368,7 +368,7 @@ def guided() -> CheckGoal:
 def compared(directory: Path) -> CompareScreen:
     one, _, two, _ = store.read_runs(directory)[0]
     marks = tuple(store.read_marks(directory))
-    curves = points_of(store.read_history(directory, 1))
+    curves = curve_points(store.read_history(directory, 1))
     return CompareScreen(Side((one,), marks), Side((two,), marks), curves, curves)
 
 

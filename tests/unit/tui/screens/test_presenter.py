@@ -107,7 +107,7 @@ def test_prefilling_has_a_rate_of_its_own() -> None:
     assert (rate.word, rate.value) == ("prefill MiB/s", "800")
     assert (done.word, done.value) == ("of 4.00 GiB", "25 %")
     assert presenter.banner(None, state) == Banner(("prefilling",), "-phase")
-    assert presenter.progress_text(None, state) == "prefilling 2 s"
+    assert presenter.presented_progress(None, state) == "prefilling 2 s"
 
 
 def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
@@ -153,8 +153,8 @@ def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any]
 
 def test_the_ramp_is_named(golden: Golden) -> None:
     assert presenter.banner(shown(), live("ramp")).kind == "-phase"
-    assert presenter.progress_text(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
-    golden.same(presenter.progress_text(shown(whole=True), None))
+    assert presenter.presented_progress(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
+    golden.same(presenter.presented_progress(shown(whole=True), None))
 
 
 def cluster(**changes: Any) -> ClusterSample:
