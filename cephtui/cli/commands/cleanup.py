@@ -195,9 +195,8 @@ def _agreed(
         name, session = one_line(way.listed.name), wanted[way][0][0].name
         say(f"{name}: session {session} has other connection settings than you:")
         say_exactly(f"  its undo list: {describe(way.listed)}")
-        say_exactly(
-            f"  yours: {describe(way.configured) if way.configured else 'no such node in your config or on the command line'}"
-        )
+        yours = describe(way.configured) if way.configured else "no such node in your config or on the command line"
+        say_exactly(f"  yours: {yours}")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     return click.confirm(
