@@ -23,8 +23,8 @@ def draw_plans(
 ) -> RenderableType:
     """Plans that follow each other: every step once, with its commands, its writes and how many times it is run.
 
-    Then how long all of them take. ``titles`` are what the steps are called, by their batches; by default by their presets.
-    A sketch shows what is run, and not how often.
+    Then how long all of them take. ``titles`` are what the steps are called, by their batches; the default is their
+    presets. A sketch shows what is run, and not how often.
     """
     titles = titles or {}
     repeats: dict[tuple[object, ...], list[Step]] = {}

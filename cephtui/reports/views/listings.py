@@ -200,8 +200,8 @@ def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], nodes: Mapping[str,
     yield Text("")
     reached: list[tuple[Cell, ...]] = []
     for way in list(dict.fromkeys(connection_settings(undo, nodes) for _, undo in leftovers))[:_LEFT_MOST]:
-        if way.is_own and way.own:
-            reached.append((one_line(way.listed.name), describe(way.own), ""))
+        if way.is_own and way.configured:
+            reached.append((one_line(way.listed.name), describe(way.configured), ""))
         else:
             how = way.unusable or describe(way.listed)
             reached.append((one_line(way.listed.name), how, "only in its undo list: needs consent"))

@@ -70,12 +70,12 @@ def _prefill(live: LiveRun) -> tuple[PresentedFigure, PresentedFigure]:
     written = live.latest.write if live.latest else None
     rate, _, unit = units.bandwidth(written.bandwidth_bytes if written else None).partition(" ")
     speed = PresentedFigure(f"prefill {unit}".strip(), rate, "write")
-    if not live.wanted_bytes:
+    if not live.prefill_bytes:
         number, _, unit = units.size(live.prepared_bytes).partition(" ")
         return speed, PresentedFigure(f"{unit} written", number)
     done = live.progress().fraction
     percent = units.DASH if done is None else f"{100 * done:.0f} %"
-    return speed, PresentedFigure(f"of {units.size(live.wanted_bytes)}", percent)
+    return speed, PresentedFigure(f"of {units.size(live.prefill_bytes)}", percent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,11 @@ from cephtui.sessions.matrix import MatrixReader
 from tests.support import documents, studies
 from tests.support.loads import sweep
 from tests.support.measured import IOPS, STARTED
-from tests.unit.reports.views.test_details import of_jobs
-from tests.unit.cli.test_doctor import CEPH, HEALTHY, TOOLS, examined, rows_of
 from tests.unit.analysis.runs.test_ladder import histogram
 from tests.unit.analysis.runs.test_links import TRIANGLE
 from tests.unit.analysis.verdicts.test_versus import of_presets
+from tests.unit.cli.test_doctor import CEPH, HEALTHY, TOOLS, examined, rows_of
+from tests.unit.reports.views.test_details import of_jobs
 
 LIMIT = Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed")
 AT = datetime(2026, 11, 24, tzinfo=UTC)
