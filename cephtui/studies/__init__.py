@@ -202,7 +202,7 @@ KINDS = {
                     "promised IOPS",
                     field=PROMISED,
                     parse=_promise,
-                    example=f"8000, or {SET_LIMITS}",
+                    example="8000",
                 ),
                 StudyOption(
                     "--jobs",
@@ -301,7 +301,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--undo",
-                    "A command that takes the change back: the order is A B B A then, and nothing stays changed.",
+                    "A command that takes the change back, in 10 minutes at most: the order is A B B A then, and nothing stays "
+                    "changed.",
                     "undo by command",
                     field="undo",
                     metavar="COMMAND",

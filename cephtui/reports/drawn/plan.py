@@ -78,7 +78,7 @@ def _totals(values: Sequence[Plan]) -> list[Text]:
     steps = [step for value in values for step in value.steps]
     prefill = sum(step.prepare_seconds for step in steps)
     note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
-    runs = f"{len(steps)} runs take" if len(values) > 1 else "takes"
+    runs = f"{len(steps)} runs take" if len(steps) > 1 else "takes"
     bound, seconds = bound_of_all(value.bound for value in values), sum(value.duration_seconds for value in values)
     return [
         Text(f"{runs} {bound} {units.duration(seconds)}{note}"),

@@ -15,7 +15,7 @@ from cephtui.reports.words.facts import ranges
 
 _SLOWEST = "▼"
 _CORNER = "from \\ to"
-_FIELDS = ("network", "both", "source", "destination", "bandwidth_bytes", "retransmits", "rtt_seconds", "runs")
+_FIELDS = ("network", "source", "destination", "bandwidth_bytes", "retransmits", "rtt_seconds", "runs")
 """A link and its row have them alike."""
 Grid = list[list[str]]
 
@@ -78,6 +78,11 @@ def links_blocks(links: Sequence[Link]) -> Iterator[Block]:
 def link_rows(links: Iterable[Link], session: str) -> list[LinkRow]:
     """Links as rows for programs."""
     return [
-        LinkRow(session=session, slowest=link.is_slowest, **{name: getattr(link, name) for name in _FIELDS})
+        LinkRow(
+            session=session,
+            slowest=link.is_slowest,
+            both=link.is_bidirectional,
+            **{name: getattr(link, name) for name in _FIELDS},
+        )
         for link in links
     ]

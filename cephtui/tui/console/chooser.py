@@ -126,7 +126,7 @@ class Chooser:
         try:
             limits = await asyncio.wrap_future(self._runner.nodes.limits(choice.ceph_node, target))
         except FAULTS as error:
-            limits = f"those of {target.spec} can't be read: {error}"
+            limits = f"those of {target.spec} are not known: {error}"
         choice.take_limits(target, limits)
         changed()
 

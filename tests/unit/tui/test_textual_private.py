@@ -92,7 +92,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Recording(headless_driver.HeadlessDriver):
         is_headless = False
 
-        def write_raw(self, data: str) -> None:
+        def write(self, data: str) -> None:
             written.append(data)
 
     monkeypatch.setattr(headless_driver, "HeadlessDriver", Recording)
