@@ -27,7 +27,7 @@ Exit codes:
 )
 @where_options
 @output_options
-def doctor(**given: Any) -> int:
+def doctor(**arguments: Any) -> int:
     """Show what works on this host, what is missing, and the command that installs it.
 
     Python and the terminal, benchmark programs, the Ceph cluster, Proxmox VE with its storages and nodes, SSH keys;
@@ -35,7 +35,7 @@ def doctor(**given: Any) -> int:
     """
     from cephtui.cli.commands.doctor import examine
 
-    return examine(**given)
+    return examine(**arguments)
 
 
 @click.command(
@@ -44,20 +44,20 @@ def doctor(**given: Any) -> int:
 )
 @click.argument("code", required=False, shell_complete=complete_findings)
 @output_options
-def explain(**given: Any) -> None:
+def explain(**arguments: Any) -> None:
     """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
     from cephtui.cli.commands.explain import explain_findings
 
-    explain_findings(**given)
+    explain_findings(**arguments)
 
 
 @click.command(short_help="Show versions and paths.")
 @output_options
-def info(**given: Any) -> None:
+def info(**arguments: Any) -> None:
     """Show versions, and the paths of presets, sessions, config and log."""
     from cephtui.cli.commands.info import print_info
 
-    print_info(**given)
+    print_info(**arguments)
 
 
 @click.command(short_help="Print the JSON Schema of --json and of sessions.")

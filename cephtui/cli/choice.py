@@ -67,8 +67,8 @@ def chosen_nodes(where: Where) -> tuple[Node, ...]:
 
 def known_nodes(where: Where) -> dict[str, Node]:
     """This machine, the nodes of the config file and of its cluster, and the chosen ones, by their names."""
-    known = load_config(where)
-    every = replace(where, names=(config.LOCAL, *known.nodes, *known.neighbours), ceph_node=None)
+    settings = load_config(where)
+    every = replace(where, names=(config.LOCAL, *settings.nodes, *settings.neighbours), ceph_node=None)
     return {node.name: node for node in (*chosen_nodes(every), *chosen_nodes(where))}
 
 
@@ -119,10 +119,10 @@ def each_of(target: Target, nodes: Sequence[Node], where: Where) -> tuple[Target
 def chosen_targets(
     texts: Sequence[str], stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, where: Where
 ) -> list[list[Target]]:
-    """Of each text its targets, several with commas; without any text a scratch file, as ``chosen_target``."""
+    """Of expanded text its targets, several with commas; without any text a scratch file, as ``chosen_target``."""
     values = [_NEXT_TARGET.split(text) for text in texts] or [[None]]
     named = [[chosen_target(text, stack, nodes, None, new_batch()) for text in value] for value in values]
-    chosen = [[each for target in targets for each in each_of(target, nodes, where)] for targets in named]
+    chosen = [[expanded for target in targets for expanded in each_of(target, nodes, where)] for targets in named]
     every = [target for targets in chosen for target in targets]
     specs = [target.spec for target in every]
     if again := next((spec for spec in specs if specs.count(spec) > 1), None):

@@ -50,19 +50,19 @@ def complete_options(context: click.Context, parameter: click.Parameter, incompl
     words = [*(context.params.get("presets") or ()), *(context.params.get("names") or ()), *context.args]
     named = [word for word in words if word in catalogue] or [*catalogue]
     presets = [preset for name in named if isinstance(preset := catalogue.get(name), Preset)]
-    found = {field.name: "" for preset in presets for field in preset.tool.fields()}
+    values = {field.name: "" for preset in presets for field in preset.tool.fields()}
     for preset in reversed(presets):
-        found |= {option: choice_text(value) for option, value in preset.file.options.items() if option in found}
-    fitting = [option for option in found if f"{option}=".startswith(incomplete)]
-    return [f"{option}={found[option] if len(fitting) == 1 else ''}" for option in fitting]
+        values |= {option: choice_text(value) for option, value in preset.file.options.items() if option in values}
+    fitting = [option for option in values if f"{option}=".startswith(incomplete)]
+    return [f"{option}={values[option] if len(fitting) == 1 else ''}" for option in fitting]
 
 
 def complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Names of saved sessions, ``last``, and the demo."""
     from cephtui.sessions.demo import SESSION
 
-    own = complete_own_sessions(context, parameter, incomplete)
-    return [*own, *[SESSION] * (SESSION not in own and SESSION.startswith(incomplete))]
+    sessions = complete_own_sessions(context, parameter, incomplete)
+    return [*sessions, *[SESSION] * (SESSION not in sessions and SESSION.startswith(incomplete))]
 
 
 def complete_own_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -93,10 +93,10 @@ def complete_runs(context: click.Context, parameter: click.Parameter, incomplete
 
     name, slash, number = incomplete.partition("/")
     if not slash:
-        found = complete_sessions(context, parameter, name)
-        if len(found) != 1:
-            return [f"{session}/" for session in found]
-        name = found[0]
+        sessions = complete_sessions(context, parameter, name)
+        if len(sessions) != 1:
+            return [f"{session}/" for session in sessions]
+        name = sessions[0]
     with contextlib.suppress(OSError, StoreError):
         runs = run_numbers(find_session(sessions_dir(), name))
         return [f"{name}/{run}" for run in runs if str(run).startswith(number)]

@@ -99,8 +99,8 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal,
         return 0
     measured = view.measured(study, ended.runs)
     if output.form == "table":
-        for each in measured:
-            emit_table(each)
+        for table in measured:
+            emit_table(table)
         if view.names_session:
             print_saved(ended.runs)
     runs, _ = store.read_runs(directory)
@@ -113,8 +113,8 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal,
         if concluded or measured:
             emit(together(*concluded, *measured), output)
     else:
-        for each in concluded:
-            emit(each, output)
+        for result in concluded:
+            emit(result, output)
     if conclusion is None:
         return 0
     try:
@@ -227,26 +227,26 @@ class _Terminal(FrontEnd):
             self._note(EXIT_REFUSED)
             return False
         termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer
-        typed = await self._typed(_MAKE_IT)
-        while typed and await is_unseen():
+        answer = await self._typed(_MAKE_IT)
+        while answer and await is_unseen():
             say(NOT_SEEN)
             again = await self._typed(_AS_IT_IS)
             if again is None or not again[0]:
-                typed = typed if again else None
+                answer = answer if again else None
                 break
-            typed = again
-        if typed:
-            await asyncio.wrap_future(typed[1].keep(typed[0] or "the change"))
-        return typed is not None
+            answer = again
+        if answer:
+            await asyncio.wrap_future(answer[1].keep(answer[0] or "the change"))
+        return answer is not None
 
     async def is_made(self, question: str) -> bool | None:
         if not _is_terminal():
             return None
         say(question)
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
-        while typed := await self._typed(_IS_IN_PLACE):
-            if typed[0].lower() in _ANSWERS:
-                return _ANSWERS[typed[0].lower()]
+        while answer := await self._typed(_IS_IN_PLACE):
+            if answer[0].lower() in _ANSWERS:
+                return _ANSWERS[answer[0].lower()]
         return None
 
     async def _typed(self, question: str) -> tuple[str, BegunMark] | None:

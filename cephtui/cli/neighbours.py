@@ -23,7 +23,7 @@ _USER = "root"
 """Proxmox VE has set up SSH between the nodes of a cluster for this user."""
 
 
-def with_neighbours(found: Config, root: Path | None = None) -> Config:
+def with_neighbours(settings: Config, root: Path | None = None) -> Config:
     """With the nodes of this machine's Proxmox VE cluster that the SSH configuration does not name.
 
     Read is each node's own copy of corosync.conf, which is there while /etc/pve is not.
@@ -31,20 +31,20 @@ def with_neighbours(found: Config, root: Path | None = None) -> Config:
     root = root or ROOT
     text = _text(root / _COROSYNC) if (root / _PROXMOX).exists() else ""
     if not text:
-        return found
+        return settings
     from cephtui.ceph.corosync import parse_corosync
     from cephtui.config import ssh_hosts
     from cephtui.models import Node
 
-    named = {*ssh_hosts(found.ssh_config), *found.nodes, *found.groups}
+    named = {*ssh_hosts(settings.ssh_config), *settings.nodes, *settings.groups}
     near = {
         node.name: Node(
-            name=node.name, host=node.address, user=_USER, ssh_config=found.ssh_config, programs=found.programs
+            name=node.name, host=node.address, user=_USER, ssh_config=settings.ssh_config, programs=settings.programs
         )
         for node in parse_corosync(text)
         if node.address and node.name not in named
     }
-    return replace(found, neighbours=near)
+    return replace(settings, neighbours=near)
 
 
 def _text(path: Path) -> str:
@@ -62,10 +62,16 @@ def complete_nodes(context: click.Context, parameter: click.Parameter, incomplet
     from cephtui import config, paths
 
     file, ssh_config = context.params.get("config"), context.params.get("ssh_config")
-    found = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
+    settings = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
     with contextlib.suppress(config.ConfigError):
         path = file or paths.config_dir() / "config.toml"
-        found = config.load_config(path, required=False, ssh_config=found.ssh_config)
-    found = with_neighbours(found)
-    names = [config.LOCAL, *found.nodes, *found.groups, *found.neighbours, *config.ssh_hosts(found.ssh_config)]
+        settings = config.load_config(path, required=False, ssh_config=settings.ssh_config)
+    settings = with_neighbours(settings)
+    names = [
+        config.LOCAL,
+        *settings.nodes,
+        *settings.groups,
+        *settings.neighbours,
+        *config.ssh_hosts(settings.ssh_config),
+    ]
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]

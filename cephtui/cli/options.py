@@ -68,14 +68,14 @@ def given_options() -> list[str]:
     """The options on the command line of the verb, and of nodes before it, by their longest names: ``--mark``."""
     context = click.get_current_context(silent=True)
     typed = click.core.ParameterSource.COMMANDLINE
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     while context is not None:
         for option in context.command.params:
             is_typed = option.name and context.get_parameter_source(option.name) is typed
             if isinstance(option, click.Option) and is_typed:
-                found[max(option.opts, key=len)] = None
+                names[max(option.opts, key=len)] = None
         context = context.parent
-    return [name for name in found if name not in _OF_ALL]
+    return [name for name in names if name not in _OF_ALL]
 
 
 def refuse_options(wrong: Collection[str], why: str) -> None:
@@ -142,8 +142,8 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ceph_node: str | None,
         **others: Any,
     ) -> Any:
-        given = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
-        ceph = {key: value for key, value in given.items() if value}
+        texts = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
+        ceph = {key: value for key, value in texts.items() if value}
         where = Where(nodes, config, ssh_config, ceph, ceph_node)
         context = click.get_current_context()
         before = context.find_object(Where)  # given before the verb
@@ -181,9 +181,11 @@ def study_options(command: Callable[..., Any]) -> Callable[..., Any]:
     names = {_field(option): option.name for option in options}
 
     @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        values = {name: given.pop(field) for field, name in names.items()}
-        return command(chosen={name: value for name, value in values.items() if value not in (None, False)}, **given)
+    def wrapped(**arguments: Any) -> Any:
+        values = {name: arguments.pop(field) for field, name in names.items()}
+        return command(
+            chosen={name: value for name, value in values.items() if value not in (None, False)}, **arguments
+        )
 
     decorated: Callable[..., Any] = wrapped
     for option in reversed(options):

@@ -63,12 +63,12 @@ def connect(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> l
     return asyncio.run(states())
 
 
-def patiently(asked: Future[T], text: str) -> T:
+def patiently(answer: Future[T], text: str) -> T:
     """The result; the text is printed while that takes longer than a moment."""
     with contextlib.suppress(TimeoutError):
-        return asked.result(PATIENCE_SECONDS)
+        return answer.result(PATIENCE_SECONDS)
     say(text)
-    return asked.result()
+    return answer.result()
 
 
 def ask_secrets(runner: Runner, node: Node, parts: Iterable[str]) -> None:

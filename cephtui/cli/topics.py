@@ -42,8 +42,8 @@ class Topic(NamedTuple):
     def about(self) -> str:
         """The first sentence of its first paragraph, without marks."""
         paragraph = self.text.partition("\n\n")[2].partition("\n\n")[0]
-        found = _SENTENCE.match(" ".join(paragraph.split()))
-        return re.sub(r"[`*]", "", found[0]) if found else ""
+        sentence = _SENTENCE.match(" ".join(paragraph.split()))
+        return re.sub(r"[`*]", "", sentence[0]) if sentence else ""
 
 
 def topics() -> dict[str, Topic]:

@@ -103,8 +103,8 @@ def cli(
 def _check_where(context: click.Context, verb: str) -> None:
     """Raises UsageError for nodes that are named before a verb which has none."""
     command = cli.get_command(context, verb)
-    taken = {name for option in (command.params if command else ()) for name in option.opts}
-    refuse_other_options(taken, f"is for commands that use nodes, and cephtui {verb} uses none")
+    options = {name for option in (command.params if command else ()) for name in option.opts}
+    refuse_other_options(options, f"is for commands that use nodes, and cephtui {verb} uses none")
 
 
 @cli.command(
@@ -158,7 +158,7 @@ Exit codes:
     help="Run what is missing of a study of SESSION, after a stop, a crash or a reboot. Default: of the last session, "
     "its last study that is not finished. cephtui studies lists them.",
 )
-def run(**given: Any) -> int:
+def run(**arguments: Any) -> int:
     """Run presets one after the other, or a suite, and save what they measure.
 
     A suite is a list of steps in one order: cephtui presets lists them.
@@ -166,8 +166,8 @@ def run(**given: Any) -> int:
     from cephtui.cli.commands.run import run_presets
     from cephtui.cli.work import Ordered
 
-    options, chosen, resume = (given.pop(name) for name in ("options", "chosen", "resume"))
-    return run_presets(Ordered(**given), chosen, resume, options)
+    options, chosen, resume = (arguments.pop(name) for name in ("options", "chosen", "resume"))
+    return run_presets(Ordered(**arguments), chosen, resume, options)
 
 
 @cli.command(
@@ -219,14 +219,14 @@ Exit codes:
     metavar="FIGURE",
     help="Instead, whether the runs of SESSION, or of SESSION/RUN, reach a figure, as in cephtui run. Repeatable.",
 )
-def check(**given: Any) -> int:
+def check(**arguments: Any) -> int:
     """Say whether a change helped, by how much, and whether that can be believed.
 
     The runs before and after are compared by the ratio of their geometric means, with the interval in which it lies.
     """
     from cephtui.cli.commands.check import check_change
 
-    return check_change(**given)
+    return check_change(**arguments)
 
 
 @cli.command(
@@ -237,7 +237,7 @@ def check(**given: Any) -> int:
 @click.argument("presets", nargs=-1, metavar="[PRESET]...", shell_complete=complete_presets)
 @where_options
 @output_options
-def nodes(**given: Any) -> int:
+def nodes(**arguments: Any) -> int:
     """Show what nodes have, what is missing, and how to install it.
 
     Tools with their versions and presets, disks with their OSDs, network interfaces. It flags partitions that do not
@@ -247,7 +247,7 @@ def nodes(**given: Any) -> int:
     """
     from cephtui.cli.commands.nodes import check_nodes
 
-    return check_nodes(**given)
+    return check_nodes(**arguments)
 
 
 @cli.command(
@@ -270,7 +270,7 @@ def nodes(**given: Any) -> int:
     is_flag=True,
     help="Use the connection settings of undo lists for nodes that yours don't reach: see --dry-run.",
 )
-def cleanup(**given: Any) -> int:
+def cleanup(**arguments: Any) -> int:
     """Remove leftovers (images, namespaces, files) of cephtui processes that were killed.
 
     Nodes are reached with the settings of your config file and these options. If a session's undo list has others
@@ -278,7 +278,7 @@ def cleanup(**given: Any) -> int:
     """
     from cephtui.cli.commands.cleanup import clean_up
 
-    return clean_up(**given)
+    return clean_up(**arguments)
 
 
 @cli.command(
@@ -288,11 +288,11 @@ def cleanup(**given: Any) -> int:
 )
 @click.argument("name", required=False, shell_complete=complete_listed)
 @output_options
-def presets(**given: Any) -> None:
+def presets(**arguments: Any) -> None:
     """List the presets and suites, or show one with its options or steps."""
     from cephtui.cli.commands.presets import list_presets
 
-    list_presets(**given)
+    list_presets(**arguments)
 
 
 @cli.command(
@@ -318,7 +318,7 @@ Exit codes:
 @click.option("--in-order", "how", flag_value="in-order", help="Each job becomes a preset, or one value of a sweep.")
 @click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
 @click.option("--force", is_flag=True, help="Overwrite a preset of yours, or take the place of a packaged one.")
-def import_preset(**given: Any) -> int:
+def import_preset(**arguments: Any) -> int:
     """Make presets of fio's job files and command lines, and of the configs of gosbench's server.
 
     Each option that is not taken is named with the reason. The target is never part of a preset: the command that
@@ -326,7 +326,7 @@ def import_preset(**given: Any) -> int:
     """
     from cephtui.cli.commands.import_preset import import_presets
 
-    return import_presets(**given)
+    return import_presets(**arguments)
 
 
 for verb in (provisioned, *SAVED_VERBS, *ABOUT_VERBS):

@@ -41,6 +41,6 @@ def _whole(directory: Path) -> WholeSession:
     return WholeSession(runs, store.read_marks(directory))
 
 
-def judged_versus(versus: Versus, asked: ConclusionTerms) -> Judgement:
+def judged_versus(versus: Versus, terms: ConclusionTerms) -> Judgement:
     """The judgement of two sessions, made now."""
-    return conclude_versus(versus, asked, datetime.now(UTC))
+    return conclude_versus(versus, terms, datetime.now(UTC))

@@ -204,9 +204,9 @@ def _suite(names: Sequence[str], catalogue: Catalogue) -> Suite | None:
     return suites[0]
 
 
-def _with(steps: Sequence[SuiteStep], given: Mapping[str, Choice], repeat: int | None) -> list[SuiteStep]:
+def _with(steps: Sequence[SuiteStep], overrides: Mapping[str, Choice], repeat: int | None) -> list[SuiteStep]:
     """The steps with what --set and --repeat say."""
-    shared = shared_options([step.preset for step in steps], given)
+    shared = shared_options([step.preset for step in steps], overrides)
     return [
         replace(step, options={**step.options, **options}, repeats=repeat or step.repeats)
         for step, options in zip(steps, shared, strict=True)
@@ -218,11 +218,11 @@ def _check_local(suite: Suite, nodes: Sequence[Node]) -> None:
     remote = next((node.name for node in nodes if node.host is not None), None)
     if remote is None:
         return
-    wanted: dict[str, list[str]] = {}
+    titles_by_kinds: dict[str, list[str]] = {}
     for step in suite.steps:
         kinds = " or ".join(f"{scheme}:..." for scheme in step.schemes) or step.preset.tool.accepted_targets
-        wanted.setdefault(kinds, []).append(step.title)
-    texts = [f"{kinds} for {', '.join(dict.fromkeys(titles))}" for kinds, titles in wanted.items()]
+        titles_by_kinds.setdefault(kinds, []).append(step.title)
+    texts = [f"{kinds} for {', '.join(dict.fromkeys(titles))}" for kinds, titles in titles_by_kinds.items()]
     raise click.UsageError(f"--target is missing: {suite.name} needs {'; '.join(texts)}")
 
 
@@ -274,8 +274,8 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
     unfinished = [state for state in states if not state.is_finished]
     unfinished = [state for state in unfinished if state.study] or unfinished
     if len(unfinished) > 1:
-        others = ", ".join(state.saved.id for state in unfinished[:-1])
-        say(f"resuming {unfinished[-1].saved.id}; also unfinished: {others} (cephtui studies {session})")
+        unfinished_too = ", ".join(state.saved.id for state in unfinished[:-1])
+        say(f"resuming {unfinished[-1].saved.id}; also unfinished: {unfinished_too} (cephtui studies {session})")
     return unfinished[-1] if unfinished else states[-1]
 
 
@@ -333,10 +333,10 @@ def refusals(runner: Runner, requests: Sequence[Request]) -> list[Refusal]:
     """Why the guards refuse requests, all asked at the same time."""
     launcher = Launcher(runner, Prompts())
 
-    async def asked() -> list[list[Refusal]]:
+    async def answers() -> list[list[Refusal]]:
         return await asyncio.gather(*(launcher.check(plan_of(request), request.target) for request in requests))
 
-    return [refusal for refusals in asyncio.run(asked()) for refusal in refusals]
+    return [refusal for refusals in asyncio.run(answers()) for refusal in refusals]
 
 
 def surveyed(runner: Runner, study: Study[Any], runs: Sequence[Run], options: Measuring) -> Study[Any]:
@@ -397,7 +397,8 @@ def show_plans(runner: Runner, study: Study[Any], runs: Sequence[Run], *, as_jso
         drawn = draw_plans(plans, titles, is_sketch=view.plans_are_sketch)
         print_report(Group(drawn, *map(Text, lines)))
     reasons = dict.fromkeys(
-        refusal.text for refusal in refusals(runner, [each for each in study.requests if each.batches in pending])
+        refusal.text
+        for refusal in refusals(runner, [request for request in study.requests if request.batches in pending])
     )
     for text in reasons:
         say(f"refused: {text}")

@@ -301,8 +301,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--undo",
-                    "A command that takes the change back, in 10 minutes at most: the order is A B B A then, and nothing stays "
-                    "changed.",
+                    "A command that takes the change back, in 10 minutes at most: the order is A B B A then, and "
+                    "nothing stays changed.",
                     "undo by command",
                     field="undo",
                     metavar="COMMAND",

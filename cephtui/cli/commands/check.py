@@ -48,9 +48,11 @@ def check_change(
     """Judge saved runs, or measure first; the exit code."""
     _check_form(names, mark, expect)
     if check_options["against"] or check_options["presets"] or check_options["resume"]:
-        from cephtui.cli.commands.check_measured import Asked, measure_and_judge
+        from cephtui.cli.commands.check_measured import CheckOptions, measure_and_judge
 
-        return measure_and_judge(Asked(question=question, study=names[0] if names else None, **check_options), options)
+        return measure_and_judge(
+            CheckOptions(question=question, study=names[0] if names else None, **check_options), options
+        )
     try:
         if expect:
             return check_saved(names[0] if names else "last", expect, options.output)

@@ -47,8 +47,8 @@ _OF_IMAGES = ("ioengine", "rbd")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a check that measures is asked for, beside the options of all that measures."""
+class CheckOptions:
+    """The options of a check that measures, beside those of all that measures."""
 
     question: Question
     presets: tuple[str, ...]
@@ -62,43 +62,43 @@ class Asked:
     most: int
 
 
-def measure_and_judge(asked: Asked, options: Measuring) -> int:
+def measure_and_judge(check: CheckOptions, options: Measuring) -> int:
     """The forms of a check that measure; the exit code."""
-    _check_options(asked, options)
+    _check_options(check, options)
 
     def work(runner: Runner, stack: ExitStack) -> Work:
-        if asked.resume is not None:
+        if check.resume is not None:
             assert runner.directory
-            left, undo = _resumed(asked, runner.directory, options, stack), asked.undo
+            left, undo = _resumed(check, runner.directory, options, stack), check.undo
         else:
-            left, undo = Work(_new_check(asked, options, stack)), None
+            left, undo = Work(_new_check(check, options, stack)), None
         if runner.directory and (why := why_refused(runner.directory, undo)):
             raise Refused(why)
-        return replace(left, commands=Commands(asked.change, asked.undo))
+        return replace(left, commands=Commands(check.change, check.undo))
 
-    return measure(work, options, asked.resume)
+    return measure(work, options, check.resume)
 
 
-def _resumed(asked: Asked, directory: Path, options: Measuring, stack: ExitStack) -> Work:
+def _resumed(check: CheckOptions, directory: Path, options: Measuring, stack: ExitStack) -> Work:
     """A check that was left, with its own target and nodes; raises StoreError."""
-    work = resumed(directory, asked.study, options, stack, kind=CHECK, target=asked.target)
+    work = resumed(directory, check.study, options, stack, kind=CHECK, target=check.target)
     assert isinstance(work.study, Check)
     goal = work.study.goal
-    if goal.takes_turns and not asked.undo:
+    if goal.takes_turns and not check.undo:
         raise click.UsageError("this check takes turns: give its --change and --undo again")
-    if goal.is_commanded and not asked.change:
+    if goal.is_commanded and not check.change:
         raise click.UsageError("a command makes the change of this check: give its --change again")
-    without = left_out_names(asked.question.without)
+    without = left_out_names(check.question.without)
     return replace(work, study=work.study.with_goal({"without": [*goal.without, *without]}))
 
 
-def _new_check(asked: Asked, options: Measuring, stack: ExitStack) -> Check:
+def _new_check(check: CheckOptions, options: Measuring, stack: ExitStack) -> Check:
     """Raises UsageError, OptionError and StoreError."""
-    ordered = Ordered(asked.presets, (asked.target,) if asked.target else ())
+    ordered = Ordered(check.presets, (check.target,) if check.target else ())
     try:
-        if asked.against is not None:
-            return _of_before(asked, ordered, asked.against, options, stack)
-        study, _ = new_work(ordered, options, stack, CHECK, _values(asked))
+        if check.against is not None:
+            return _of_before(check, ordered, check.against, options, stack)
+        study, _ = new_work(ordered, options, stack, CHECK, _values(check))
         return _one(study, ordered)
     except SeveralValuesError as error:
         words = " ".join(f"--set {value}" for value in error.choice)
@@ -115,11 +115,11 @@ def _one(study: Study[Any], ordered: Ordered) -> Check:
     return study
 
 
-def _values(asked: Asked) -> dict[str, Any]:
-    """What is asked of the change, by the fields of the goal."""
-    question = asked.question
-    commands = {name: value for name, value in (("change", asked.change), ("undo", asked.undo)) if value is not None}
-    looks = {"fixed": asked.runs, "most": None} if asked.runs else {"most": asked.most}
+def _values(check: CheckOptions) -> dict[str, Any]:
+    """What the options ask of the change, by the fields of the goal."""
+    question = check.question
+    commands = {name: value for name, value in (("change", check.change), ("undo", check.undo)) if value is not None}
+    looks = {"fixed": check.runs, "most": None} if check.runs else {"most": check.most}
     return {
         **commands,
         **looks,
@@ -132,32 +132,34 @@ def _values(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _check_options(asked: Asked, options: Measuring) -> None:
+def _check_options(check: CheckOptions, options: Measuring) -> None:
     """Raises UsageError."""
-    if asked.undo and not asked.change:
+    if check.undo and not check.change:
         raise click.UsageError("--undo belongs to --change")
-    if asked.change and asked.against:
+    if check.change and check.against:
         raise click.UsageError("--change belongs to --preset: with --against the change is already made")
-    confidence = asked.question.confidence
-    if asked.runs is None and confidence / 100 not in CONFIDENCES:
-        known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
-        raise click.UsageError(f"--confidence {confidence:g}: with several looks expected {known}; or give --runs")
+    confidence = check.question.confidence
+    if check.runs is None and confidence / 100 not in CONFIDENCES:
+        confidences = ", ".join(f"{100 * usual:.0f}" for usual in CONFIDENCES)
+        raise click.UsageError(
+            f"--confidence {confidence:g}: with several looks expected {confidences}; or give --runs"
+        )
     is_answered = sys.stdin.isatty() and sys.stderr.isatty()
-    if not (asked.change or asked.against or asked.resume or options.dry_run or is_answered):
+    if not (check.change or check.against or check.resume or options.dry_run or is_answered):
         raise click.UsageError(
             "there is no terminal to ask for the change: give --change, or measure before with "
             "cephtui run PRESET --repeat 6, make the change, then cephtui check --against SESSION/RUN"
         )
 
 
-def _of_before(asked: Asked, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
+def _of_before(check: CheckOptions, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
     repeats, marks = run_with_repeats(directory, number), store.read_marks(directory)
-    run, before = repeats[0], tuple(each for each in repeats if not made_during(each, marks))
+    run, before = repeats[0], tuple(repeat for repeat in repeats if not made_during(repeat, marks))
     if len(before) < len(repeats):
-        say(marked_text(each for each in repeats if each not in before))
-    counting = sum(not why_invalid(each) for each in before)
+        say(marked_text(repeat for repeat in repeats if repeat not in before))
+    counting = sum(not why_invalid(repeat) for repeat in before)
     if counting < JUDGED_RUNS:
         raise click.UsageError(
             f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
@@ -168,23 +170,23 @@ def _of_before(asked: Asked, ordered: Ordered, against: str, options: Measuring,
     nodes = chosen_nodes(where if where.names else replace(where, names=tuple(node_names(run))))
     if not ordered.targets and not is_scratch(run.target):
         ordered = replace(ordered, targets=(run.target,))
-    own = {"before": (run.batch,), "before_runs": 0, "before_session": directory.name}
+    goal = {"before": (run.batch,), "before_runs": 0, "before_session": directory.name}
     step = SuiteStep(_preset_of(run), run.preset, {})
-    study, _ = study_of_steps([step], nodes, ordered, options, stack, CHECK, {**_values(asked), **own})
-    check = _one(study, ordered)
-    return Check(check.saved, check.requests, before)
+    study, _ = study_of_steps([step], nodes, ordered, options, stack, CHECK, {**_values(check), **goal})
+    new = _one(study, ordered)
+    return Check(new.saved, new.requests, before)
 
 
 def _preset_of(run: Run) -> Preset:
     """As it was measured, with the headline of the preset of that name."""
-    found = find_catalogue().get(run.preset)
+    preset = find_catalogue().get(run.preset)
     file = PresetFile.model_construct(
         title=run.preset,
         short="",
         description="",
         tool=run.tool,
         key=None,
-        headline=found.file.headline if isinstance(found, Preset) else "iops",
+        headline=preset.file.headline if isinstance(preset, Preset) else "iops",
         options={name: value for name, value in run.options.items() if (name, value) != _OF_IMAGES},
     )
     return Preset(run.preset, Path(), user=True, file=file)

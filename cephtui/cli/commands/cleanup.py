@@ -64,14 +64,14 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
     if not left:
         print_report("nothing else was left behind" if unreadable else "nothing was left behind")
         return code
-    own = known_nodes(where)
-    print_blocks(leftovers_blocks(left, own))
+    nodes = known_nodes(where)
+    print_blocks(leftovers_blocks(left, nodes))
     if dry_run:
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
         raise Refused("nothing was removed: add --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(paths.sessions_dir(), vault=known_secrets(where)) as runner:
-        return _remove(runner, left, own, as_listed=as_listed) or code
+        return _remove(runner, left, nodes, as_listed=as_listed) or code
 
 
 def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
@@ -109,16 +109,16 @@ async def _undone(directory: Path, command: str) -> str:
     return await run_noted(directory, "undo", command, command, lambda: False, last.study if last else "")
 
 
-def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool) -> int:
+def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], nodes: Mapping[str, Node], *, as_listed: bool) -> int:
     """Remove leftovers, and print the result of each; the exit code.
 
-    ``own`` are the user's nodes by their names. Connection settings that only a session's undo list has are used with
+    ``nodes`` are the user's nodes by their names. Connection settings that only a session's undo list has are used with
     ``as_listed``, or if the user agrees to them on the terminal.
     """
     inbox = runner.subscribe()
-    wanted: dict[ConnectionSettings, list[tuple[Path, Undo]]] = {}
+    by_settings: dict[ConnectionSettings, list[tuple[Path, Undo]]] = {}
     for path, undo in left:
-        wanted.setdefault(connection_settings(undo, own), []).append((path, undo))
+        by_settings.setdefault(connection_settings(undo, nodes), []).append((path, undo))
     there = dict.fromkeys((undo.node, undo.target) for _, undo in left)
 
     def still_there() -> list[str]:
@@ -126,60 +126,62 @@ def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str,
         return leftovers(list(there))
 
     try:
-        states, refused = _ways_taken(runner, wanted, as_listed)
+        states, refused = _ways_taken(runner, by_settings, as_listed)
         for way in states:
-            ask_secrets(runner, states[way].node, [undo.target for _, undo in wanted[way]])
+            ask_secrets(runner, states[way].node, [undo.target for _, undo in by_settings[way]])
     except (Interrupted, click.Abort):
         raise Interrupted(*still_there()) from None
     failed = 0
     with stopping(lambda: say(f"finishing the removal{AGAIN}"), runner.cleanup.is_overdue, still_there) as ending:
-        for way, found in wanted.items():
+        for way, undo_entries in by_settings.items():
             if way in refused:
-                failed += len(found)
-                say(f"{one_line(way.listed.name)}: {_things(found)} not removed: {refused[way]}")
+                failed += len(undo_entries)
+                say(f"{one_line(way.listed.name)}: {_things(undo_entries)} not removed: {refused[way]}")
                 continue
-            groups = removal_groups(found, lambda each: each[1].target)
+            groups = removal_groups(undo_entries, lambda entry: entry[1].target)
             some = (batch for group in groups for batch in _batches(group))
             failed += sum(_removed(runner, states[way], batch, inbox, there) for batch in some)
     if ending.is_requested:
         return EXIT_INCOMPLETE
     if not failed:
         return 0
-    return EXIT_REFUSED if failed == sum(len(wanted[way]) for way in refused) else EXIT_FAILED
+    return EXIT_REFUSED if failed == sum(len(by_settings[way]) for way in refused) else EXIT_FAILED
 
 
-def _things(found: Sequence[tuple[Path, Undo]]) -> str:
-    first = one_line(found[0][1].target)
-    return f"{first} was" if len(found) == 1 else f"{first} and {len(found) - 1} more were"
+def _things(undo_entries: Sequence[tuple[Path, Undo]]) -> str:
+    first = one_line(undo_entries[0][1].target)
+    return f"{first} was" if len(undo_entries) == 1 else f"{first} and {len(undo_entries) - 1} more were"
 
 
 def _ways_taken(
-    runner: Runner, wanted: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]], as_listed: bool
+    runner: Runner, by_settings: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]], as_listed: bool
 ) -> tuple[dict[ConnectionSettings, NodeState], dict[ConnectionSettings, str]]:
-    """The connected nodes, and why others were refused."""
-    states = _reached(runner, {way: way.configured for way in wanted if way.is_own and way.configured})
-    others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
-    refused = {way: why for way in others if (why := way.unusable)}
-    asked = [way for way in others if way not in refused]
+    """The connected nodes, and why not_configured were refused."""
+    states = _reached(runner, {way: way.configured for way in by_settings if way.is_own and way.configured})
+    not_configured = [
+        way for way in by_settings if way not in states or not (states[way].problem or way.fits(states[way].node))
+    ]
+    refused = {way: why for way in not_configured if (why := way.unusable)}
+    to_agree = [way for way in not_configured if way not in refused]
     refused |= dict.fromkeys(
-        asked[_ASKED_MOST:], f"more than {_ASKED_MOST} nodes have other settings in their undo lists: clean up again"
+        to_agree[_ASKED_MOST:], f"more than {_ASKED_MOST} nodes have other settings in their undo lists: clean up again"
     )
-    asked = asked[:_ASKED_MOST]
-    if asked and not (as_listed or _agreed(asked, wanted)):
+    to_agree = to_agree[:_ASKED_MOST]
+    if to_agree and not (as_listed or _agreed(to_agree, by_settings)):
         remedy = "name it with --node, in --config or by --ceph-conf, or agree with --as-listed"
-        refused |= dict.fromkeys(asked, f"only its undo list has these connection settings: {remedy}")
-        asked = []
-    return {**states, **_reached(runner, {way: way.listed for way in asked})}, refused
+        refused |= dict.fromkeys(to_agree, f"only its undo list has these connection settings: {remedy}")
+        to_agree = []
+    return {**states, **_reached(runner, {way: way.listed for way in to_agree})}, refused
 
 
 def _reached(runner: Runner, nodes: Mapping[ConnectionSettings, Node]) -> dict[ConnectionSettings, NodeState]:
     """The nodes of one pool are connected together: the pool decides between several Ceph accesses."""
-    found: dict[ConnectionSettings, NodeState] = {}
+    states: dict[ConnectionSettings, NodeState] = {}
     for pool in dict.fromkeys(way.pool for way in nodes):
         for some in _batches([(way, node) for way, node in nodes.items() if way.pool == pool]):
-            states = connect(runner, [node for _, node in some], pool)
-            found |= {way: state for (way, _), state in zip(some, states, strict=True)}
-    return found
+            connected = connect(runner, [node for _, node in some], pool)
+            states |= {way: state for (way, _), state in zip(some, connected, strict=True)}
+    return states
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -188,11 +190,11 @@ def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _agreed(
-    ways: Sequence[ConnectionSettings], wanted: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]]
+    ways: Sequence[ConnectionSettings], by_settings: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]]
 ) -> bool:
     """Show the connection settings that only undo lists have, and ask for consent on the terminal."""
     for way in ways:
-        name, session = one_line(way.listed.name), wanted[way][0][0].name
+        name, session = one_line(way.listed.name), by_settings[way][0][0].name
         say(f"{name}: session {session} has other connection settings than you:")
         say_exactly(f"  its undo list: {describe(way.listed)}")
         yours = describe(way.configured) if way.configured else "no such node in your config or on the command line"
@@ -207,14 +209,14 @@ def _agreed(
 def _removed(
     runner: Runner,
     state: NodeState,
-    found: Sequence[tuple[Path, Undo]],
+    undo_entries: Sequence[tuple[Path, Undo]],
     inbox: Inbox,
     there: dict[tuple[str, str], None],
 ) -> int:
     """Remove these from a node and from ``there``, which is all that still exists; the number of failures."""
-    removing = [None if state.problem else runner.nodes.remove(state.node, undo, path) for path, undo in found]
+    removing = [None if state.problem else runner.nodes.remove(state.node, undo, path) for path, undo in undo_entries]
     failed = 0
-    for (_, undo), done in zip(found, removing, strict=True):
+    for (_, undo), done in zip(undo_entries, removing, strict=True):
         removed = _waited_for(done, inbox) if done else Removed("failed", state.problem or "")
         node, spec = one_line(undo.node), one_line(undo.target)
         if removed.is_settled:

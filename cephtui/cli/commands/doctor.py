@@ -31,13 +31,13 @@ _CLIPBOARD_CURE = "tmux set -g set-clipboard on"
 
 def examine(where: Where, output: Output) -> int:
     """Print what is there and what is missing; the exit code."""
-    found = load_config(where)
+    settings = load_config(where)
     nodes = chosen_nodes(where)
     with Runner(paths.sessions_dir()) as runner:
         states = connect(runner, nodes)
-        alone = len(nodes) == 1 and not (found.nodes or found.neighbours)
+        alone = len(nodes) == 1 and not (settings.nodes or settings.neighbours)
         examined = [_examined(runner, state, alone=alone) for state in states]
-    rows = host_rows(_machine(found), examined)
+    rows = host_rows(_machine(settings), examined)
     emit(host_view(rows), output)
     return 0 if can_measure(rows) else EXIT_FAILED
 
@@ -62,14 +62,14 @@ def _examined(runner: Runner, state: NodeState, *, alone: bool) -> Examined:
             cluster = ClusterFacts(problem=str(error))
     scratch = {} if node.host else {"": "a scratch file in the cache, removed at the end"}
     served = cluster is not None and not cluster.problem
-    targets = {**scratch, **{each.spec: each.text for each in candidates_in(around, served=served)}}
+    targets = {**scratch, **{candidate.spec: candidate.text for candidate in candidates_in(around, served=served)}}
     return Examined(node, environment, "", around, cluster, targets, alone and not around.other_nodes)
 
 
 # ---------------------------------------------------------------------------------------------- this machine
 
 
-def _machine(found: config.Config) -> Machine:
+def _machine(settings: config.Config) -> Machine:
     look = find_look()
     problem = _clipboard(os.environ)
     return Machine(
@@ -85,8 +85,8 @@ def _machine(found: config.Config) -> Machine:
         clipboard=problem,
         clipboard_cure=_CLIPBOARD_CURE if problem else "",
         agent_keys=_agent_keys(os.environ),
-        keys=_keys(found.ssh_config),
-        ssh_hosts=len(config.ssh_hosts(found.ssh_config)),
+        keys=_keys(settings.ssh_config),
+        ssh_hosts=len(config.ssh_hosts(settings.ssh_config)),
     )
 
 
@@ -107,7 +107,7 @@ def _size() -> tuple[int, int] | None:
 
 def _folder(name: str, path: Path) -> Folder:
     """Whether it can be written, or made; nothing is."""
-    there = next(each for each in (path, *path.parents) if os.path.lexists(each))
+    there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
     try:
         if not there.is_dir():
             return Folder(name, str(path), f"{there} is no folder")

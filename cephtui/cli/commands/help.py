@@ -51,8 +51,8 @@ def _list(pages: Collection[Topic]) -> None:
         raise click.ClickException(f"{packaged_docs_dir()} has no pages: install cephtui again")
     wide = max(len(page.name) for page in pages)
     lines: list[Text] = []
-    for kind, found in groupby(pages, key=lambda page: page.kind):
-        lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {_said(page)}") for page in found)]
+    for kind, alike in groupby(pages, key=lambda page: page.kind):
+        lines += [Text(kind, "bold"), *(Text(f"  {page.name:{wide}}  {_said(page)}") for page in alike)]
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"
     print_report(Group(*lines))
@@ -88,5 +88,5 @@ def _drawn(page: Topic) -> tuple[str, int]:
     if ascii_only():
         from cephtui.tui.terminal.filters import in_ascii
 
-        text = re.sub(r"[^\x00-\x7f]+", lambda found: in_ascii(found[0]), text)
+        text = re.sub(r"[^\x00-\x7f]+", lambda letters: in_ascii(letters[0]), text)
     return text, console.height

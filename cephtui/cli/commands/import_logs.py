@@ -115,24 +115,24 @@ def _log_files(named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
             continue
         for path in some:
             try:
-                found = list(islice(files_of(path), FILES_MOST + 1))
+                paths_below = list(islice(files_of(path), FILES_MOST + 1))
             except OSError as error:
                 yield LogFile(Path(error.filename or path), problem=error.strerror)
                 continue
-            if len(found) > FILES_MOST:
+            if len(paths_below) > FILES_MOST:
                 raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
-            files = [each for each, why in found if why is None]
+            files = [file_path for file_path, why in paths_below if why is None]
             if not files:
                 yield LogFile(path, problem="there are no files in it")
-            yield from (_LeftOut(each, why) for each, why in found if why)
+            yield from (_LeftOut(file_path, why) for file_path, why in paths_below if why)
             yield from _read(files, named)
 
 
-def _read(found: Sequence[Path], named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
+def _read(files: Sequence[Path], named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
     """Those that have been written in one test together; what is no text is a problem only where it was named."""
-    for group in by_test(found):
-        for each in group:
-            _announce_large(each)
+    for group in by_test(files):
+        for path in group:
+            _announce_large(path)
         for file in read_together(group):
             is_left_out = (file.is_binary or file.is_beside) and file.path not in named
             yield _LeftOut(file.path, file.problem or "", is_beside=file.is_beside) if is_left_out else file
@@ -147,7 +147,7 @@ def _announce_large(path: Path) -> None:
 
 
 def _numbered(numbering: Numbering, session: str | None, file: LogFile) -> list[Run]:
-    return [numbering.run(session or "imported", file, tool, found) for tool, found in file.runs]
+    return [numbering.run(session or "imported", file, tool, run) for tool, run in file.runs]
 
 
 def _print(runs: Sequence[Run], session: str | None) -> None:

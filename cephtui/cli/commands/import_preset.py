@@ -51,17 +51,17 @@ _LARGE_BYTES = 128 << 10
 def import_presets(source: str, name: str | None, how: How | None, dry_run: bool, force: bool) -> int:
     """Write a preset for each job, or print them; the exit code."""
     file_name, text = _text_of(source)
-    found: list[Adopted] = []
+    adopted_presets: list[Adopted] = []
     problems = 0
     for jobs in _jobs_in(source, file_name, text):
         adopted = _adopted(jobs)
         problems += len(jobs) - len(adopted)
-        found += _arranged(adopted, name or Path(file_name).stem or adopted[0].name, how) if adopted else []
-    presets = _named(found, name)
+        adopted_presets += _arranged(adopted, name or Path(file_name).stem or adopted[0].name, how) if adopted else []
+    presets = _named(adopted_presets, name)
     if not dry_run:
         _check_free(presets, force=force)
-    for each, preset in presets.items():
-        _give(each, preset, file_name, dry_run=dry_run)
+    for preset_name, preset in presets.items():
+        _give(preset_name, preset, file_name, dry_run=dry_run)
     if not presets:
         return EXIT_FAILED
     return EXIT_INCOMPLETE if problems else 0
@@ -93,20 +93,20 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
     try:
         is_file = file_name and _SECTION.search(text)
         log = read_log(_with_included(text, Path(source)) if is_file else text)
-        given = find_jobs(log, is_job_file=Path(file_name).suffix == ".fio")
-        asked = rados.find_bench_commands(log)
+        parts = find_jobs(log, is_job_file=Path(file_name).suffix == ".fio")
+        commands = rados.find_bench_commands(log)
     except ValueError as error:
         raise click.UsageError(f"{where}: {error}") from None
-    found: list[Jobs] = [
+    jobs_of_parts: list[Jobs] = [
         [(section.name, partial(adopt, section, part.files)) for section in part.sections]
-        for part in given
+        for part in parts
         if part.sections
     ]
-    found += [[(each.name, partial(rados.adopt, each))] for each in asked]
-    if not found:
+    jobs_of_parts += [[(command.name, partial(rados.adopt, command))] for command in commands]
+    if not jobs_of_parts:
         raise click.UsageError(f"{where}: {what}")
-    return found + [
-        [(one_line(part.unread)[:_NAME_MOST], partial(refuse, part.unread))] for part in given if part.unread
+    return jobs_of_parts + [
+        [(one_line(part.unread)[:_NAME_MOST], partial(refuse, part.unread))] for part in parts if part.unread
     ]
 
 
@@ -126,23 +126,23 @@ def _with_included(text: str, path: Path, within: Sequence[Path] = ()) -> str:
         try:
             if not file.resolve().is_relative_to(folder):
                 return line[0]
-            found = read_bytes(file).decode("utf-8-sig", "replace")
+            content_text = read_bytes(file).decode("utf-8-sig", "replace")
         except OSError:
             return line[0]
-        return _with_included(found, file, (*within, path))
+        return _with_included(content_text, file, (*within, path))
 
     return _INCLUDE.sub(content, text)
 
 
 def _adopted(jobs: Jobs) -> list[Adopted]:
     """The jobs that can become presets; the others are named with the reason."""
-    found = []
+    sections = []
     for name, become in jobs:
         try:
-            found.append(become())
+            sections.append(become())
         except OptionError as error:
             say(f"[{name}] can't become a preset: {error}")
-    return found
+    return sections
 
 
 def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[Adopted]:
@@ -191,17 +191,17 @@ def _can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _named(found: Sequence[Adopted], name: str | None) -> dict[str, Adopted]:
+def _named(sections: Sequence[Adopted], name: str | None) -> dict[str, Adopted]:
     """Each under the name of its file: the given one, or with several its own behind that."""
     named: dict[str, Adopted] = {}
-    for each in found:
-        own = _fit(each.name)
-        wanted = (_fit(name) if len(found) == 1 else f"{_fit(name)}-{own}") if name else own
+    for section in sections:
+        own_name = _fit(section.name)
+        base_name = (_fit(name) if len(sections) == 1 else f"{_fit(name)}-{own_name}") if name else own_name
         number = 2
-        unique = wanted
+        unique = base_name
         while unique in named:
-            unique, number = f"{wanted}-{number}", number + 1
-        named[unique] = each
+            unique, number = f"{base_name}-{number}", number + 1
+        named[unique] = section
     return named
 
 
@@ -213,9 +213,9 @@ def _check_free(presets: Mapping[str, Adopted], *, force: bool) -> None:
     """Raises Refused where a preset would be overwritten, or take the place of a packaged one."""
     catalogue = find_catalogue()
     for name in presets:
-        taken = catalogue.get(name)
-        if taken is not None and not force:
-            whose = "a packaged preset" if isinstance(taken, Preset) and not taken.user else "a preset of yours"
+        present = catalogue.get(name)
+        if present is not None and not force:
+            whose = "a packaged preset" if isinstance(present, Preset) and not present.user else "a preset of yours"
             raise Refused(f"there is {whose} {name} already: choose another --name, or take its place with --force")
 
 
@@ -233,7 +233,7 @@ def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
             raise click.ClickException(f"can't write {path}: {error.strerror}") from None
         say(f"{name}: {path}")
     for reason in dict.fromkeys(reason for _, reason in preset.left_out):
-        options = [option for option, each in preset.left_out if each == reason]
+        options = [option for option, why in preset.left_out if why == reason]
         say(f"{name}: {', '.join(options)} {'are' if options[1:] else 'is'} left out: {reason}")
     for note in preset.notes:
         say(f"{name}: {note}")

@@ -68,13 +68,15 @@ def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
     """The kind whose option is given; raises UsageError for options that do not go together."""
     rows = [row for row in KINDS.values() if row.option in chosen]
     row = rows[-1] if rows else KINDS[RUNS]
-    own = {option.name for option in row.options}
+    of_kind = {option.name for option in row.options}
     for name in chosen:
-        if name not in own and not any(name == other.option for other in rows):
+        if name not in of_kind and not any(name == other.option for other in rows):
             owner = next(other for other in KINDS.values() if name in {option.name for option in other.options})
             raise click.UsageError(f"{name} belongs to {owner.option}")
-    given = given_options()
-    excluded = next((name for name in (*row.excludes, *(other.option for other in rows[:-1])) if name in given), None)
+    typed_options = given_options()
+    excluded = next(
+        (name for name in (*row.excludes, *(other.option for other in rows[:-1])) if name in typed_options), None
+    )
     if excluded:
         raise click.UsageError(f"{row.option} decides {row.decides}: leave out {excluded}")
     return row
@@ -86,11 +88,11 @@ def _check_resume(ordered: Ordered, chosen: Mapping[str, object], resume: str | 
         raise click.UsageError("Missing argument 'PRESET...'.")
     if resume is None:
         return
-    given = given_options()
-    if wrong := next((name for name in (*_OF_NEW, *chosen) if name in given), None):
+    typed_options = given_options()
+    if wrong := next((name for name in (*_OF_NEW, *chosen) if name in typed_options), None):
         raise click.UsageError(f"--resume continues what was ordered: leave out {wrong}")
-    if others := [name for name in ordered.names if not _STUDY.fullmatch(name)] or ordered.names[1:]:
-        raise click.UsageError(f"--resume continues one study, such as s2: leave out {others[0]}")
+    if more := [name for name in ordered.names if not _STUDY.fullmatch(name)] or ordered.names[1:]:
+        raise click.UsageError(f"--resume continues one study, such as s2: leave out {more[0]}")
 
 
 def _check_resumable(study: Study[Any], session: str) -> None:
