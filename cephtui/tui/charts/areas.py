@@ -37,7 +37,7 @@ def sign(number: int) -> str:
     return chr(_FIRST_SIGN + number)
 
 
-def of(signs: re.Match[str], areas: Sequence[Area]) -> Area:
+def area_of(signs: re.Match[str], areas: Sequence[Area]) -> Area:
     """The area of a run of signs."""
     return areas[ord(signs[1]) - _FIRST_SIGN]
 

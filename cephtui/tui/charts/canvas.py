@@ -11,7 +11,7 @@ from rich.style import StyleType
 from rich.text import Span, Text
 
 from cephtui.frozen import dataclass
-from cephtui.tui.charts.areas import RUNS, Area, closed, of, painted, sign
+from cephtui.tui.charts.areas import RUNS, Area, area_of, closed, painted, sign
 from cephtui.tui.charts.ink import Glyphs
 from cephtui.tui.charts.rasterised import rasterised
 from cephtui.tui.charts.steps import PlotPoint
@@ -179,10 +179,10 @@ class Canvas:
     def _area_spans(self, start: int, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
         """The styles of the areas in a row that starts there, also behind its lines and texts."""
         for run in RUNS.finditer(cells):
-            yield from _parted(start, run.span(), ramp, of(run, self._areas).styles)
+            yield from _parted(start, run.span(), ramp, area_of(run, self._areas).styles)
         for first, end, _ in (*row.owned, *row.noted):
             for run in RUNS.finditer(under, first, end):
-                yield from _parted(start, run.span(), ramp, of(run, self._areas).grounds)
+                yield from _parted(start, run.span(), ramp, area_of(run, self._areas).grounds)
 
 
 def _parted(start: int, stretch: ColumnSpan, ramp: int, styles: tuple[StyleType, StyleType]) -> Iterator[Span]:

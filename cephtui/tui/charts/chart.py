@@ -20,7 +20,7 @@ from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
 from cephtui.tui.charts.ink import Ink, ink_of
-from cephtui.tui.charts.steps import LineStep, Raster, Trace, begun, gaps, steps
+from cephtui.tui.charts.steps import LineStep, Raster, Trace, gaps, interval_start, steps
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
 _NO_DATA = "no data"
@@ -164,7 +164,7 @@ def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, s
     """Texts and upright lines, where no line of the picture is."""
     picture, ink, right = plot.picture, plot.ink, plot.raster.right
     times = next(iter(plot.series), [])
-    marks = mark_columns([(begun(times, at), text) for at, text in picture.marks], right, plot.columns)
+    marks = mark_columns([(interval_start(times, at), text) for at, text in picture.marks], right, plot.columns)
     canvas.put_marks(marks, ink.mark)
     canvas.put_spans(periods)
     canvas.put_area_names(ink.axis)

@@ -15,7 +15,7 @@ from cephtui.reports.views.curve import lines_of, short_place
 from cephtui.tui.charts.axes import HUGE
 from cephtui.tui.charts.colors import flow_color, node_color
 from cephtui.tui.charts.plot import Dot, Joined, Plot
-from cephtui.tui.charts.scales import from_zero, logarithmic, of_places
+from cephtui.tui.charts.scales import from_zero, logarithmic, scale_of_places
 
 _MEAN_COLOR, _P99_COLOR = "#009e73", "#cc79a7"
 # from the Okabe-Ito palette, and not the colours of reads and writes
@@ -24,7 +24,7 @@ _LATENCY = BY_NAME["latency_mean_seconds"]
 
 def over_axis(curve: Curve, metric: Metric) -> Plot | None:
     """A metric at each place; None without any figure."""
-    scale, values = of_places(
+    scale, values = scale_of_places(
         [place.number for place in curve.places], [short_place(curve.axis, place) for place in curve.places]
     )
     at = dict(zip(curve.places, values, strict=True))

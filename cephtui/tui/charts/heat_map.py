@@ -18,7 +18,7 @@ from cephtui.frozen import dataclass
 from cephtui.reports.ticks import trimmed
 from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels
 from cephtui.tui.charts.ink import Ink, ink_of
-from cephtui.tui.charts.steps import begun
+from cephtui.tui.charts.steps import interval_start
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import profile_of
 
@@ -188,7 +188,7 @@ def _marked(
     marks: Sequence[tuple[float, str]], columns: Sequence[HeatColumn], width: int, x_end: float
 ) -> frozenset[int]:
     ends = [0.0, *(end for end, _ in columns)]
-    snapped = [(begun(list(pairwise(ends)), at), text) for at, text in marks]
+    snapped = [(interval_start(list(pairwise(ends)), at), text) for at, text in marks]
     return frozenset(column for column, _ in mark_columns(snapped, x_end, width))
 
 

@@ -58,7 +58,7 @@ def logarithmic(values: Sequence[float], as_text: Callable[[float], str], rows: 
     return Scale(low, high, tuple((10**step, trimmed(as_text(10**step))) for step in shown), is_log=True)
 
 
-def of_places(numbers: Sequence[float | None], labels: Sequence[str]) -> tuple[Scale, list[float]]:
+def scale_of_places(numbers: Sequence[float | None], labels: Sequence[str]) -> tuple[Scale, list[float]]:
     """The scale of a curve's places, and the value of each: numbers by their size, others in equal distances."""
     values = [number for number in numbers if number is not None]
     if len(values) < len(numbers) or len(set(values)) < 2:

@@ -43,7 +43,7 @@ def steps(points: Points, right: float) -> list[LineStep]:
     return intervals
 
 
-def begun(intervals: Sequence[tuple[float, ...]], at: float) -> float:
+def interval_start(intervals: Sequence[tuple[float, ...]], at: float) -> float:
     """When the second began that holds a moment: what it changed is drawn from there on.
 
     Each interval has its beginning and its end first.

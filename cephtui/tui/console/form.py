@@ -165,7 +165,7 @@ _CHOSEN_ELSEWHERE = ("", "target", "node")
 """What an error may name that no field here can mend; what is typed is kept all the same."""
 
 
-def summary(plan: Plan) -> str:
+def cost_text(plan: Plan) -> str:
     """What the plan costs: ``6 runs, about 6:30 min, writes 12.0 GiB first``."""
     number, seconds = len(plan.steps), units.duration(plan.duration_seconds)
     parts = [f"{number} run{'s' if number > 1 else ''}", f"{plan.bound} {seconds}"]
@@ -272,7 +272,7 @@ class FormScreen(Dialog[Edits | None]):
             wrong, problem = str(getattr(error, "option", "")), problem_text(error, self._preset)
         if wrong is not None and wrong not in _CHOSEN_ELSEWHERE:
             edits = None
-        costs = summary(plan) if plan else ""
+        costs = cost_text(plan) if plan else ""
         if edits and edits.order and not edits.order_of(self._preset):
             costs += "; order has no effect without repeats of several values"
         self.query_one("#summary", Static).update(Text(problem or costs))

@@ -29,7 +29,7 @@ from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import CURVE, RunScreen
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.runs_table import RunsTable
-from cephtui.tui.widgets.shown import of_saved
+from cephtui.tui.widgets.shown import shown_of_run
 from cephtui.tui.widgets.title_bar import TitleBar
 
 
@@ -109,7 +109,7 @@ class SessionScreen(ExportingScreen, RunScreen):
             history = History()
         self.query_one("#conditions", Static).update(_conditions(run, message.repeats, history))
         self.view.follow(run.preset, headline_metric(self._catalogue, run))
-        self.view.show(of_saved(run, history, self._marks))
+        self.view.show(shown_of_run(run, history, self._marks))
 
     @property
     def to_export(self) -> Path | None:

@@ -110,14 +110,14 @@ class FewColors(OnGround):
     """
 
     def __init__(self, count: int) -> None:
-        super().__init__(partial(fit, count=count))
+        super().__init__(partial(fitted_style, count=count))
 
 
 class OnLight(OnGround):
     """Text in a colour that was chosen for a dark ground, in a darker shade of it where the ground is light."""
 
     def __init__(self) -> None:
-        super().__init__(readable)
+        super().__init__(readable_style)
         self.enabled = False
 
     def stand_on(self, ground: RGB) -> None:
@@ -167,7 +167,7 @@ def swapped(style: Style) -> Style:
 # ---------------------------------------------------------------------------------------------- colours
 
 
-def readable(style: Style, ground: RGB) -> tuple[Style, Visibility]:
+def readable_style(style: Style, ground: RGB) -> tuple[Style, Visibility]:
     """A style whose text is darkened, if it has a colour, until it can be read on its light background."""
     if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
         return style, Visibility.ALL
@@ -176,7 +176,7 @@ def readable(style: Style, ground: RGB) -> tuple[Style, Visibility]:
     return style + Style(color=RichColor.from_rgb(*darker)), Visibility.ALL
 
 
-def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Visibility]:
+def fitted_style(style: Style, ground: RGB, count: int) -> tuple[Style, Visibility]:
     """A style for a terminal with 16, 8 or 0 colours, and what of its text is to be seen."""
     ink = _rgb(style.color, (0, 0, 0) if downgrade.is_light(ground) else (255, 255, 255))
     paper = _rgb(style.bgcolor, ground)

@@ -57,7 +57,7 @@ def _left(widths: Mapping[str, int], width: int, elastic: str) -> int:
     return width - sum(size for name, size in widths.items() if name != elastic)
 
 
-def placed(text: str, width: int, style: str = "", *, right: bool = False) -> Text:
+def padded_cell(text: str, width: int, style: str = "", *, right: bool = False) -> Text:
     """A cell of this width, with a blank at each side and a sign where it is cut off."""
     if not text:
         return _BLANK
@@ -69,7 +69,7 @@ def placed(text: str, width: int, style: str = "", *, right: bool = False) -> Te
     return cell
 
 
-def across(text: Text, widths: Sequence[int]) -> list[Text]:
+def cells_across(text: Text, widths: Sequence[int]) -> list[Text]:
     """A text over several cells that touch each other, with a sign where it is cut off."""
     if text.cell_len > sum(widths):
         text = text.copy()

@@ -200,15 +200,15 @@ class LiveView(Container):
         self._undrawn |= any(isinstance(e, (Mark, ClusterSample, NodeEnded, Run)) or _is_merged(e) for e in events)
         if self._live is None or self._live.current is None or unwritten_frames(self.app) > 1:
             return  # nothing runs, or the terminal has not yet taken the frames before
-        from cephtui.tui.widgets.shown import of_live
+        from cephtui.tui.widgets.shown import shown_of_live
 
         state, view = self._live.current, self.query_one(RunView)
         is_new, self._undrawn = self._undrawn, False
         is_due = is_new or self._clock() - self._posted >= 1
         if is_new:
-            view.show(of_live(state))
+            view.show(shown_of_live(state))
         elif is_due:
-            view.show_nodes(of_live(state))
+            view.show_nodes(shown_of_live(state))
         self._show_cluster(state)
         since = max(0.0, self._clock() - self._received)
         progress, batch = state.progress(since), self._live.batch_progress(since)
@@ -257,9 +257,9 @@ class LiveView(Container):
         self._ended = run
         values: list[float | None] = []
         if state := self.current:
-            from cephtui.tui.widgets.shown import of_saved, spans_of
+            from cephtui.tui.widgets.shown import shown_of_run, spans_of
 
-            shown = of_saved(run, state.history, state.marks)
+            shown = shown_of_run(run, state.history, state.marks)
             # runs of earlier versions were saved without them
             self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.findings())))
             values = state.history.total("iops").values()

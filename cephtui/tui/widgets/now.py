@@ -34,7 +34,7 @@ class LargeFigure:
     lines: tuple[str, ...] = ()
 
 
-def reading(shown: Shown, headline: Headline) -> LargeFigure:
+def large_figure(shown: Shown, headline: Headline) -> LargeFigure:
     """The metric of a headline, of the last second or of the whole run; reads and writes together where they add up."""
     if shown.prefill:
         return _of_prefill(shown)
@@ -107,7 +107,7 @@ class Now(Widget):
 
     def show(self, shown: Shown, headline: Headline) -> None:
         """Show a headline; the same again costs no redraw."""
-        newest = reading(shown, headline)
+        newest = large_figure(shown, headline)
         self.show_silence(0.0)
         if newest != self._reading:
             self._reading = newest

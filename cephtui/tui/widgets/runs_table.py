@@ -24,7 +24,7 @@ from cephtui.presets import Choice
 from cephtui.reports.words.text import title_of
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
-from cephtui.tui.widgets.fitted import across, fitted_widths, placed, show_rows_in
+from cephtui.tui.widgets.fitted import cells_across, fitted_widths, padded_cell, show_rows_in
 from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, LiveFigures, RunRow, TableContent
 
 
@@ -80,19 +80,19 @@ class Columns:
     @property
     def titles(self) -> list[Text]:
         titles = _titles(self.tools, self.flows)
-        return [placed(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
+        return [padded_cell(titles[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
 
     def cells(self, row: RunRow) -> list[Text]:
         """The cells of a row, from the left."""
         if row.across is None:
             return [self.cell(row, name) for name in self.widths]
         _, *widths = self.widths.values()
-        return [self.cell(row, "#"), *across(row.across, widths)]
+        return [self.cell(row, "#"), *cells_across(row.across, widths)]
 
     def cell(self, row: RunRow, name: str) -> Text:
         """What a row has in a column."""
         style = row.styles.get(name, row.style)
-        return placed(row.texts.get(name, ""), self.widths[name], style, right=name in _RIGHT)
+        return padded_cell(row.texts.get(name, ""), self.widths[name], style, right=name in _RIGHT)
 
     def has_room(self, name: str, text: str) -> bool:
         """Whether a column shows the whole text."""

@@ -55,13 +55,13 @@ _AT_ONCE = 50
 # ---------------------------------------------------------------------------------------------- words
 
 
-def state(row: SessionRow) -> str:
+def state_text(row: SessionRow) -> str:
     """How the runs ended, whether they were imported, and whether more is to come or something is wrong."""
     words = ["writing"] * row.writing + ["broken"] * bool(row.error) + ["imported"] * row.imported
     return ", ".join([*words, *outcome_counts(row)])
 
 
-def remark(row: SessionRow) -> str:
+def remark_text(row: SessionRow) -> str:
     """What is wrong with a session (files without their directory), whose it is, its baseline, and its note."""
     error = (row.error or "").replace(f"{row.path}/", "")
     return "; ".join(filter(None, [error, whose(row), _baseline(row), row.note]))
@@ -73,7 +73,7 @@ def _baseline(row: SessionRow) -> str:
 
 def matches(row: SessionRow, words: Sequence[str]) -> bool:
     """Whether each word (small letters) occurs in one of a session's texts."""
-    texts = [row.session, date(row), state(row), remark(row), row.cluster, *best(row).values()]
+    texts = [row.session, date(row), state_text(row), remark_text(row), row.cluster, *best(row).values()]
     texts += [*row.presets, *row.tags, *row.nodes, *row.targets]
     text = "\n".join(filter(None, texts)).lower()
     return all(word in text for word in words)
@@ -87,7 +87,7 @@ def run_count(row: SessionRow) -> str:
 def session_text(row: SessionRow) -> Text:
     """All that is known of a session, for where the table has no room."""
     where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
-    ran = [run_count(row), state(row), ", ".join(row.presets)]
+    ran = [run_count(row), state_text(row), ", ".join(row.presets)]
     measured = [joined(row.targets, "targets"), *(f"{name} {text}" for name, text in best(row).items() if text)]
     mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note, whose(row)]
     lines = [", ".join(filter(None, where)), *("; ".join(filter(None, parts)) for parts in (ran, measured, mine))]
@@ -110,13 +110,13 @@ def session_cells(row: SessionRow, *, time: bool) -> dict[str, str]:
         "cluster": row.cluster or "",
         "nodes": ", ".join(row.nodes),
         "runs": str(row.runs),
-        "outcomes": state(row),
+        "outcomes": state_text(row),
         "tags": ", ".join(row.tags),
-        "note": remark(row),
+        "note": remark_text(row),
     }
 
 
-def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
+def fitted_columns(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
     """The columns for which there is room, and how wide they are; the note takes what is left."""
     natural = {name: cell_len(name) for name in _ORDER}
     used = set(_ALWAYS)
@@ -193,7 +193,7 @@ class SessionsTable(DataTable[Text]):
     def fit(self, rows: Iterable[SessionRow], width: int) -> None:
         """Choose the columns for these rows on a screen of this width; the rows must be ``put`` again."""
         self._time = width >= _WIDE
-        self._widths = fitted(rows, width - self.styles.scrollbar_size_vertical)
+        self._widths = fitted_columns(rows, width - self.styles.scrollbar_size_vertical)
         self._sessions = []
         self.clear(columns=True)
         for name, size in self._widths.items():

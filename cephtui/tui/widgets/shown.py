@@ -89,7 +89,7 @@ class Shown:
         return not self.measured or any(metric.name in self.measured for metric in metrics)
 
 
-def of_live(state: LiveRun) -> Shown:
+def shown_of_live(state: LiveRun) -> Shown:
     """A run in progress."""
     late = state.latest.missing if state.latest else ()
     flows = state.latest.flows if state.latest else {}
@@ -132,7 +132,7 @@ def _prefill_of(state: LiveRun) -> Prefill:
     return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.prefill_bytes, eta_seconds)
 
 
-def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
+def shown_of_run(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
     """A run that is over."""
     names = [node.node for node in run.nodes]
     ended_words = {node_end.node: ended_word(node_end) for node_end in left_early(ends_of(run), names)}

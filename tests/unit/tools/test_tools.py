@@ -50,8 +50,11 @@ from cephtui.tools.options import NUMBER, ToolOptions, WholeRuntime
 from cephtui.tools.tool import Tool
 from cephtui.tui.charts.chart import draw_chart
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
-from tests import PACKAGE
+from cephtui.tui.widgets.shown import chart_lines, chart_title, picture, shown_of_live, shown_of_run
+from tests.support import fakes
+from tests.support.drawings import draw_comparison, draw_run, draw_runs
+from tests.support.fakes import FakeNode, Log
+from tests.support.golden import Golden
 from tests.on_lab.tools import ROWS
 from tests.support import fakes
 from tests.support.drawings import draw_comparison, draw_run, draw_runs
@@ -357,10 +360,10 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
         live.take(event)
         if live.current and live.current.latest:
             drawn = text_of(draw_live(live, 0.0))
-            shown = of_live(live.current)
+            shown = shown_of_live(live.current)
     assert row_of(drawn, "write")[:2] == ["-", "2.00 MiB/s"]
     assert "delete" in drawn
-    saved = of_saved(run, store.read_history(tmp_path / "s", 1), [])
+    saved = shown_of_run(run, store.read_history(tmp_path / "s", 1), [])
     iops, bandwidth, _ = HEADLINES
     for each in (shown, saved):
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}

@@ -24,7 +24,7 @@ from cephtui.models.metrics import HeadlineName
 from cephtui.sessions import demo, store
 from cephtui.sessions.demo import unpack
 from cephtui.tui.charts.chart import Period
-from cephtui.tui.widgets.shown import of_live
+from cephtui.tui.widgets.shown import shown_of_live
 from tests.support.drawings import draw_run
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -296,7 +296,7 @@ def test_it_is_on_the_time_line_while_the_run_proceeds() -> None:
     for second, value in enumerate(wobbling(cliff(20)), 1):
         state.add(sample(second, value, node="local"))
         state.add(sample(second, value))
-        shown.append(of_live(state).spans)
+        shown.append(shown_of_live(state).spans)
     assert not any(shown[:29])
     assert shown[-1] == (Period(20.0, 20.0, "fell 40 %"),)
     assert shown[39] == shown[-1], "long before the end"

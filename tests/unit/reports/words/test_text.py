@@ -22,7 +22,7 @@ from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import fitted_to_target
-from cephtui.tui.widgets.shown import of_saved, range_since_ramp
+from cephtui.tui.widgets.shown import range_since_ramp, shown_of_run
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -213,7 +213,7 @@ def test_in_a_gap_on_all_nodes_the_least_second_is_none(
 def test_the_range_of_a_saved_run_has_its_gap_in_it(tmp_path: Path) -> None:
     directory = demo.unpack(tmp_path)
     run = store.read_run(directory, 14)
-    shown = of_saved(run, store.read_history(directory, 14), ())
+    shown = shown_of_run(run, store.read_history(directory, 14), ())
     assert [known(range_since_ramp(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [
         0.0,
         0.0,

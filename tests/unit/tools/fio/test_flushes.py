@@ -35,7 +35,7 @@ from cephtui.tools.logs import FoundRun, read_log
 from cephtui.tui.console.panels import direction_of, headline_text
 from cephtui.tui.screens import presenter
 from cephtui.tui.terminal.notification import text_of
-from cephtui.tui.widgets.now import reading as shown_reading
+from cephtui.tui.widgets.now import large_figure as shown_reading
 from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_since_ramp
 from tests import RECORDINGS
 from tests.support.drawings import draw_run, runs_csv

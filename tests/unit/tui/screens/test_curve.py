@@ -19,7 +19,7 @@ from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.charts.plot import Dot, Joined, Plot, draw_plot
-from cephtui.tui.charts.scales import from_zero, labels_below, logarithmic, of_places
+from cephtui.tui.charts.scales import from_zero, labels_below, logarithmic, scale_of_places
 from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
@@ -223,20 +223,20 @@ def test_a_logarithmic_axis_holds_its_values_between_round_labels(values: tuple[
 
 
 def test_places_are_logarithmic_where_they_are_far_apart() -> None:
-    far, _ = of_places([1.0, 10.0, 100.0], ["1", "10", "100"])
+    far, _ = scale_of_places([1.0, 10.0, 100.0], ["1", "10", "100"])
     assert far.fraction(10.0) == pytest.approx(0.5)
-    near, _ = of_places([1.0, 2.0, 3.0], ["1", "2", "3"])
+    near, _ = scale_of_places([1.0, 2.0, 3.0], ["1", "2", "3"])
     assert near.fraction(2.0) == pytest.approx(0.5)
-    texts, values = of_places([None, 3.0], ["default", "3"])
+    texts, values = scale_of_places([None, 3.0], ["default", "3"])
     assert values == [0.0, 1.0]
     assert texts.fraction(0.0) == pytest.approx(0.25)
-    assert of_places([5.0], ["5"])[0].fraction(0.0) == 0.5
-    assert of_places([-1.0, 0.0, 80.0], ["a", "b", "c"])[0].fraction(-1.0) < 0.1
+    assert scale_of_places([5.0], ["5"])[0].fraction(0.0) == 0.5
+    assert scale_of_places([-1.0, 0.0, 80.0], ["a", "b", "c"])[0].fraction(-1.0) < 0.1
 
 
 def test_labels_that_have_no_room_are_left_out() -> None:
-    scale, _ = of_places([None] * 30, [f"a long label {number}" for number in range(30)])
+    scale, _ = scale_of_places([None] * 30, [f"a long label {number}" for number in range(30)])
     rule, row = labels_below(scale, 50, 4, Ink().glyphs)
     assert len(rule) == len(row) == 54
     assert row.count("a long label") == rule.count("┬") == 3
-    assert labels_below(of_places([None], ["a\x1b[2J漢"])[0], 50, 4, Ink().glyphs)[1].strip() == "a?[2J?"
+    assert labels_below(scale_of_places([None], ["a\x1b[2J漢"])[0], 50, 4, Ink().glyphs)[1].strip() == "a?[2J?"

@@ -28,7 +28,7 @@ from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.terminal.themes import CSS
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import Shown, of_live
+from cephtui.tui.widgets.shown import Shown, shown_of_live
 from tests.support.golden import Golden
 from tests.support.replayed import MIXED, SESSION, WRITE_IOPS, until
 
@@ -225,7 +225,7 @@ async def test_figures_headline_chart_and_health_have_their_room(size: tuple[int
     state = live(cluster=cluster(health="HEALTH_WARN", osd_latency_seconds={"1": 0.072}))
     for second in range(1, 20):
         state.add(Sample(1, None, "write-iops", "run", float(second), 1.0, None, interval(16_700)))
-    drawn = replace(of_live(state), marks=((12.0, "osd.1 frozen"),))
+    drawn = replace(shown_of_live(state), marks=((12.0, "osd.1 frozen"),))
     async with presenting(drawn, state, size, profile) as (app, _):
         assert said(app, ".value") == ["16.7k", "4.00"]
         values = app.screen.query(".value").results(Big)

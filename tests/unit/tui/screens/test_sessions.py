@@ -28,7 +28,14 @@ from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.screens import sessions as screens_sessions
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.in_order import OrderedApp
-from cephtui.tui.widgets.sessions_table import SessionsTable, fitted, matches, session_cells, session_text, state
+from cephtui.tui.widgets.sessions_table import (
+    SessionsTable,
+    fitted_columns,
+    matches,
+    session_cells,
+    session_text,
+    state_text,
+)
 from tests.support.golden import Golden
 from tests.support.replayed import SESSION, until
 from tests.unit.sessions.test_store import run_of, write_session
@@ -337,7 +344,7 @@ def test_columns_fill_the_width_and_no_more(width: int) -> None:
         for count in range(6)
     ]
     for some in (rows, rows[:1], []):
-        widths = fitted(some, width)
+        widths = fitted_columns(some, width)
         assert sum(widths.values()) + 2 * len(widths) == width
         assert {"session", "outcomes", "note"} <= set(widths)
         assert widths["note"] >= (15 if any(row.note for row in some) else len("note"))
@@ -346,8 +353,8 @@ def test_columns_fill_the_width_and_no_more(width: int) -> None:
 def test_a_column_is_whole_before_the_note_gets_what_is_left() -> None:
     outcomes = {"ok": 10, "failed": 10, "stopped": 10, "lost": 10, "refused": 10}
     row = SessionRow(session="x" * 40, path="/x", runs=50, outcomes=outcomes, note="note " * 20)
-    widths = fitted([row], 160)
-    assert (widths["session"], widths["outcomes"]) == (40, len(state(row)))
+    widths = fitted_columns([row], 160)
+    assert (widths["session"], widths["outcomes"]) == (40, len(state_text(row)))
     assert widths["note"] >= 20
 
 

@@ -40,7 +40,7 @@ from cephtui.tui.main import _run
 from cephtui.tui.terminal import downgrade, themes
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
-from cephtui.tui.terminal.filters import FewColors, OnLight, fit, in_ascii, readable
+from cephtui.tui.terminal.filters import FewColors, OnLight, fitted_style, in_ascii, readable_style
 from cephtui.tui.terminal.profile import GRAPHS, LEVELS, Colors, Graph, Profile, UnknownLevel, as_started, detect
 from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 from cephtui.tui.terminal.too_small import MinimumSizeApp, is_too_small, message
@@ -311,7 +311,7 @@ def indexes(style: Style) -> tuple[int | None, int | None]:
 
 
 def test_what_is_reversed_is_told_by_its_colors() -> None:
-    fitted, _ = fit(style_of("#ffffff", "#0000aa", reverse=True), (0, 0, 0), 8)
+    fitted, _ = fitted_style(style_of("#ffffff", "#0000aa", reverse=True), (0, 0, 0), 8)
     assert indexes(fitted) == (downgrade.BLUE, downgrade.WHITE)
     assert not fitted.reverse
 
@@ -320,7 +320,7 @@ def test_what_is_reversed_is_told_by_its_colors() -> None:
 def test_without_colors_a_background_that_stands_out_is_reversed(
     theme: Theme, background: str, reverse: bool | None
 ) -> None:
-    fitted, _ = fit(style_of("#808080", background, bold=True, italic=True), rgb(str(theme.background)), 0)
+    fitted, _ = fitted_style(style_of("#808080", background, bold=True, italic=True), rgb(str(theme.background)), 0)
     assert fitted == Style(bold=True, reverse=reverse)
 
 
@@ -338,7 +338,7 @@ def test_a_letter_that_is_hidden_by_its_color_stays_hidden(count: int) -> None:
 def test_what_a_style_means_to_the_mouse_is_kept() -> None:
     style = Style(color="red", link="https://example.com") + Style.from_meta({"@click": "quit"})
     for count in (0, 8, 16):
-        fitted, _ = fit(style, (0, 0, 0), count)
+        fitted, _ = fitted_style(style, (0, 0, 0), count)
         assert fitted.meta == {"@click": "quit"}
         assert fitted.link is None
 
@@ -346,12 +346,12 @@ def test_what_a_style_means_to_the_mouse_is_kept() -> None:
 @pytest.mark.parametrize("color", OKABE_ITO.values())
 @pytest.mark.parametrize("background", [LIGHT.background, LIGHT.surface, LIGHT.panel])
 def test_a_color_chosen_for_dark_is_darkened_on_light(color: str, background: str) -> None:
-    fitted, _ = readable(style_of(color, background), rgb(background))
+    fitted, _ = readable_style(style_of(color, background), rgb(background))
     assert fitted.color
     assert fitted.color.triplet
     assert contrast(fitted.color.triplet, rgb(background)) >= 4.5
     on_dark = style_of(color, "#121212")
-    assert readable(on_dark, rgb(background))[0] == on_dark
+    assert readable_style(on_dark, rgb(background))[0] == on_dark
 
 
 # ---------------------------------------------------------------------------------------------- themes

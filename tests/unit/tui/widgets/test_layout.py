@@ -17,7 +17,7 @@ from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel, TileResult, tile_result_of
 from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.widgets.layout import PANELS, PanelLayout, lay_out
-from cephtui.tui.widgets.now import reading
+from cephtui.tui.widgets.now import large_figure
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, chart_title, picture
 from cephtui.tui.widgets.side_panels import cluster_text
@@ -230,7 +230,7 @@ def test_the_mean_is_the_same_wherever_it_stands() -> None:
     now = Shown(history, {"write": Interval(900, 900 * 4096, 900.0, 900.0 * 4096)}, (), 2.0)
     mean = f"mean {units.iops(9_900 / 2.02)} "
     assert mean in chart_title(now, HEADLINES[0], by_node=False).plain
-    assert reading(now, HEADLINES[0]).lines[0] == f"{mean} 3.00k..5.00k"
+    assert large_figure(now, HEADLINES[0]).lines[0] == f"{mean} 3.00k..5.00k"
 
 
 async def test_the_lines_below_the_large_digits_have_each_figure_and_its_unit_once(tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ async def test_the_lines_below_the_large_digits_have_each_figure_and_its_unit_on
         for second, value in enumerate((900.0, 1020.0), 1):
             history.curves.setdefault("write.bandwidth_bytes", TimeSeries()).add(float(second), value * 2**20)
         shown = replace(view.shown, history=history)
-        assert reading(shown, HEADLINES[1]).lines[0] == "mean 960 MiB/s  900..1020 MiB/s"
-        assert "clat mean" in reading(shown, HEADLINES[1]).lines[1]
-        of_latency = reading(view.shown, HEADLINES[2])
+        assert large_figure(shown, HEADLINES[1]).lines[0] == "mean 960 MiB/s  900..1020 MiB/s"
+        assert "clat mean" in large_figure(shown, HEADLINES[1]).lines[1]
+        of_latency = large_figure(view.shown, HEADLINES[2])
         assert of_latency.title == "clat mean write"
         assert of_latency.lines[-1].startswith("clat p99 ")
-        assert reading(replace(shown, current={}), HEADLINES[0]).title == "IOPS"
+        assert large_figure(replace(shown, current={}), HEADLINES[0]).title == "IOPS"
 
 
 async def test_the_lines_are_not_named_where_there_is_only_one_node(tmp_path: Path) -> None:

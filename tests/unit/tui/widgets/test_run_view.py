@@ -38,7 +38,7 @@ from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import NodeNow, Shown, of_live, of_saved
+from cephtui.tui.widgets.shown import NodeNow, Shown, shown_of_live, shown_of_run
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -167,7 +167,7 @@ def half_way(*names: str) -> Shown:
             for name in (names or ("local",)) if sample.node else (None,):
                 live.take(replace(sample, node=name))
     assert live.current
-    return of_live(live.current)
+    return shown_of_live(live.current)
 
 
 @contextlib.asynccontextmanager
@@ -278,7 +278,7 @@ async def test_chart_and_heat_map_have_one_time_axis() -> None:
         history = History()  # as it stands at the end of a run: the stored overview has no latencies by second
         for sample in store.read_samples(SESSION, MIXED):
             history.add(sample)
-        view.show(of_saved(store.read_run(SESSION, MIXED), history, ()))
+        view.show(shown_of_run(store.read_run(SESSION, MIXED), history, ()))
         await pilot.press("h")
         maps = {each: view.query_one(f"#{each}-heat", HeatMap) for each in ("read", "write")}
         await until(pilot, lambda: maps["read"].display and "▀" in text_of(app, maps["read"]))
@@ -536,7 +536,7 @@ def without_histograms() -> History:
 async def test_a_tool_without_a_histogram_has_no_heat_map_and_that_is_said(golden: Golden) -> None:
     view = RunView()
     async with bare(view) as (app, pilot):
-        view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
+        view.show(shown_of_run(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
         await pilot.press("h")
         await until(pilot, lambda: bool(app._notifications))
         (told,) = [notice.message for notice in app._notifications]
@@ -554,7 +554,7 @@ def of_link() -> Shown:
     for second in range(1, 11):
         history.add(Sample(1, None, "p", "run", second, 1.0, None, Interval(None, 125_000_000, None, 125e6)))
     total = Total(ios=None, bytes=1_250_000_000, runtime_seconds=10, iops=None, bandwidth_bytes=125e6)
-    return of_saved(recorded(tool="iperf3", summary=Summary(write=total)), history, ())
+    return shown_of_run(recorded(tool="iperf3", summary=Summary(write=total)), history, ())
 
 
 @pytest.mark.parametrize("size", [SMALL, (200, 50)])
@@ -590,7 +590,7 @@ async def test_by_node_without_nodes_is_as_before() -> None:
     async with bare(view) as (_, pilot):
         await pilot.press("b", "h", "v")
         assert not view.query("#write-heat")
-        view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
+        view.show(shown_of_run(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
         await pilot.pause()
         assert lines(view.query_one("#chart", Chart)) == ["write"]
 
@@ -614,7 +614,7 @@ async def test_marks_of_other_runs_are_not_drawn() -> None:
         Mark(at=run.started_at, run=run.run, text="while it was filled"),
     ]
     own = Mark(at=run.started_at, run=run.run, elapsed_seconds=5.0, text="its own")
-    assert of_saved(run, without_histograms(), [*others, own]).marks == ((5.0, "its own"),)
+    assert shown_of_run(run, without_histograms(), [*others, own]).marks == ((5.0, "its own"),)
 
 
 async def test_what_happened_is_drawn_of_a_saved_run() -> None:
@@ -623,14 +623,14 @@ async def test_what_happened_is_drawn_of_a_saved_run() -> None:
     down = Finding(code="osd-down", text="osd.2 was down", label="osd.2 down", from_seconds=5.0, to_seconds=12.0)
     stall = Finding(code="stalled", text="no completion", label="no completion", from_seconds=6.0, to_seconds=9.0)
     told = run.model_copy(update={"findings": (Finding(code="short", text="short"), down, stall)})
-    shown = of_saved(told, without_histograms(), ())
+    shown = shown_of_run(told, without_histograms(), ())
     assert shown.spans == (Period(6.0, 9.0, "no completion", stalled=True), Period(5.0, 12.0, "osd.2 down"))
     view = RunView()
     async with bare(view) as (app, pilot):
         view.show(shown)
         await pilot.pause()
         drawn = text_of(app, view.query_one("#chart"))
-        view.show(of_saved(run, without_histograms(), ()))
+        view.show(shown_of_run(run, without_histograms(), ()))
         await pilot.pause()
         without = text_of(app, view.query_one("#chart"))
     assert "osd.2 down" in drawn
@@ -652,7 +652,7 @@ async def test_what_happens_is_drawn_while_it_does() -> None:
             live.take(Sample(1, node, "write-iops", "run", second, 1.0, None, done))
         count = {"osds": 3, "osds_up": 2 if second > 5 else 3, "osds_down": ("osd.1",) if second > 5 else ()}
         live.take(ClusterSample.model_validate({"run": 1, "elapsed_seconds": second, **count}))
-    assert of_live(live.current).spans == (Period(6.0, 10.0, "osd.1 down"),)
+    assert shown_of_live(live.current).spans == (Period(6.0, 10.0, "osd.1 down"),)
 
 
 async def test_a_mark_is_read_wherever_it_is() -> None:
@@ -663,7 +663,7 @@ async def test_a_mark_is_read_wherever_it_is() -> None:
         for number, seconds in enumerate((0.0, 0.3, 1.0, 1.9, 2.0, 2.3, 5.0, 12.0, 21.9)):
             text = f"osd_memory_target {number}G"
             mark = Mark(at=run.started_at, run=run.run, elapsed_seconds=seconds, text=text)
-            view.show(of_saved(run, without_histograms(), [mark]))
+            view.show(shown_of_run(run, without_histograms(), [mark]))
             await pilot.pause()
             assert text in text_of(app, view.query_one("#chart")), seconds
 

@@ -20,7 +20,7 @@ from cephtui.models import Finding, Interval, Mark, OptionValue, Run, Summary
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, options_by_preset
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.widgets.fitted import across, fitted_widths
+from cephtui.tui.widgets.fitted import cells_across, fitted_widths
 from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
 from cephtui.tui.widgets.runs_table import RunsTable, columns_for
 from tests.support.known import known
@@ -249,7 +249,7 @@ def test_a_column_is_left_out_only_for_what_is_there() -> None:
 
 @pytest.mark.parametrize("text", ["changed cache mode", "\N{CJK UNIFIED IDEOGRAPH-6E2C}" * 12, "", "x" * 99])
 def test_a_text_goes_over_cells_without_a_gap(text: str) -> None:
-    cells = across(Text(text), [4, 1, 7, 30])
+    cells = cells_across(Text(text), [4, 1, 7, 30])
     assert len(cells) == 4
     assert "".join(cell.plain for cell in cells) == (text if cell_len(text) <= 42 else f"{text[:41]}…")
     assert all(cell.cell_len <= width for cell, width in zip(cells, [4, 1, 7, 30], strict=True))
