@@ -9,7 +9,7 @@ from cephtui.ordering import plans_of
 from cephtui.sessions import store
 from cephtui.studies.check import Check
 from cephtui.studies.dispatcher import Dispatcher
-from cephtui.tui.console.check import Desk
+from cephtui.tui.console.check import CheckContext
 from tests.support import conducting
 
 
@@ -19,8 +19,8 @@ def check(*presets: str, path: str = "/x") -> Check:
     return Check(Check.ordered(study.saved, {}), study.requests)
 
 
-def desk_at(directory: Path | None) -> Desk:
+def desk_at(directory: Path | None) -> CheckContext:
     """With the runs of this session."""
     runs, marks = (store.read_runs(directory)[0], store.read_marks(directory)) if directory else ([], [])
     dispatcher = Dispatcher(Mock(), Mock(), Mock(), lambda: None)
-    return Desk(dispatcher, lambda: (runs, marks, directory), lambda: None, plans_of, Mock(), Mock(), Mock())
+    return CheckContext(dispatcher, lambda: (runs, marks, directory), lambda: None, plans_of, Mock(), Mock(), Mock())

@@ -57,7 +57,7 @@ _USUAL_SPREAD = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CheckContext:
     """What the console lends to a check."""
 
     dispatcher: Dispatcher
@@ -93,10 +93,10 @@ class CheckScreen(PresenterScreen):
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
 
-    def __init__(self, study: Check, desk: Desk) -> None:
+    def __init__(self, study: Check, context: CheckContext) -> None:
         super().__init__()
-        self._study, self._desk = study, desk
-        self._plan = desk.plans(study.drafts())[0]
+        self._study, self._check_context = study, context
+        self._plan = context.plans(study.drafts())[0]
         self._entry = Entry(study)
         self._standing: Standing | None = None
         self._read: object = None
@@ -137,22 +137,22 @@ class CheckScreen(PresenterScreen):
     @property
     def _is_measured(self) -> bool:
         """Whether it is measured now."""
-        return self._desk.dispatcher.batches == self._study.batches
+        return self._check_context.dispatcher.batches == self._study.batches
 
     @property
     def _waiting(self) -> Entry | None:
         """Its place in the queue; None where it is measured, or was not begun."""
-        return self._desk.dispatcher.waiting(self._study.batches)
+        return self._check_context.dispatcher.waiting(self._study.batches)
 
     @property
     def _is_ready(self) -> bool:
         """Whether it goes on without being asked to."""
-        queue = self._desk.dispatcher.queue
+        queue = self._check_context.dispatcher.queue
         return self._is_measured or self._waiting in queue.entries[: queue.ready]
 
     def _follow(self) -> None:
         """Draw where it stands by the runs so far."""
-        runs, marks, directory = self._desk.session()
+        runs, marks, directory = self._check_context.session()
         ended = [run for run in runs if run.outcome is not None]
         read = (self._study, len(ended), len(marks))
         if read != self._read:
@@ -180,11 +180,11 @@ class CheckScreen(PresenterScreen):
         return stands.side == "after" and not stands.is_changed and not self._study.goal.is_commanded
 
     def _go(self) -> None:
-        dispatcher, waiting = self._desk.dispatcher, self._waiting
+        dispatcher, waiting = self._check_context.dispatcher, self._waiting
         if waiting:
             dispatcher.release(waiting)
         else:
-            dispatcher.push([Entry(self._study, runs=self._study.good(self._runs)).planned(self._desk.plans)])
+            dispatcher.push([Entry(self._study, runs=self._study.good(self._runs)).planned(self._check_context.plans)])
         self._follow()
 
     @work
@@ -205,32 +205,32 @@ class CheckScreen(PresenterScreen):
         """The runs so far stay in the session."""
         if not self._is_measured:
             self._leave_queue()
-            self._study = with_required(self._desk.anew(), self._study.goal.require_percent)
+            self._study = with_required(self._check_context.anew(), self._study.goal.require_percent)
             self._follow()
 
     def action_stop(self) -> None:
         """Also where it waits behind other runs."""
         if self._is_measured:
-            self._desk.dispatcher.stop()
+            self._check_context.dispatcher.stop()
         else:
             self._leave_queue()
         self._follow()
 
     def _leave_queue(self) -> None:
-        queue, waiting = self._desk.dispatcher.queue, self._waiting
+        queue, waiting = self._check_context.dispatcher.queue, self._waiting
         if waiting:
-            self._desk.dispatcher.reorder(queue.without(queue.entries.index(waiting)))
+            self._check_context.dispatcher.reorder(queue.without(queue.entries.index(waiting)))
 
     @work
     async def _ask_for_the_change(self) -> None:
-        if await self._desk.note_change(self._is_to_be_measured):
+        if await self._check_context.note_change(self._is_to_be_measured):
             self._go()
 
     async def _is_to_be_measured(self) -> bool:
         """Where all that is known is as it was before the change, only if the user says so."""
         before = self._standing.before if self._standing else ()
         with contextlib.suppress(NotRun, *FAULTS):  # else the runs say what is the matter
-            now = await self._desk.conditions(self._study.requests[0])
+            now = await self._check_context.conditions(self._study.requests[0])
             if before and is_seen(before[-1], now.cluster, now.nodes) is False:
                 text = f"{NOT_SEEN[0].upper()}{NOT_SEEN[1:]}"
                 agreed: bool | None = await self.app.push_screen_wait(Confirm(text, "measure as it is", "not yet"))
@@ -248,8 +248,8 @@ class CheckScreen(PresenterScreen):
         change = percent_text(right / left - 1 if left and right else None)
         self.query_one("#change", BigFigure).show(PresentedFigure("change", change), None)
         self.query_one(VerdictInLarge).show(stands.judged.decisive if stands.judged else None)
-        said = judged_text(stands.judged) if stands.judged else _how(self._study.goal)
-        self.query_one("#sentence", Static).update(Text(said))
+        sentence = judged_text(stands.judged) if stands.judged else _how(self._study.goal)
+        self.query_one("#sentence", Static).update(Text(sentence))
         self.query_one("#next", Static).update(Text(self._next(stands)))
 
     def _phase(self, stands: Standing) -> tuple[str, ...]:
@@ -264,32 +264,40 @@ class CheckScreen(PresenterScreen):
 
     def _next(self, stands: Standing) -> str:
         """What comes next and how long it takes; what change could be seen."""
-        one = self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
-        live, current = self._desk.live(), self._desk.dispatcher.current if self._is_measured else None
+        run_seconds = self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
+        live, current = (
+            self._check_context.live(),
+            self._check_context.dispatcher.current if self._is_measured else None,
+        )
         if current and current.command_text:
             return current.command_text
         if live and current:
-            left = live.seconds_left()
+            left_seconds = live.seconds_left()
             rest = max(0, stands.side_runs - stands.counted[0 if stands.side == "before" else 1] - 1)
-            now = "" if left is None else f", {units.duration(left + rest * one)} left of this step"
+            now = (
+                ""
+                if left_seconds is None
+                else f", {units.duration(left_seconds + rest * run_seconds)} left of this step"
+            )
             return f"{live.run.preset} {PHASES[live.phase]}{now}"
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
         if self._is_ready:
             return "" if current else "waits in the queue behind what runs"
         if self._is_to_be_changed(stands):
-            return f"{_seen(self._study, stands)}\nmake the change, then press enter"
+            return f"{_visible_change(self._study, stands)}\nmake the change, then press enter"
         if stands.before:
             return stands.failed or "paused: enter continues, also another time"
         extent = self._study.extent([self._plan])
-        return f"{extent.runs_text}, {extent.time_text}. {_seen(self._study, stands)}\nenter begins"
+        return f"{extent.runs_text}, {extent.time_text}. {_visible_change(self._study, stands)}\nenter begins"
 
 
 def judged_text(judged: Judgement) -> str:
     """A sentence for each figure that decides, of several with its name, and what the decisive one rests on."""
-    found, decisive = judged.deciding, judged.decisive
-    names = [f"{each.direction} " * (len(found) > 1) for each in found]
-    lines = [f"{name}{change_of(each)}: {verdict_text(each)}" for name, each in zip(names, found, strict=True)]
+    deciding, decisive = judged.deciding, judged.decisive
+    lines = [f"{change_of(verdict)}: {verdict_text(verdict)}" for verdict in deciding]
+    if len(deciding) > 1:
+        lines = [f"{verdict.direction} {line}" for verdict, line in zip(deciding, lines, strict=True)]
     return "\n".join([*lines, basis(decisive)] if decisive else lines)
 
 
@@ -307,27 +315,29 @@ def _how(goal: CheckGoal) -> str:
     return "\n".join(f"{number}  {step}" for number, step in enumerate(steps, 1))
 
 
-def _seen(study: Check, stands: Standing) -> str:
+def _visible_change(study: Check, stands: Standing) -> str:
     """The least change to the worse that would be seen, with the spread of the runs before where that is known."""
     goal, runs = study.goal, looks_of(study.goal).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
 
-    def seen(number: int) -> str:
+    def visible_change(number: int) -> str:
         before = number if goal.takes_turns else goal.before_runs or len(study.elsewhere)
         return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
 
-    known = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
-    first = f"With {known} {seen(runs[0])} would be seen after {runs[0]} runs"
-    return f"{first}, {seen(runs[-1])} after {runs[-1]} (80 %)" if len(runs) > 1 else f"{first} (80 %)"
+    spread_words = (
+        f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
+    )
+    first = f"With {spread_words} {visible_change(runs[0])} would be seen after {runs[0]} runs"
+    return f"{first}, {visible_change(runs[-1])} after {runs[-1]} (80 %)" if len(runs) > 1 else f"{first} (80 %)"
 
 
 def _over(stands: Standing) -> str:
     """What a check has come to, with the time that it would still take."""
     if stands.judged is None:
         return "no verdict"
-    said = stands.judged.conclusion
+    conclusion = stands.judged.conclusion
     parts = [answer_text(stands.judged, code=False)]
-    for word, texts in (("noted", said.noted), ("differs", said.changed)):
+    for word, texts in (("noted", conclusion.noted), ("differs", conclusion.changed)):
         parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
-    return "\n".join(["   ".join(parts), *(note for note in said.notes if note == UNSEEN)])
+    return "\n".join(["   ".join(parts), *(note for note in conclusion.notes if note == UNSEEN)])

@@ -12,7 +12,7 @@ from cephtui.studies.check import Check
 from cephtui.studies.saved import study_states
 from cephtui.targets.scratch import is_scratch
 from cephtui.tui.console.asking import Dialogs
-from cephtui.tui.console.check import CheckScreen, Desk
+from cephtui.tui.console.check import CheckContext, CheckScreen
 from cephtui.tui.console.marking import note_change
 from cephtui.tui.console.ordered import Site, resumed_study
 from cephtui.tui.widgets.live_view import LiveView
@@ -31,7 +31,7 @@ def check_screen(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) ->
         assert isinstance(study, Check)
         return study
 
-    desk = Desk(
+    context = CheckContext(
         dispatcher,
         lambda: screen.session,
         lambda: screen.query_one(LiveView).current,
@@ -40,7 +40,7 @@ def check_screen(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) ->
         lambda agrees: note_change(screen.app, runner, agrees),
         Launcher(runner, Dialogs(screen.app.push_screen_wait)).conditions,
     )
-    return CheckScreen(_queued(dispatcher) or _left(runner, catalogue, choice.site) or new_check(), desk)
+    return CheckScreen(_queued(dispatcher) or _left(runner, catalogue, choice.site) or new_check(), context)
 
 
 def _queued(dispatcher: Dispatcher) -> Check | None:

@@ -56,8 +56,8 @@ class ConsoleDisplay:
         from cephtui.reports.studies import view_of
 
         view = view_of(study)
-        known = view.brought(study, runs)[-1:] if runs else []
-        self._tell([*known, *filter(None, [view.begins(study, step, plan, runs)])])
+        earlier = view.brought(study, runs)[-1:] if runs else []
+        self._tell([*earlier, *filter(None, [view.begins(study, step, plan, runs)])])
 
     def brought(self, study: Study[Any], runs: Sequence[Run]) -> None:
         """In the line of the study."""

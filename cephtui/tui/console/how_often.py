@@ -177,12 +177,12 @@ def commands_of(row: StudyKind, values: Mapping[str, Any]) -> Commands:
 def _lines(entry: Entry, plans: Iterable[Plan]) -> list[Text]:
     """Every command, and what else there may be to run."""
     plans = list(plans)
-    given = {"change": entry.commands.change, "undo": entry.commands.undo} if entry.commands else {}
-    own = [f"{name}, {time_limit()}: {command}" for name, command in given.items() if command]
+    commands = {"change": entry.commands.change, "undo": entry.commands.undo} if entry.commands else {}
+    command_lines = [f"{name}, {time_limit()}: {command}" for name, command in commands.items() if command]
     view = view_of(entry.study)
     detail = view.detail(entry.study)
     planned = [Text(line) for line in ([detail] if detail else view.planned(entry.study, plans))]
     shown = {text.plain: text for text in map(preview_text, plans)}
     more = len(shown) - _COMMANDS_SHOWN
     rest = [Text(f"and {more} more commands")] if more > 0 else []
-    return [*map(Text, own), *[*shown.values()][:_COMMANDS_SHOWN], *rest, *planned]
+    return [*map(Text, command_lines), *[*shown.values()][:_COMMANDS_SHOWN], *rest, *planned]

@@ -109,8 +109,8 @@ class QueueScreen(Dialog[bool | StudyState]):
         empty = "Queue is empty. During a run, enter or a add to it."
         held = f"{queue.note}; {queue.held}: g resumes" if queue.is_held else ""
         names = ", ".join(state.saved.id for state in self._states)
-        left = f"\nunfinished in this session: {names}: enter resumes the one under the cursor" if names else ""
-        self.query_one("#queue-note", Static).update(Text(f"{held or queue.summary or empty}{left}"))
+        unfinished = f"\nunfinished in this session: {names}: enter resumes the one under the cursor" if names else ""
+        self.query_one("#queue-note", Static).update(Text(f"{held or queue.summary or empty}{unfinished}"))
 
     @work(exclusive=True)
     async def _read_unfinished(self) -> None:

@@ -29,15 +29,15 @@ async def resumed_entry(directory: Path, state: StudyState, catalogue: Catalogue
     except StoreError as error:
         raise ValueError(str(error)) from None
     entry = Entry(study, runs=state.good).planned(choice.plans)
-    typed: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for option in KINDS[study.kind].fields:
         if option.field in study.needs_commands:
             text = await show(EnterText(f"{option.title}, as before", check=partial(_problem, option)))
             if text is None:
                 command = resume_command(study.kind, directory.name, state.saved.id)
                 raise ValueError(f"it needs its commands again: also {command} {option.name} ...")
-            typed[option.field] = text
-    return replace(entry, commands=Commands(**typed)) if typed else entry
+            commands[option.field] = text
+    return replace(entry, commands=Commands(**commands)) if commands else entry
 
 
 def _problem(option: StudyOption, text: str) -> str | None:
