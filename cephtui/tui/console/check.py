@@ -265,20 +265,14 @@ class CheckScreen(PresenterScreen):
     def _next(self, stands: Standing) -> str:
         """What comes next and how long it takes; what change could be seen."""
         run_seconds = self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
-        live, current = (
-            self._check_context.live(),
-            self._check_context.dispatcher.current if self._is_measured else None,
-        )
+        live = self._check_context.live()
+        current = self._check_context.dispatcher.current if self._is_measured else None
         if current and current.command_text:
             return current.command_text
         if live and current:
-            left_seconds = live.seconds_left()
+            seconds = live.seconds_left()
             rest = max(0, stands.side_runs - stands.counted[0 if stands.side == "before" else 1] - 1)
-            now = (
-                ""
-                if left_seconds is None
-                else f", {units.duration(left_seconds + rest * run_seconds)} left of this step"
-            )
+            now = "" if seconds is None else f", {units.duration(seconds + rest * run_seconds)} left of this step"
             return f"{live.run.preset} {PHASES[live.phase]}{now}"
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
@@ -325,10 +319,8 @@ def _visible_change(study: Check, stands: Standing) -> str:
         before = number if goal.takes_turns else goal.before_runs or len(study.elsewhere)
         return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
 
-    spread_words = (
-        f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
-    )
-    first = f"With {spread_words} {visible_change(runs[0])} would be seen after {runs[0]} runs"
+    observed = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
+    first = f"With {observed} {visible_change(runs[0])} would be seen after {runs[0]} runs"
     return f"{first}, {visible_change(runs[-1])} after {runs[-1]} (80 %)" if len(runs) > 1 else f"{first} (80 %)"
 
 

@@ -77,10 +77,6 @@ class RunPicker(Picker[tuple[Path, int]]):
         if chosen:
             self.dismiss((chosen.directory, chosen.run.run))
 
-    @on(Filter.Changed)
-    def _look_further(self) -> None:
-        self._read_more()
-
     @on(PickList.OptionHighlighted)
     def _come_to_the_end(self, event: PickList.OptionHighlighted) -> None:
         if event.option_index == self._most - 1:
@@ -88,6 +84,7 @@ class RunPicker(Picker[tuple[Path, int]]):
             self.show_rows()
             self._read_more()
 
+    @on(Filter.Changed)
     def _read_more(self) -> None:
         """Read more runs, unless that is being done or there is enough to show."""
         if not self._reading and self._wants_more():
