@@ -55,7 +55,7 @@ _AT_ONCE = 50
 # ---------------------------------------------------------------------------------------------- words
 
 
-def state_text(row: SessionRow) -> str:
+def outcomes_text(row: SessionRow) -> str:
     """How the runs ended, whether they were imported, and whether more is to come or something is wrong."""
     words = ["writing"] * row.writing + ["broken"] * bool(row.error) + ["imported"] * row.imported
     return ", ".join([*words, *outcome_counts(row)])
@@ -73,7 +73,7 @@ def _baseline(row: SessionRow) -> str:
 
 def matches(row: SessionRow, words: Sequence[str]) -> bool:
     """Whether each word (small letters) occurs in one of a session's texts."""
-    texts = [row.session, date(row), state_text(row), remark_text(row), row.cluster, *best(row).values()]
+    texts = [row.session, date(row), outcomes_text(row), remark_text(row), row.cluster, *best(row).values()]
     texts += [*row.presets, *row.tags, *row.nodes, *row.targets]
     text = "\n".join(filter(None, texts)).lower()
     return all(word in text for word in words)
@@ -87,7 +87,7 @@ def run_count(row: SessionRow) -> str:
 def session_text(row: SessionRow) -> Text:
     """All that is known of a session, for where the table has no room."""
     where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
-    ran = [run_count(row), state_text(row), ", ".join(row.presets)]
+    ran = [run_count(row), outcomes_text(row), ", ".join(row.presets)]
     measured = [joined(row.targets, "targets"), *(f"{name} {text}" for name, text in best(row).items() if text)]
     mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note, whose(row)]
     lines = [", ".join(filter(None, where)), *("; ".join(filter(None, parts)) for parts in (ran, measured, mine))]
@@ -110,7 +110,7 @@ def session_cells(row: SessionRow, *, time: bool) -> dict[str, str]:
         "cluster": row.cluster or "",
         "nodes": ", ".join(row.nodes),
         "runs": str(row.runs),
-        "outcomes": state_text(row),
+        "outcomes": outcomes_text(row),
         "tags": ", ".join(row.tags),
         "note": remark_text(row),
     }

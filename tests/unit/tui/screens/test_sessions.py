@@ -32,9 +32,9 @@ from cephtui.tui.widgets.sessions_table import (
     SessionsTable,
     fitted_columns,
     matches,
+    outcomes_text,
     session_cells,
     session_text,
-    state_text,
 )
 from tests.support.golden import Golden
 from tests.support.replayed import SESSION, until
@@ -354,7 +354,7 @@ def test_a_column_is_whole_before_the_note_gets_what_is_left() -> None:
     outcomes = {"ok": 10, "failed": 10, "stopped": 10, "lost": 10, "refused": 10}
     row = SessionRow(session="x" * 40, path="/x", runs=50, outcomes=outcomes, note="note " * 20)
     widths = fitted_columns([row], 160)
-    assert (widths["session"], widths["outcomes"]) == (40, len(state_text(row)))
+    assert (widths["session"], widths["outcomes"]) == (40, len(outcomes_text(row)))
     assert widths["note"] >= 20
 
 
