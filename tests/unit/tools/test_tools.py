@@ -51,10 +51,7 @@ from cephtui.tools.tool import Tool
 from cephtui.tui.charts.chart import draw_chart
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, picture, shown_of_live, shown_of_run
-from tests.support import fakes
-from tests.support.drawings import draw_comparison, draw_run, draw_runs
-from tests.support.fakes import FakeNode, Log
-from tests.support.golden import Golden
+from tests import PACKAGE
 from tests.on_lab.tools import ROWS
 from tests.support import fakes
 from tests.support.drawings import draw_comparison, draw_run, draw_runs
