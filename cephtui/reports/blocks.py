@@ -160,10 +160,8 @@ class Table:
     @property
     def filled(self) -> Table:
         """The table without columns that are empty in all of its rows."""
-        cells = [[row[at] for row in self.rows] for at in range(len(self.columns))]
-        return self.with_columns(
-            [at for at, column in enumerate(cells) if not self.rows or any(map(_is_filled, column))]
-        )
+        numbers = [at for at, cells in enumerate(zip(*self.rows, strict=True)) if any(map(_is_filled, cells))]
+        return self.with_columns(numbers) if self.rows else self
 
     def with_columns(self, numbers: Sequence[int]) -> Table:
         """The table with these columns only."""

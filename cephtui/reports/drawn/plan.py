@@ -46,8 +46,10 @@ def draw_plans(
 def _before(values: Sequence[Plan]) -> list[Text]:
     """Who else uses the pools, and the caches that are dropped."""
     uses = dict.fromkeys(value.pool_use for value in values if value.pool_use)
-    drops = [Text(f"before each run: {DROPS_CACHES}")] * any(value.drop_caches for value in values)
-    return [*(Text(f"pool {use.pool}: {use.text}") for use in uses), *drops]
+    lines = [Text(f"pool {use.pool}: {use.text}") for use in uses]
+    if any(value.drop_caches for value in values):
+        lines.append(Text(f"before each run: {DROPS_CACHES}"))
+    return lines
 
 
 def _idle(values: Sequence[Plan]) -> list[Text]:

@@ -77,7 +77,7 @@ class _Writing:
         top = len(sheet.lead) + bool(sheet.lead)
         page = self._new(sheet.name, sheet.columns, top)
         for at, text in enumerate(sheet.lead):
-            page.write_string(at, 0, printable(shorter(text)), *[self._bold] * (at < 2))
+            page.write_string(at, 0, printable(shorter(text)), self._bold if at < 2 else None)
         row = top
         alike = [_Alike(chart) for chart in sheet.charts]
         for row, values in enumerate(sheet.rows, top + 1):
@@ -117,7 +117,7 @@ class _Writing:
         if isinstance(value, bool):
             page.write_boolean(row, at, value)
         elif isinstance(value, int | float):
-            page.write_number(row, at, value, *[self._percent] * is_percent)
+            page.write_number(row, at, value, self._percent if is_percent else None)
         elif isinstance(value, datetime):
             page.write_datetime(row, at, _naive(value), self._date)
         elif value is not None and value != "":

@@ -260,4 +260,4 @@ def about(left: Side, right: Side) -> list[str]:
         f"{difference.name} {difference.left} and {difference.right}" for difference in unlike(left, right)
     )
     none = [f"no results of {' and '.join(missing)}"] if missing else []
-    return [*none, *[f"not comparable: {other}"] * bool(other)]
+    return [*none, f"not comparable: {other}"] if other else none

@@ -82,7 +82,7 @@ def _row_title(row: MatrixRow, *, has_flows: bool) -> str:
     shown_anyway = {TOOLS[tool].direction_option for tool in tools if row.flow}
     point = [f"{name}={choice_text(value)}" for name, value in row.point if name not in shown_anyway]
     turn = [f"({row.turn})"] if row.turn > 1 else []
-    return " ".join([row.step, *point, *[row.flow] * (has_flows and bool(row.flow)), *turn])
+    return " ".join(filter(None, [row.step, *point, row.flow if has_flows else "", *turn]))
 
 
 def place_text(row: MatrixRow) -> str:
@@ -131,7 +131,8 @@ def state_text(cell: CellSummary, room: Room = "wide") -> str:
 
 def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
     """Marks of the slowest nodes: an OSD is slow whatever loads it, and is named below the table."""
-    names = ["slowest"] * bool(cell.slower) + [slowest.name for slowest in cell.within if slowest.kind == "node"]
+    nodes = [slowest.name for slowest in cell.within if slowest.kind == "node"]
+    names = ["slowest", *nodes] if cell.slower else nodes
     texts = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
     return [words((f"{_SLOWEST} {text}" if room != "narrow" else _SLOWEST, "open")) for text in texts]
 

@@ -240,8 +240,8 @@ def _cluster(run: Run) -> str:
     cluster = run.cluster
     assert cluster is not None
     options = len(cluster.config or ()) + cluster.config_more
-    in_json = [f"options in ceph config: {options:,}"] * bool(options)
-    in_json += [f"pool settings: {len(cluster.pool_settings)}"] * bool(cluster.pool_settings)
+    in_json = [f"options in ceph config: {options:,}"] if options else []
+    in_json += [f"pool settings: {len(cluster.pool_settings)}"] if cluster.pool_settings else []
     states = joined((f"{number} {state}" for state, number in cluster.pg_states.items()), "states")
     parts = [
         f"ceph {cluster.ceph_version}" if cluster.ceph_version else "",

@@ -72,7 +72,7 @@ def _line(expected: Expected, name: str) -> str:
     parts = [
         f"{expected.direction or ''} {figure}{_ends(expected)}".strip(),
         promise,
-        *[_seconds_text(expected)] * (expected.seconds is not None),
+        *([] if expected.seconds is None else [_seconds_text(expected)]),
         *[f"{100 * expected.measured / expected.promised:,.0f} % of what is promised: no limit, or a burst"]
         * (expected.word == "NOT CAPPED"),
     ]

@@ -55,7 +55,7 @@ def by_run(runs: Iterable[Run], of: Callable[[Run], str]) -> str:
         return next(iter(numbers_by_text), "")
     shown, more = cut(numbers_by_text.items(), "others")
     texts = [f"{text} (run{'s' * (len(numbers) > 1)} {ranges(numbers)})" for text, numbers in shown]
-    return "; ".join([*texts, *[more] * bool(more)])
+    return "; ".join(filter(None, [*texts, more]))
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -165,7 +165,7 @@ def _target_in_short(run: Run) -> str:
     profile, size = pool.get("erasure_code_profile"), pool.get("size")
     where = "" if run.target == units.DASH else run.target
     return " ".join(
-        [*[where] * bool(where), *[f"erasure-coded {profile}"] * bool(profile), *[f"size {size}"] * bool(size)]
+        filter(None, [where, f"erasure-coded {profile}" if profile else "", f"size {size}" if size else ""])
     )
 
 

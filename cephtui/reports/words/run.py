@@ -129,7 +129,7 @@ def cpu_text(run: Run, node: NodeResult) -> str:
 def disks_text(node: NodeResult) -> str:
     """``vda 39.5 % busy, 213 reads (80 us each), 3 merged``: of the whole machine, the ramp included."""
     shown, more = cut(map(_disk, node.disks), "disks")
-    return "; ".join([*shown, *[more] * bool(more)])
+    return "; ".join(filter(None, [*shown, more]))
 
 
 def _disk(disk: DiskUse) -> str:
@@ -142,4 +142,4 @@ def _disk(disk: DiskUse) -> str:
             waiting = f" ({units.latency(waited / ios)} each)" if waited is not None else ""
             parts.append(f"{ios:,} {word}{waiting}")
     merged = (disk.read_merges or 0) + (disk.write_merges or 0)
-    return ", ".join([*parts, *[f"{merged:,} merged"] * bool(merged)])
+    return ", ".join([*parts, f"{merged:,} merged"] if merged else parts)

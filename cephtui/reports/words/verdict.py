@@ -159,7 +159,7 @@ def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
     if all(fall > _SEEN_MOST for fall in falls):
         return "no change"
     smaller_falls = [fall for fall in falls if fall <= _SEEN_MOST]
-    beyond = ["none"] * (len(smaller_falls) < len(falls))
+    beyond = ["none"] if len(smaller_falls) < len(falls) else []
     down, up = (
         either([*map(_about, fractions), *beyond])
         for fractions in (smaller_falls, [fall / (1 - fall) for fall in smaller_falls])

@@ -14,7 +14,22 @@ from cephtui.analysis.verdicts.noted import UNSEEN
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
 from cephtui.printable import listed
-from cephtui.reports.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, View, columns
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Color,
+    Document,
+    Items,
+    Section,
+    Table,
+    Text,
+    View,
+    columns,
+    cut_items,
+    cut_rows,
+)
 from cephtui.reports.styles import Style
 from cephtui.reports.views.charts import Line, colors_of, dots_chart, interval_chart, time_chart
 from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, runs_of
@@ -148,7 +163,8 @@ def _lead(material: Material) -> Iterator[Block]:
             yield Text(f"{runs}: {expected_sentence(material.expected)}", style=tone)
         else:
             yield Text(f"{runs}, without a verdict", style="open")
-        yield from [Items(material.notes)] * bool(material.notes)
+        if material.notes:
+            yield Items(material.notes)
         return
     conclusion, deciding = material.judgement.conclusion, material.judgement.deciding
     required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
@@ -170,13 +186,13 @@ def _sentence(verdict: Verdict, label: str) -> str:
 
 
 def _changed(material: Material) -> tuple[Block, ...]:
-    marks, more = cut(_marks(material), "marks")
-    is_noted = "noted: " * bool(material.changes)
-    items = [f"{is_noted}{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
+    noted = "noted: " if material.changes else ""
+    marks = (f"{noted}{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in _marks(material))
+    items = cut_items(marks, "marks")
     if material.is_versus:
-        items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
+        items = (f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs",)
     elif material.changes:
-        items = [*(items or ["noted: nothing, there is no mark"]), *_seen(material)]
+        items = (*(items or ("noted: nothing, there is no mark",)), *_seen(material))
     return (Items((*items, f"measured: {period(material.runs)}{_by(material)}")),)
 
 
@@ -190,11 +206,11 @@ def _by(material: Material) -> str:
     return f", by {listed(names)}{' (but for imported runs)' if imported else ''}"
 
 
-def _seen(material: Material) -> list[str]:
+def _seen(material: Material) -> tuple[Cell, ...]:
     """Differences between the sides that were seen, whatever was noted."""
-    differences, more = cut(material.judgement.conclusion.changed if material.judgement else (), "differences")
-    lines = [f"seen to differ: {text}" for text in differences] + [more] * bool(more)
-    return lines or ["seen to differ: nothing in what is known of options, nodes, versions and cluster"]
+    differences = material.judgement.conclusion.changed if material.judgement else ()
+    lines = cut_items((f"seen to differ: {text}" for text in differences), "differences")
+    return lines or ("seen to differ: nothing in what is known of options, nodes, versions and cluster",)
 
 
 def _figures(material: Material) -> tuple[Block, ...]:
@@ -239,10 +255,9 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
     ]
     if not rows:
         return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
-    shown, more = cut(rows, "ceilings")
-    titles = ("run", "limit", "reached", "", "measured", "can be", "from")
+    heads = columns(("run", "limit", "reached", "", "measured", "can be", "from"), "llrlrrl")
     nearest = (f"{name}: {ceiling_lines(ceilings)[-1]}" for name, ceilings in material.ceilings.items())
-    return (Table(columns(titles, "llrlrrl"), tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
+    return (Table(heads, cut_rows(rows, "ceilings")), Items(cut_items(nearest, "runs")))
 
 
 def _runs(material: Material) -> tuple[Block, ...]:
@@ -280,7 +295,7 @@ def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:
             alike = commands.setdefault(command.replace(node, "\0") if node else command, {})
             alike.setdefault(node, (command, []))[1].append(name_of(run))
     shown, more = cut(commands.values(), "commands")
-    return (*map(_command, shown), *[Text(more)] * bool(more))
+    return (*map(_command, shown), *([Text(more)] if more else []))
 
 
 def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
@@ -296,7 +311,7 @@ def _method(material: Material) -> tuple[Block, ...]:
     deciding = judgement.deciding if judgement else []
     left_out = "; ".join(left_out_lines(judgement.conclusion.left_out)) if judgement else ""
     texts = _of_verdicts(deciding, material.sides) if deciding else _of_study()
-    return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
+    return (*map(Text, texts), *([Text(f"Left out: {left_out}.")] if left_out else []))
 
 
 def _of_study() -> tuple[str, ...]:
@@ -329,7 +344,7 @@ def _origin(material: Material) -> tuple[Block, ...]:
     items = [
         f"session{'s' * (len(material.sessions) > 1)}: {', '.join(material.sessions)}",
         f"runs in this report: {run_names(map(name_of, material.runs))}",
-        *[f"runs that are not: {left_out}"] * bool(left_out),
+        *([f"runs that are not: {left_out}"] if left_out else []),
         *(f"imported, not measured by cephtui: {text}" for text in imported),
     ]
     digests = "\n".join(f"{digest}  {path}" for path, digest in material.files)

@@ -37,7 +37,6 @@ from cephtui.reports.words.facts import by_run, facts, run_names
 from cephtui.reports.words.quality import LEVELS, QUALITY, effect_of, quality_of
 from cephtui.reports.words.text import (
     conditions,
-    cut,
     margin_of,
     short_conditions,
     spread_of,
@@ -186,9 +185,7 @@ def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
     rows = [(run_names(map(name_of, having)), text, *why) for (text, *why), having in _grouped(runs).items()]
     if not rows:
         return (Text("none: nothing was found that limits what the figures mean"),)
-    shown, more = cut(rows, "findings")
-    heads = columns(("runs", "finding", "effect", "what helps"), "llll")
-    return (Table(heads, tuple(shown)), *[Text(more)] * bool(more))
+    return (Table(columns(("runs", "finding", "effect", "what helps"), "llll"), cut_rows(rows, "findings")),)
 
 
 def _grouped(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:
@@ -220,7 +217,7 @@ def conditions_of(material: Material) -> tuple[Block, ...]:
     before = _facts([run for change in material.changes for run in change.before])
     after = _facts([run for change in material.changes for run in change.after])
     alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
-    return (*[Items(alike)] * bool(alike), _differences(material))
+    return (*([Items(alike)] if alike else []), _differences(material))
 
 
 def _facts(runs: Sequence[Run]) -> dict[str, str]:
