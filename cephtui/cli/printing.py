@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -12,10 +13,12 @@ from rich.segment import Segment
 
 from cephtui.frozen import dataclass
 from cephtui.models import Model, Sample
-from cephtui.reports.blocks import Block, Document
 from cephtui.sessions.jsonlines import line
 from cephtui.terminal import make_console
 from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
+
+if TYPE_CHECKING:
+    from cephtui.reports.blocks import Block, Document
 
 
 def print_lines(rows: Iterable[Model | Sample]) -> None:
