@@ -14,7 +14,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.runs.batches import flow_names, under_heading
-from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
+from cephtui.models import ClusterSample, Interval, Mark, Node, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.words.quality import finding_line, first_of_each
@@ -366,31 +366,22 @@ def node_states(
     Of the run in progress those that have broken off, or say nothing, are before all others.
     """
     words = node_words(running) if running else {}
-    text = Text("  ").join(
-        Text.assemble(
-            (node.name, "bold"), (f" {words[node.name][0]}", "bold red" if words[node.name][1] else "bold yellow")
-        )
+    parts = [
+        (node.name, words[node.name][0], "bold red" if words[node.name][1] else "bold yellow")
         for node in nodes
         if node.name in words
-    )
-    nodes = [node for node in nodes if node.name not in words]
-    without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get(tool)]
-    failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
-    waiting = [node.name for node in nodes if node.name not in states]
-    ready = [node.name for node in nodes if node.name not in (*failed, *waiting, *without)]
-    for names, word, style in (
+    ]
+    names = [node.name for node in nodes if node.name not in words]
+    environments = {name: states[name].environment for name in names if name in states}
+    without = [name for name, environment in environments.items() if environment and not environment.tools.get(tool)]
+    failed = [name for name, environment in environments.items() if environment is None]
+    waiting = [name for name in names if name not in states]
+    for alike, word, style in (
         (failed, "unreachable", "bold red"),
         (without, f"without {tool}", "bold red"),
         (waiting, "connecting", "dim"),
-        (ready, "ready", ""),
+        ([name for name in names if name not in (*failed, *waiting, *without)], "ready", ""),
     ):
-        if names:
-            text.append("  " if text else "")
-            text.append(" ".join(names) if len(names) <= _NODES_NAMED else f"{len(names)} nodes", "bold")
-            text.append(f" {word}", style)
-    return text
-
-
-def _environment_of(node: Node, states: Mapping[str, NodeState]) -> NodeEnvironment | None:
-    state = states.get(node.name)
-    return state.environment if state else None
+        if alike:
+            parts.append((" ".join(alike) if len(alike) <= _NODES_NAMED else f"{len(alike)} nodes", word, style))
+    return Text("  ").join(Text.assemble((name, "bold"), (f" {word}", style)) for name, word, style in parts)
