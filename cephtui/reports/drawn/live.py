@@ -23,13 +23,13 @@ _LIVE_FINDINGS = 3
 _LIVE_BARS = 16
 
 
-def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
+def draw_live(live: Live, since_sample_seconds: float) -> RenderableType:
     """The running step, its progress and the current figures."""
-    state = value.current
+    state = live.current
     if state is None:
         return Text()
     progress = state.progress(since_sample_seconds)
-    place = f"({value.place}) {conditions(state.step)} on {state.step.target}"
+    place = f"({live.place}) {conditions(state.step)} on {state.step.target}"
     heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
     bar = Table.grid(padding=(0, 1))
     add_row(

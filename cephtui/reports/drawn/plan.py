@@ -43,19 +43,19 @@ def draw_plans(
     return Group(*_before(plans), *steps, *_idle(plans), *totals)
 
 
-def _before(values: Sequence[Plan]) -> list[Text]:
+def _before(plans: Sequence[Plan]) -> list[Text]:
     """Who else uses the pools, and the caches that are dropped."""
-    uses = dict.fromkeys(value.pool_use for value in values if value.pool_use)
+    uses = dict.fromkeys(plan.pool_use for plan in plans if plan.pool_use)
     lines = [Text(f"pool {use.pool}: {use.text}") for use in uses]
-    if any(value.drop_caches for value in values):
+    if any(plan.drop_caches for plan in plans):
         lines.append(Text(f"before each run: {DROPS_CACHES}"))
     return lines
 
 
-def _idle(values: Sequence[Plan]) -> list[Text]:
+def _idle(plans: Sequence[Plan]) -> list[Text]:
     """Lines that say where one node does what all chosen nodes were chosen for."""
     idle_nodes = dict.fromkeys(
-        (step.target, step.names, value.idle) for value in values for step in value.steps if value.idle
+        (step.target, step.names, plan.idle) for plan in plans for step in plan.steps if plan.idle
     )
     return [
         Text(f"{target}: {joined(names, 'nodes')} alone asks for it, {joined(idle, 'nodes')} would add nothing")
@@ -76,15 +76,15 @@ def _draw_step(step: Step, number: int, title: str, repeated: str) -> Renderable
     return Group(*rows)
 
 
-def _totals(values: Sequence[Plan]) -> list[Text]:
-    steps = [step for value in values for step in value.steps]
+def _totals(plans: Sequence[Plan]) -> list[Text]:
+    steps = [step for plan in plans for step in plan.steps]
     prefill = sum(step.prepare_seconds for step in steps)
     note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
     runs = f"{len(steps)} runs take" if len(steps) > 1 else "takes"
-    bound, seconds = bound_of_all(value.bound for value in values), sum(value.duration_seconds for value in values)
+    bound, seconds = bound_of_all(plan.bound for plan in plans), sum(plan.duration_seconds for plan in plans)
     return [
         Text(f"{runs} {bound} {units.duration(seconds)}{note}"),
-        Text(f"the session grows by about {units.size(sum(value.session_bytes for value in values))}"),
+        Text(f"the session grows by about {units.size(sum(plan.session_bytes for plan in plans))}"),
     ]
 
 

@@ -70,14 +70,15 @@ def comparison_document(
     return document(f"{left.name} against {right.name}", *_blocks(left, right, judgement, most_differences))
 
 
-def _blocks(left: Side, right: Side, judgement: Judgement | None, most: int | None) -> Iterator[Block]:
-    every = differences(left, right)
+def _blocks(left: Side, right: Side, judgement: Judgement | None, most_shown: int | None) -> Iterator[Block]:
+    differing = differences(left, right)
     runs = (*left.runs, *right.runs)
     marks = _marks(left, right)
-    most = len(every) if most is None else max(1, most - len(marks))
-    shown = every if len(every) <= most + 1 else every[:most]  # a line that counts one more takes a row too
-    rest = every[len(shown) :]
-    yield Items(tuple(_sides(left, right, every)))
+    most_shown = len(differing) if most_shown is None else max(1, most_shown - len(marks))
+    has_rest = len(differing) > most_shown + 1  # a line that counts one more takes a row too
+    shown = differing[:most_shown] if has_rest else differing
+    rest = differing[len(shown) :]
+    yield Items(tuple(_sides(left, right, differing)))
     yield Facts(_facts(left, right), times_of(left, right))
     yield from verdicts_blocks(judgement)
     if notes := _notes(left, right, judgement):

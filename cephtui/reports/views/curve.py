@@ -86,16 +86,16 @@ def curves_of(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> list[Curve]:
     curves, numbers = list[Curve](), set[int]()
     for run in runs:
         if run.run not in numbers:
-            same = family(run, runs)
-            numbers |= {member.run for member in same}
-            curves += [curve_of(same, axis, marks) for axis in varying_axes(same, marks)[:1]]
+            members = family(run, runs)
+            numbers |= {member.run for member in members}
+            curves += [curve_of(members, axis, marks) for axis in varying_axes(members, marks)[:1]]
     return curves
 
 
 def curve_of_run(run: Run, runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Curve | None:
     """The curve of a run's family; a single point stands on the axis of the depth. None where there is no axis."""
-    same = family(run, runs)
-    return next((curve_of(same, axis, marks) for axis in axes_or_depth(same, marks)), None)
+    members = family(run, runs)
+    return next((curve_of(members, axis, marks) for axis in axes_or_depth(members, marks)), None)
 
 
 def title_of_curve(curve: Curve) -> str:
@@ -383,8 +383,8 @@ def _knee_row(knee: Knee, series: CurveSeries, axis: Axis, common: Mapping[str, 
 
 def curves_sheet(curves: Iterable[Curve]) -> Sheet:
     """A row for each point in each direction; a figure that is not known is empty."""
-    every = (row for curve in curves for row in rows_of_curve(curve))
-    return Sheet("points", _COLUMNS, (_cells(row) for row in every if isinstance(row, CurvePointRow)))
+    rows = (row for curve in curves for row in rows_of_curve(curve))
+    return Sheet("points", _COLUMNS, (_cells(row) for row in rows if isinstance(row, CurvePointRow)))
 
 
 def _cells(row: CurvePointRow) -> dict[str, object]:

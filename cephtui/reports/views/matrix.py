@@ -117,16 +117,16 @@ def cell_words(row: MatrixRow, cell: CellSummary | None, room: Room = "wide") ->
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
     """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
-    done, ordered, of = cell.done, cell.runs_ordered, " of " if room == "wide" else "/"
+    done, ordered, of_all = cell.done, cell.runs_ordered, " of " if room == "wide" else "/"
     if cell.state == "running":
-        return f"running {min(done + 1, ordered)}{of}{ordered}" if ordered else "running"
+        return f"running {min(done + 1, ordered)}{of_all}{ordered}" if ordered else "running"
     if cell.state == "waiting":
-        return f"{done}{of}{ordered}" if done else "waiting"
+        return f"{done}{of_all}{ordered}" if done else "waiting"
     if cell.state != "ok":
-        return f"{cell.state} {done}{of}{ordered}" if done and ordered else cell.state
+        return f"{cell.state} {done}{of_all}{ordered}" if done and ordered else cell.state
     if room != "wide":
         return ""
-    return f"{done}{of}{ordered}" if ordered > 1 else f"n={done}" if done > 1 else ""
+    return f"{done}{of_all}{ordered}" if ordered > 1 else f"n={done}" if done > 1 else ""
 
 
 def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:

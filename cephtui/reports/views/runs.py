@@ -234,18 +234,18 @@ def _counted(row: PointSummary) -> Words:
 def finding_items(runs: Iterable[Run]) -> tuple[Cell, ...]:
     """Findings, each once, behind the numbers of the runs that have it."""
     numbers: dict[tuple[str, bool], list[int]] = {}
-    rest: list[Cell] = []
+    more_lines: list[Cell] = []
     for run in runs:
         shown, more = cut(first_of_each(run.findings), f"findings of #{run.run}")
         for finding in shown:
             numbers.setdefault((finding_line(finding), finding.level == "note"), []).append(run.run)
-        rest += [naming_runs(more)] if more else []
+        more_lines += [naming_runs(more)] if more else []
     return (
         *(
             words((f"#{ranges(sorted(runs_with_it))}", "runs"), f" {text}", style="dim" if is_note else "limited")
             for (text, is_note), runs_with_it in sorted(numbers.items(), key=lambda item: item[0][1])
         ),
-        *rest,
+        *more_lines,
     )
 
 

@@ -29,6 +29,6 @@ def what_differs(run: Run, usual: Usual | None, in_batch: Collection[str] = ()) 
     that no preset can have; None is for a preset that is not known.
     """
     changed = [] if usual is None else [name for name, value in run.options.items() if value not in usual.get(name, ())]
-    every = all_options(run)
-    names = dict.fromkeys([*(name for name in in_batch if name in every), *changed, *run.other_options])
-    return " ".join(_SHORT.get(name, f"{name}={{}}").format(choice_text(every[name])) for name in names)
+    options = all_options(run)
+    names = dict.fromkeys([*(name for name in in_batch if name in options), *changed, *run.other_options])
+    return " ".join(_SHORT.get(name, f"{name}={{}}").format(choice_text(options[name])) for name in names)

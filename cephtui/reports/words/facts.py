@@ -45,11 +45,11 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
     return (" | " if ascii_only else " · ").join(filter(None, parts))
 
 
-def by_run(runs: Iterable[Run], of: Callable[[Run], str]) -> str:
+def by_run(runs: Iterable[Run], text_of: Callable[[Run], str]) -> str:
     """The text of all runs that have one; different texts with the numbers of their runs."""
     numbers_by_text: dict[str, list[int]] = {}
     for run in runs:
-        if text := of(run):
+        if text := text_of(run):
             numbers_by_text.setdefault(text, []).append(run.run)
     if len(numbers_by_text) < 2:
         return next(iter(numbers_by_text), "")

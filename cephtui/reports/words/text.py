@@ -339,21 +339,21 @@ def began(seconds: float | None) -> str:
     return units.latency(seconds) if seconds is None or seconds >= 1 else f"{1000 * seconds:.1f} ms"
 
 
-def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
+def cluster_line(sample: ClusterSample, *, narrow: bool = False) -> str:
     """Health, OSDs, client I/O and recovery in one line; a ``narrow`` one leaves out the clients' IOPS.
 
     The slowest OSD is that of the cluster: which of them have PGs of the run's pool is known at the run's end.
     """
-    iops = "" if narrow else f"{units.iops(value.client_iops)} IOPS "
-    slowest = max(value.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
+    iops = "" if narrow else f"{units.iops(sample.client_iops)} IOPS "
+    slowest = max(sample.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
     parts = [
-        value.health or "health unknown",
-        f"{value.osds_up}/{value.osds} osd" if value.osds else "",
-        f"client {iops}{units.bandwidth(value.client_bandwidth_bytes)}",
-        f"recovery {units.bandwidth(value.recovery_bandwidth_bytes)}",
+        sample.health or "health unknown",
+        f"{sample.osds_up}/{sample.osds} osd" if sample.osds else "",
+        f"client {iops}{units.bandwidth(sample.client_bandwidth_bytes)}",
+        f"recovery {units.bandwidth(sample.recovery_bandwidth_bytes)}",
         f"slowest of all OSDs: osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
     ]
-    unclean = {state: number for state, number in value.pg_states.items() if state != "active+clean"}
+    unclean = {state: number for state, number in sample.pg_states.items() if state != "active+clean"}
     parts += [f"{number} pgs {state}" for state, number in unclean.items()]
     return "  ".join(part for part in parts if part)
 

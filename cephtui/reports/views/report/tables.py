@@ -146,12 +146,11 @@ def matrix_tables(material: Material) -> tuple[Block, ...]:
 def points_table(material: Material) -> Table:
     """A row for each direction of what was set up alike: the mean of its repeats, with its interval."""
     points = [point for batch in group(material.runs) for point in batch.points]
-    places = {name: of for name, of in _PLACES.items() if len({of(run) for run in material.runs}) > 1}
-    every = [row for point in points for row in _point_rows(point, material, places.values())]
+    places = {name: text_of for name, text_of in _PLACES.items() if len({text_of(run) for run in material.runs}) > 1}
+    rows = [row for point in points for row in _point_rows(point, material, places.values())]
     figures = titles_of(LIVE, material.runs)
     titles = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
-    rows = cut_rows(every, "rows")
-    return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), rows)
+    return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), cut_rows(rows, "rows"))
 
 
 _PLACES: Mapping[str, Callable[[Run], str]] = {
@@ -163,7 +162,7 @@ _PLACES: Mapping[str, Callable[[Run], str]] = {
 
 def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
     summary, run = summarize(point), point.repeats[-1]
-    head = (run_names(map(name_of, point.repeats)), _measured(run), *(of(run) for of in places))
+    head = (run_names(map(name_of, point.repeats)), _measured(run), *(text_of(run) for text_of in places))
     if not summary.estimates:
         return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
     rows = []
