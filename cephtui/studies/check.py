@@ -17,6 +17,7 @@ from cephtui.analysis.verdicts.guided_check import (
     counted_runs,
     criteria_of,
     is_look,
+    lagging_preset,
     left_beside_check,
     looks_of,
     next_turn,
@@ -101,12 +102,17 @@ class Check(Study[CheckGoal]):
         return Measure(self.request_of(turn, runs), is_changed=is_changed)
 
     def request_of(self, turn: Turn, runs: Sequence[Run]) -> Request:
-        """The next runs of a side, after these."""
+        """The next runs of a side, after these: where a run of one of several presets is missing, that one alone."""
         (request,) = self.requests
         batches = self.goal.before if turn.side == "before" else self.goal.after
-        begun = max((run.step or 0 for run in runs if run.batch in batches), default=0)
         presets = len(request.presets)
-        until = begun + turn.runs * presets
+        place = lagging_preset(self.goal, turn.side, runs)
+        if place is None:
+            begun = max((run.step or 0 for run in runs if run.batch in batches), default=0)
+            until = begun + turn.runs * presets
+        else:
+            last = max((run.step or 0 for run in runs if run.batch == batches[place]), default=place + 1 - presets)
+            begun, until = last + presets - 1, last + presets
         order: Order | None = "abab" if presets > 1 else None
         return replace(request, repeats=-(-until // presets), begun=begun, until=until, order=order, batches=batches)
 

@@ -106,9 +106,17 @@ def left_beside_check(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
 
 def counted_runs(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:
     """How many runs of each side count: of several presets those of the one that has fewest."""
-    before, after = sides_of(guided, runs)
-    return _fewest(guided.before, before), _fewest(guided.after, after)
+    return min(_counts(guided.before, runs)), min(_counts(guided.after, runs))
 
 
-def _fewest(batches: Sequence[str], side: Sequence[Run]) -> int:
-    return min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches)
+def lagging_preset(guided: CheckGoal, side: SideName, runs: Sequence[Run]) -> int | None:
+    """The place of the preset of which fewer runs of a side count than of others; None where all have the same."""
+    counts = _counts(guided.before if side == "before" else guided.after, runs)
+    return counts.index(min(counts)) if len(set(counts)) > 1 else None
+
+
+def _counts(batches: Sequence[str], runs: Sequence[Run]) -> list[int]:
+    return [
+        sum(run.batch == batch and run.outcome is not None and not why_invalid(run) for run in runs)
+        for batch in batches
+    ]

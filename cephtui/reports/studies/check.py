@@ -52,10 +52,10 @@ class CheckView(StudyView[Check, Checked]):
     def begins(self, study: Check, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
         request = step.request
         side = "before" if request.batches == study.goal.before and not study.elsewhere else "after"
-        number = len(plan.steps) // len(request.presets)
-        names = ", ".join(preset.name for preset in request.presets)
+        names = tuple(dict.fromkeys(each.preset for each in plan.steps))
+        number = len(plan.steps) // len(names)
         takes = f"{plan.bound} {units.duration(plan.duration_seconds)}"
-        return f"{side}: {number} run{'s' if number > 1 else ''} of {names}, {takes}"
+        return f"{side}: {number} run{'s' if number > 1 else ''} of {', '.join(names)}, {takes}"
 
     def brought(self, study: Check, runs: Sequence[Run]) -> list[str]:
         """At a look what it says so far."""

@@ -102,6 +102,31 @@ def test_resumed_anywhere_nothing_is_twice_and_nothing_is_missing(
         assert len(made(runs)) == len(made(whole.runs))
 
 
+@pytest.mark.parametrize("takes_turns", [False, True])
+@given(
+    cuts=st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    failing=st.sets(st.integers(1, 30), max_size=4),
+)
+def test_a_check_of_two_presets_has_as_many_runs_of_both(
+    takes_turns: bool, cuts: Sequence[int], failing: set[int]
+) -> None:
+    """Also where it is cut, or a run fails, between a run of the one and the run of the other."""
+    goal = {**GOALS[CHECK], "before": ["b0", "b1"], "after": ["a0", "a1"], "takes_turns": takes_turns,
+            "before_runs": 4, "most": None, "fixed": 4}  # fmt: skip
+    once = study("write-iops", "read-iops", kind=CHECK, goal=goal, batches=("b0", "b1"))
+    system, runs = on_a_system((0.1, -0.4, 0.9)), list[Run]()
+
+    def failed(step: Step, number: int) -> Run:
+        return run_of(step, number, "no space") if number in failing else system(step, number)
+
+    for cut in (*cuts, None, None):
+        bed = Bed(system if cut is None else failed, first=len(runs) + 1, ends_after=cut)
+        conduct(once, bed, [run for run in runs if run.outcome == "ok"])
+        runs += bed.runs
+    assert Counter(run.batch for run in runs if run.outcome == "ok") == dict.fromkeys(("b0", "b1", "a0", "a1"), 4)
+    assert max(Counter(made(runs)).values()) == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_said_beforehand_holds(kind: str) -> None:
     once = new(kind)
@@ -256,11 +281,11 @@ def test_the_state_of_each_study_is_known_without_any_node(writer: SessionWriter
     writer.keep_study(gone.model_copy(update={"cells": (gone.cells[0].model_copy(update={"preset": "gone"}),)}))
     rows = [row_of("tuning", state) for state in study_states(writer.directory, catalogue)]
     assert [row.kind for row in rows] == [*GOALS, "newer", "bounded", "runs"]
-    assert [row.finished for row in rows] == [False] * 8
-    assert [row.missing for row in rows] == [2, None, None, None, None, None, None, None]
-    assert [bool(row.problem) for row in rows] == [False] * 5 + [True] * 3
-    assert "newer cephtui" in rows[5].problem
-    assert "gone" in rows[7].problem
+    assert not any(row.finished for row in rows)
+    assert [row.missing for row in rows] == [2 if row.kind == RUNS and not row.problem else None for row in rows]
+    assert [bool(row.problem) for row in rows] == [False] * len(GOALS) + [True] * 3
+    assert "newer cephtui" in rows[-3].problem
+    assert "gone" in rows[-1].problem
 
 
 def test_a_kind_has_a_module_and_words_and_no_two_options_are_the_same() -> None:
