@@ -34,6 +34,7 @@ from cephtui.cli.options import (
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 from cephtui.printable import suggestion
+from cephtui.studies import KINDS
 
 
 class _Verbs(click.Group):
@@ -133,9 +134,8 @@ Examples:
 \b
 Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
-  5 a figure that --expect names was not reached; 6 nor shown to be
-  6 not stable: the mean is not known as well as --until-stable asks for; --confirm: no knee was found
-""",
+"""
+    + "\n".join(f"  {row.codes}" for row in KINDS.values() if row.codes),
 )
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
 @targets_option

@@ -66,6 +66,8 @@ class StudyKind:
     excludes: tuple[str, ...] = ()
     in_suites: str = ""
     """Why a suite can't be measured so."""
+    codes: str = ""
+    """What the exit codes 5 and 6 of ``cephtui run`` say of it."""
     further: tuple[StudyOption, ...] = ()
     """What else the console's dialog asks for. On the command line these choose no kind: they stand with a verb."""
 
@@ -168,6 +170,7 @@ KINDS = {
         StudyKind(
             "runs",
             "once, or several times",
+            codes="5 a figure that --expect names was not reached; 6 nor shown to be",
             further=(
                 StudyOption(
                     "--repeat",
@@ -202,7 +205,7 @@ KINDS = {
                     "promised IOPS",
                     field=PROMISED,
                     parse=_promise,
-                    example="8000",
+                    example=f"8000, or {SET_LIMITS}",
                 ),
                 StudyOption(
                     "--jobs",
@@ -241,6 +244,7 @@ KINDS = {
             decides="how many repeats there are",
             excludes=("--repeat", "--order"),
             in_suites="a suite says how often each of its steps is repeated",
+            codes="6 not stable: the mean is not known as well as --until-stable asks for",
         ),
         StudyKind(
             "sweep",
@@ -264,6 +268,7 @@ KINDS = {
             decides="how often and in which order it runs",
             excludes=("--repeat", "--until-stable", "--expect"),
             in_suites="a suite says which depths each of its steps has",
+            codes="6 --confirm: no knee was found",
         ),
         StudyKind(
             "bounded",
@@ -283,6 +288,7 @@ KINDS = {
             decides="how often and at which depth it runs",
             excludes=("--repeat", "--order", "--expect"),
             in_suites="a suite says which depths each of its steps has",
+            codes="5 --within: even depth 1 is above the bound; 6 no depth was shown to be within it",
         ),
         StudyKind(
             "check",
@@ -301,8 +307,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--undo",
-                    "A command that takes the change back, in 10 minutes at most: the order is A B B A then, and "
-                    "nothing stays changed.",
+                    "A command that takes the change back, in 10 minutes at most: "
+                    "the order is A B B A then, and nothing stays changed.",
                     "undo by command",
                     field="undo",
                     metavar="COMMAND",

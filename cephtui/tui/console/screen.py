@@ -17,6 +17,7 @@ from cephtui.models import Mark, Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_preset, the_six
 from cephtui.reports.masking.mask import Names, names_in, names_of_target
 from cephtui.running.runner import Runner
+from cephtui.studies import KINDS
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.choice import Choice, first_for
@@ -84,7 +85,7 @@ class ConsoleScreen(RunScreen):
             "H",
             "choose('how_often')",
             "how often",
-            "once, n times, until stable, to the knee, within a latency, before and after a change",
+            ", ".join(row.title for row in KINDS.values()),
             "run",
             shown=True,
         ),
