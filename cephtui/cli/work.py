@@ -116,7 +116,8 @@ def _measure(work: Work, runner: Runner, options: Measuring) -> int:
     for note in work.notes:
         say(note)
     if work.study.next(work.runs) is None:
-        say(f"session {runner.session}: nothing is left to run, all {len(work.runs)} runs are there")
+        runs = f"all {len(work.runs)} runs are" if len(work.runs) > 1 else "its run is"
+        say(f"session {runner.session}: nothing is left to run, {runs} there")
         return 0
     study = surveyed(runner, work.study, work.runs, options)
     if options.dry_run:
@@ -263,8 +264,9 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
     session = directory.name
     states = [state for state in study_states(directory, find_catalogue()) if kind in ("", state.saved.kind)]
     if not states:
-        hint = f"nothing to resume: cephtui run PRESET --session {session} adds to it"
-        raise click.UsageError(f"session {session} has {'no check to continue' if kind else hint}")
+        none = f"no check to continue: cephtui studies {session} lists what it has"
+        nothing = f"nothing to resume: cephtui run PRESET --session {session} adds to it"
+        raise click.UsageError(f"session {session} has {none if kind else nothing}")
     if name is not None:
         chosen = [state for state in states if state.saved.id == name]
         if not chosen:
