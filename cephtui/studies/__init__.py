@@ -260,9 +260,10 @@ KINDS = {
                 StudyOption(
                     "--confirm",
                     "After --sweep-depth, measure at 80 % of the peak with I/Os at random times (fio only).",
-                    "confirm at 80 % of the peak",
+                    "confirm the knee",
                     field="confirm",
                     is_flag=True,
+                    example="yes",
                 ),
             ),
             decides="how often and in which order it runs",

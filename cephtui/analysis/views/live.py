@@ -32,8 +32,8 @@ class BatchProgress:
 
     run: int
     """The number of the run, from 1; a run that was skipped counts too."""
-    of: int
-    """1 of a run that is played alone."""
+    of: int | None
+    """1 of a run that is played alone; None where what it shows decides how many there are."""
     seconds_left: float | None
     """Seconds until the last of them ends, as estimated; None where the end of the current one is not known."""
     bound: Bound = "about"
@@ -169,9 +169,15 @@ class Live:
 
     @property
     def place(self) -> str:
-        """The number of the running step, of how many: ``2/5``; one that was skipped counts too."""
+        """The number of the running step, of how many: ``2/5``, ``2``; one that was skipped counts too."""
         assert self.current
-        return f"{self.current.step.number}/{self.steps[-1].number}"
+        number = self.current.step.number
+        return f"{number}" if self._counts_on else f"{number}/{self.steps[-1].number}"
+
+    @property
+    def _counts_on(self) -> bool:
+        """Whether the plan has one step, behind others: of repeats until stable each run is planned alone."""
+        return len(self.steps) == 1 and (self.steps[0].number or 1) > 1
 
     def batch_progress(self, since_sample_seconds: float = 0.0) -> BatchProgress | None:
         """The place of the current run in its batch; None where none is in progress."""
@@ -186,7 +192,8 @@ class Live:
         if seconds_left is not None:
             seconds_left += sum(later.likely_seconds for later in batch[index + 1 :])
         bound = bound_of_all(other.bound for other in batch[index:])
-        return BatchProgress(earlier + index + 1, earlier + len(batch), seconds_left, bound)
+        of = None if self._counts_on else earlier + len(batch)
+        return BatchProgress(earlier + index + 1, of, seconds_left, bound)
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""

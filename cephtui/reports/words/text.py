@@ -307,7 +307,8 @@ def how_far(elapsed_seconds: float, expected_seconds: float | None) -> str:
 
 def time_left(progress: BatchProgress) -> str:
     """``run 2 of 4, 1:40 min left``; of a single run only the time; ``at most`` where its data may end sooner."""
-    parts = [f"run {progress.run} of {progress.of}"] if progress.of > 1 else []
+    of = "" if progress.of is None else f" of {progress.of}"
+    parts = [] if progress.of == 1 else [f"run {progress.run}{of}"]
     if progress.seconds_left is not None:
         bound = "" if progress.bound == "about" else f"{progress.bound} "
         parts.append(f"{bound}{units.duration(progress.seconds_left)} left")

@@ -68,7 +68,7 @@ def test_a_replay_gives_the_samples_that_were_stored(session: Path, number: int)
         assert of_all[0] == of_all[1]
 
 
-def place_of(playback: Playback | Follower) -> tuple[int, int]:
+def place_of(playback: Playback | Follower) -> tuple[int, int | None]:
     """Which run of how many it is said to be."""
     live = Live()
     for event in (playback.until(0.0) if isinstance(playback, Playback) else playback.drain())[:2]:

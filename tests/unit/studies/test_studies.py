@@ -39,6 +39,7 @@ GOALS: Mapping[str, Mapping[str, Any]] = {
                        confidence=0.95).model_dump(),
 }  # fmt: skip
 """Of each kind."""
+DIALOG_TITLE_CELLS = 22
 
 
 def new(kind: str) -> Study[Any]:
@@ -296,6 +297,8 @@ def test_a_kind_has_a_module_and_words_and_no_two_options_are_the_same() -> None
         fields = {option.field for option in row.options if option.field}
         assert fields <= kind_of(kind).Goal.model_fields.keys()
         assert row.decides or not row.excludes
+        assert all(len(option.title) <= DIALOG_TITLE_CELLS for option in row.fields), "the dialog would cut it"
+        assert all(option.example for option in row.fields)
 
 
 HOSTILE: Sequence[Mapping[str, Any]] = (

@@ -152,7 +152,7 @@ def in_step(plan: Plan, index: int, *samples: Sample) -> Live:
     return live
 
 
-def place(progress: BatchProgress | None) -> tuple[int, int, float]:
+def place(progress: BatchProgress | None) -> tuple[int, int | None, float]:
     """Which run, of how many, and the seconds left to a tenth."""
     assert progress
     assert progress.seconds_left is not None
@@ -186,6 +186,15 @@ def test_the_rest_of_a_stopped_order_counts_on() -> None:
     plan = order("write-iops", repeats=4, begun=2, runtime=30)
     assert len(plan.steps) == 2
     assert place(in_step(plan, 0).batch_progress())[:2] == (3, 4)
+
+
+def test_a_run_that_is_planned_alone_behind_others_does_not_say_of_how_many() -> None:
+    live = in_step(order("write-iops", repeats=4, begun=3, runtime=30), 0)
+    progress = live.batch_progress()
+    assert progress
+    assert progress.of is None
+    assert time_left(progress) == "run 4, 32 s left"
+    assert live.place == "4"
 
 
 def test_a_prefill_is_part_of_the_time() -> None:
