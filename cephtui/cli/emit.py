@@ -98,12 +98,13 @@ def hand_out(content: str | bytes, output: Output) -> None:
 
 OUTPUT_OPTIONS = ("--format", "--json", "--output", "--force")
 """What they are called."""
+_ABOUT = "; ".join(f"{name} {row.about}" for name, row in FORMATS.items() if row.about)
 _options = (
     click.option(
         "--format",
         "form",
         type=click.Choice(FORMS),
-        help=f"md is Markdown, for a ticket; csv has base units. Default: as FILE ends, or {FORMS[0]}.",
+        help=f"{_ABOUT}. Default: as FILE ends, or {FORMS[0]}.",
     ),
     click.option("-o", "--output", "destination", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
     click.option("--force", is_flag=True, help="Overwrite FILE."),

@@ -48,15 +48,17 @@ class Format:
     """Of the names of its files, the usual one first."""
     render: Callable[[View], str | bytes]
     """The whole file. Raises StoreError, where a view reads what it shows."""
+    about: str = ""
+    """For the help, behind its name: ``is Markdown``."""
     is_text: bool = True
     is_printed: bool = True
     """Whether a report is printed where no file is named; else it gets a file with the name of its session."""
 
 
 FORMATS: Mapping[str, Format] = {
-    "md": Format((".md", ".markdown"), _markdown),
+    "md": Format((".md", ".markdown"), _markdown, "is Markdown, for a ticket"),
     "html": Format((".html", ".htm"), _html, is_printed=False),
-    "csv": Format((".csv",), _csv),
+    "csv": Format((".csv",), _csv, "has base units"),
     "xlsx": Format((".xlsx",), _xlsx, is_text=False, is_printed=False),
 }
 

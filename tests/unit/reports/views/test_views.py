@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -519,6 +520,17 @@ def test_every_format_has_every_view(form: str, view: View) -> None:
     assert len(content) > len(view.sheet().columns)
     assert FORMATS[form].suffixes[0] == f".{form}", "a report is named after its format"
     assert form in FORMS
+    if isinstance(content, str):
+        people = {cell for table in tables_in(view) for row in written(table) for cell in row}
+        values = (row.get(name) for row in view.sheet().rows for name in view.sheet().columns)
+        programs = {str(value) for value in values if type(value) in (str, int, float)}
+        content = bare(unescape(re.sub(r"<[^>]+>", "", content)))
+        assert all(bare(text) in content for text in people) or all(bare(text) in content for text in programs)
+
+
+def bare(text: str) -> str:
+    """Letters and figures alone."""
+    return re.sub(r"[\W_]+", " ", text).strip()
 
 
 def test_every_kind_of_block_is_looked_at_here() -> None:
