@@ -205,7 +205,7 @@ KINDS = {
                     "promised IOPS",
                     field=PROMISED,
                     parse=_promise,
-                    example=f"8000, or {SET_LIMITS}",
+                    example="8000",
                 ),
                 StudyOption(
                     "--jobs",
