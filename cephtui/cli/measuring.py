@@ -25,7 +25,7 @@ from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED, WORST
 from cephtui.models import Notice, Outcome, Plan, Run
 from cephtui.nodes.transport import TransportError
-from cephtui.reports.blocks import together
+from cephtui.reports.blocks import View, together
 from cephtui.reports.render import FORMATS
 from cephtui.reports.studies import view_of
 from cephtui.reports.studies.base import missing_text, resume_command
@@ -109,12 +109,9 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal,
     marks = store.read_marks(directory)
     conclusion = study.conclude(runs, marks, directory, datetime.now(UTC)) if is_judged else None
     concluded = view.concluded(study, conclusion) if conclusion else []
-    if output.form in FORMATS:
-        if concluded or measured:
-            emit(together(*concluded, *measured), output)
-    else:
-        for result in concluded:
-            emit(result, output)
+    if output.form == "table" and view.concludes_by_run:
+        concluded = []
+    _emit_results(concluded, measured, output)
     if conclusion is None:
         return 0
     try:
@@ -122,6 +119,15 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal,
     except OSError as error:
         say(f"what the runs show was not kept in session {directory.name}: {error.strerror}")
     return conclusion.exit_code
+
+
+def _emit_results(concluded: Sequence[View], measured: Sequence[View], output: Output) -> None:
+    """The conclusions; in a file with what was measured, as one document."""
+    if output.form not in FORMATS:
+        for result in concluded:
+            emit(result, output)
+    elif concluded or measured:
+        emit(together(*concluded, *measured), output)
 
 
 def _say_what_is_missing(study: Study[Any], runs: Sequence[Run], name: str, session: str) -> None:

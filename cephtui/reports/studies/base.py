@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from cephtui.analysis.runs.facts import why_invalid
@@ -25,6 +25,9 @@ class StudyView(Generic[S, C]):
     """Whether it is said where the runs are saved."""
     plans_are_sketch = True
     """Whether the plans of its drafts show what is run, and ``planned`` how often and how long."""
+
+    concludes_by_run = False
+    """Whether the newest run has brought what is concluded: a terminal does not have it again."""
 
     def planned(self, study: S, plans: Sequence[Plan]) -> list[str]:
         """Beside the plans of its drafts: how many runs there may be, and how long they take."""
@@ -57,10 +60,11 @@ class StudyView(Generic[S, C]):
         return [plain_text(block.text) for block in blocks if isinstance(block, Text)]
 
 
-def concluded_view(rows: Sequence[ConcludedRow], name: Callable[[ConcludedRow], str]) -> View:
-    """What is concluded of each preset, in a sentence."""
+def concluded_view(rows: Sequence[ConcludedRow], names: Sequence[str]) -> View:
+    """What is concluded of each preset, in a sentence behind its name."""
+    texts = [f"{name}{row.text}" for name, row in zip(names, rows, strict=True)]
     return View(
-        document=lambda: document("result", *(Text(f"{name(row)}{row.text}", "strong") for row in rows)),
+        document=lambda: document("result", *(Text(text, "strong") for text in texts)),
         lines=lambda: rows,
         sheet=lambda: sheet_of(ConcludedRow, rows, "result"),
     )

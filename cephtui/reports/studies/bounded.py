@@ -46,8 +46,7 @@ class BoundedView(StudyView[Bounded, BoundedMeasured]):
     def concluded(self, study: Bounded, conclusion: BoundedMeasured) -> list[View]:
         searches = [search for search in conclusion.searches if search.points or search.unknown]
         rows = [_row(study, search) for search in searches]
-        names = {id(row): name_of(study, search.request.batches[0]) for row, search in zip(rows, searches, strict=True)}
-        return [concluded_view(rows, lambda row: names[id(row)])]
+        return [concluded_view(rows, [name_of(study, search.request.batches[0]) for search in searches])]
 
 
 def confirmed_text(study: Bounded, search: Search, confirmed: Confirmed) -> str:

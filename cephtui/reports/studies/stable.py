@@ -13,7 +13,7 @@ from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.models.rows import ConcludedRow
 from cephtui.reports.blocks import Text, View, document
-from cephtui.reports.studies.base import StudyView, name_of, rows_view, uncounted_line
+from cephtui.reports.studies.base import StudyView, concluded_view, name_of, rows_view, uncounted_line
 from cephtui.reports.views.runs import session_view
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
@@ -27,6 +27,8 @@ LOOKS_LINE = (
 
 class StableView(StudyView[Stable, StableMeasured]):
     """Of repeats until stable."""
+
+    concludes_by_run = True
 
     def detail(self, study: Stable) -> str:
         return f"the mean is to be known to +-{study.goal.percent:g} %"
@@ -49,8 +51,12 @@ class StableView(StudyView[Stable, StableMeasured]):
         return [looks, *views] if len(runs) > 1 else views
 
     def concluded(self, study: Stable, conclusion: StableMeasured) -> list[View]:
-        rows = [_row(study, mean) for mean in conclusion.means if mean.runs]
-        return [rows_view(ConcludedRow, rows)]
+        means = [mean for mean in conclusion.means if mean.runs]
+        names = [name_of(study, mean.request.batches[0]) for mean in means]
+        return [concluded_view([_row(study, mean) for mean in means], names)]
+
+    def sentences(self, study: Stable, conclusion: StableMeasured) -> list[str]:
+        return []
 
 
 def _row(study: Stable, mean: Mean) -> ConcludedRow:
