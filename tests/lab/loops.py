@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.lab import processes
 from tests.lab.processes import LabError
+from tests.support import loop_devices
 
 
 @contextmanager
@@ -17,7 +18,8 @@ def attached(directory: Path, size: int) -> Iterator[Path]:
     with tempfile.NamedTemporaryFile(prefix="loop-", dir=directory) as file:
         file.truncate(size)
         try:
-            device = Path(processes.run(["losetup", "--find", "--show", file.name]).strip())
+            with loop_devices.opening():
+                device = Path(processes.run(["losetup", "--find", "--show", file.name]).strip())
         except LabError as error:
             raise LabError(f"this machine forbids loop devices: {error}") from error
         try:

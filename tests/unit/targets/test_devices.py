@@ -19,6 +19,7 @@ import pytest
 from cephtui.models.refusal import Refusal
 from cephtui.targets import devices
 from cephtui.targets.devices import DeviceFacts, RbdMapping, guard_device, parse_device
+from tests.support import loop_devices
 from tests.support.golden import Golden
 
 MIB = 1 << 20
@@ -39,22 +40,16 @@ def call(*argv: str | Path) -> str:
 @contextlib.contextmanager
 def attached(*options: str, file: Path | None = None) -> Iterator[str]:
     """A loop device on a file of its own, not below pytest's folders: see tests/support/mounts.py."""
-    folder = Path(tempfile.mkdtemp(prefix="cephtui-loop-", dir="/var/tmp"))
-    path = file or folder / "disk"
-    if not file:
-        with path.open("wb") as new:
-            new.truncate(SIZE)
-    done = subprocess.run(["losetup", *options, "-f", "--show", path], capture_output=True, text=True, check=False)
-    if done.returncode:
-        shutil.rmtree(folder)
-        pytest.fail(f"this test needs root and loop devices: {done.stderr.strip()}")
-    device = done.stdout.strip()
-    try:
-        yield device
-    finally:
-        subprocess.run(["partx", "-d", device], capture_output=True, check=False)
-        subprocess.run(["losetup", "-d", device], capture_output=True, check=False)
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="cephtui-loop-", dir="/var/tmp") as folder:
+        path = file or Path(folder) / "disk"
+        if not file:
+            with path.open("wb") as new:
+                new.truncate(SIZE)
+        with loop_devices.attached(path, *options) as device:
+            try:
+                yield device
+            finally:
+                subprocess.run(["partx", "-d", device], capture_output=True, check=False)
 
 
 @pytest.fixture
@@ -81,7 +76,8 @@ def run(argv: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: str, *roots: str, **more: Any) -> DeviceFacts:
-    done = run(devices.inspect_device_argv(path, *roots), **more)
+    with loop_devices.undisturbed():
+        done = run(devices.inspect_device_argv(path, *roots), **more)
     assert (done.returncode, done.stderr) == (0, "")
     return parse_device(done.stdout)
 
@@ -353,7 +349,10 @@ def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path:
 
 
 def test_another_user_than_root_can_not_tell(device: str, golden: Golden) -> None:
-    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_device_argv(device)])
+    with loop_devices.undisturbed():
+        done = run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_device_argv(device)]
+        )
     facts = parse_device(done.stdout)
     assert (facts.root, facts.signatures, facts.claim) == (False, None, None)
     found = guard_device(device, facts, SPAN, (device,))
