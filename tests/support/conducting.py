@@ -6,13 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from rich.console import Console
-
-from cephtui.models import Node, Run, Step, Summary, Total
+from cephtui.models import Node, Run, Step, Summary
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.ordering import requests_of
 from cephtui.paths import packaged_presets_dir
@@ -27,6 +24,8 @@ from cephtui.studies import kind_of
 from cephtui.studies.base import Measure, Study
 from cephtui.studies.conductor import Commands, Conductor, Ended, FrontEnd
 from cephtui.targets.file import FileTarget
+from tests.support.drawings import printed
+from tests.support.runs import begun, total
 
 Figure = float | str | None
 """IOPS; a text is why the run failed, and None that the user has stopped it."""
@@ -71,25 +70,13 @@ def study(
 
 def run_of(step: Step, number: int, figure: Figure, **changes: Any) -> Run:
     """The run of a step, the ``number``-th of its session."""
-    total = Total(ios=60, bytes=60, runtime_seconds=60, iops=figure if isinstance(figure, float) else 0,
-                  bandwidth_bytes=60)  # fmt: skip
-    run = Run(
-        session="tuning",
-        run=number,
-        batch=step.batch,
-        repeat=step.repeat,
-        step=step.number,
-        preset=step.preset,
-        tool=step.tool,
-        target=step.target,
-        options=step.options,
-        outcome="ok" if isinstance(figure, float) else "failed" if figure else "stopped",
-        error=figure if isinstance(figure, str) else None,
-        command="fio",
-        started_at=BEGUN + timedelta(minutes=number),
-        summary=Summary(write=total) if isinstance(figure, float) else Summary(),
-    )
-    return run.model_copy(update=changes)
+    fields = {name: getattr(step, name) for name in ("batch", "repeat", "preset", "tool", "target", "options")}
+    fields |= {"step": step.number, "started_at": BEGUN + timedelta(minutes=number)}
+    if isinstance(figure, float):
+        ended = {"outcome": "ok", "summary": Summary(write=total(ios=60, bytes=60, iops=figure, bandwidth_bytes=60))}
+    else:
+        ended = {"outcome": "failed" if figure else "stopped", "error": figure}
+    return begun(number, **{**fields, **ended, **changes})
 
 
 def figures(*values: Figure) -> Callable[[Step, int], Run]:
@@ -151,10 +138,7 @@ class Bed(FrontEnd):
 
 def text_of(views: Iterable[View], width: int = 120) -> str:
     """What is printed of them."""
-    console = Console(width=width, file=StringIO(), color_system=None)
-    for view in views:
-        console.print(draw(view.document(), ascii_only=False))
-    return cast("StringIO", console.file).getvalue()
+    return "".join(printed(draw(view.document()), width) for view in views)
 
 
 def lines_of(views: Iterable[View]) -> list[str]:

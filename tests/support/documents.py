@@ -13,13 +13,13 @@ import pytest
 
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
-from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
+from cephtui.models import Mark, Run
 from cephtui.reports.blocks import Document
 from cephtui.reports.views.charts import Line
 from cephtui.reports.views.report.content import document_of
 from cephtui.reports.views.report.material import Material, of_change
 from cephtui.sessions.saved_changes import change_of_session
-from tests.support.measured import IOPS, STARTED, STEP_SECONDS, run
+from tests.support.runs import IOPS, STARTED, STEP_SECONDS, cluster, environment, run, total
 
 AT = datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
 BEFORE, AFTER = (10000.0, 10400.0, 9800.0, 10200.0, 9900.0), (8200.0, 8500.0, 8000.0, 8450.0, 8100.0)
@@ -27,32 +27,17 @@ BEFORE, AFTER = (10000.0, 10400.0, 9800.0, 10200.0, 9900.0), (8200.0, 8500.0, 80
 MARK = "ceph config set osd osd_op_num_shards_hdd 8"
 
 
-def environment(**changes: Any) -> NodeEnvironment:
-    return NodeEnvironment(
-        hostname="pve1", os="Debian GNU/Linux 12", kernel="6.8.12-4-pve", cpu="EPYC 7302", cpu_count=16, **changes
-    )
-
-
-def cluster(**changes: Any) -> ClusterEnvironment:
-    pool = {"name": "bench", "type": "replicated", "size": 3}
-    return ClusterEnvironment(
-        ceph_version="19.2.1", health="HEALTH_OK", osds=6, osds_up=6, osds_in=6, pool=pool, **changes
-    )
-
-
 def side(values: Sequence[float], first: int, config: str, **changes: Any) -> tuple[Run, ...]:
     """Runs of rbd images on one node, of a cluster with an option."""
-    given = {
+    fields = {
         "environment": {"pve1": environment()},
         "cluster": cluster(config={"osd osd_op_num_shards_hdd": config}),
         "cephtui_version": "1.0",
         "user": "admin",
         **changes,
     }
-    return tuple(
-        run(number, {"iops": value, "bandwidth_bytes": 4096 * value, "latency_p99_seconds": 64 / value}, **given)
-        for number, value in enumerate(values, first)
-    )
+    figures = [total(iops=iops, bandwidth_bytes=4096 * iops, latency_p99_seconds=64 / iops) for iops in values]
+    return tuple(run(number, write=write, **fields) for number, write in enumerate(figures, first))
 
 
 def differing(judged: Judgement, *changed: str) -> Judgement:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 
 from cephtui.analysis.detectors.ceiling import Ceiling
 from cephtui.analysis.runs.history import History
@@ -37,6 +38,14 @@ from cephtui.reports.views.runs import runs_blocks, runs_sheet, session_view
 from cephtui.reports.views.sessions import sessions_blocks
 from cephtui.reports.views.versus import versus_view
 from cephtui.stats import Buckets
+
+
+def printed(value: RenderableType | None, width: int = 200) -> str:
+    """What a terminal of this width shows, without colours."""
+    console = Console(file=StringIO(), width=width)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
 
 
 def draw_runs(runs: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: bool = False) -> RenderableType:

@@ -32,14 +32,12 @@ from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets import live_view
-from tests import RECORDINGS
 from tests.support import fakes
 from tests.support.fakes import FakeNode, Log, Script
+from tests.support.runs import SESSION, WRITE_IOPS
 from tests.support.settled import settled
 from tests.support.waiting import FairClock
 
-SESSION = RECORDINGS / "replay"
-WRITE_IOPS, MIXED = 1, 2
 RECORDED_SECONDS = "20"
 PRESETS = ("write-throughput", "write-iops", "read-throughput", "read-iops", "latency", "mixed-75-25")
 """By their keys, from 1."""

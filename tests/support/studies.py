@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cephtui.models import ClusterSample, Finding, NodeResult, Run, Session, Summary
+from cephtui.models import ClusterSample, Finding, NodeResult, Run, Summary
 from cephtui.models.study import Cell, Ordered, SavedStudy
-from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.studies import STUDIES_FILE
 from tests.support.known import known
 from tests.support.runs import recorded
+from tests.support.sessions import write_session
 
 NAME = "study"
 NODES = ("pve1", "pve2", "pve3")
@@ -92,24 +91,15 @@ def _run(number: int, cell: Cell, repeat: int, iops: float, depth: Any, *, is_la
     return run.model_copy(update={"nodes": nodes, "summary": _summary(run, iops)})
 
 
-def write(root: Path, found: Sequence[Run], ordered: Ordered | None = None) -> Path:
-    """A session with these runs; the directory."""
-    directory = root / NAME
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "session.json").write_text(as_json(Session(session=NAME, created_at=AT, cephtui_version="0.1.0")))
+def write(root: Path, runs: Iterable[Run], ordered: Ordered | None = None) -> Path:
+    """A session with these runs, and with what was ordered; the directory."""
+    studies = []
     if ordered:
-        study = SavedStudy(id="s1", at=AT, suite="proxmox", title=ordered.title, cells=ordered.cells)
-        (directory / STUDIES_FILE).write_text(f"{as_json(study)}\n")
-    for run in found:
-        write_run(directory, run)
-    return directory
+        studies.append(SavedStudy(at=AT, suite="proxmox", title=ordered.title, cells=ordered.cells))
+    return write_session(root, runs, name=NAME, created_at=AT, studies=studies, samples=with_a_slow_osd)
 
 
-def write_run(directory: Path, run: Run) -> None:
-    """With a slow OSD in the cluster."""
-    folder = directory / f"{run.run:03}"
-    folder.mkdir(exist_ok=True)
+def with_a_slow_osd(run: Run) -> list[ClusterSample]:
+    """What the cluster said during a run."""
     latency = {"0": 0.004, "1": 0.004, "2": 0.019}
-    samples = [ClusterSample(run=run.run, elapsed_seconds=2.0 * n, osd_latency_seconds=latency) for n in range(3)]
-    (folder / "cluster.jsonl").write_text("".join(f"{as_json(sample)}\n" for sample in samples))
-    (folder / "run.json").write_text(as_json(run))
+    return [ClusterSample(run=run.run, elapsed_seconds=2.0 * n, osd_latency_seconds=latency) for n in range(3)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import os
 import re
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from cephtui import reading, stats, units
 from cephtui.analysis.runs.marks import marks_between, runs_with_marks
@@ -65,7 +63,7 @@ from cephtui.sessions.writer import SessionWriter, take_lock
 from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.output import FioParser
-from tests.support.drawings import draw_comparison, draw_run, draw_runs, draw_sessions
+from tests.support.drawings import draw_comparison, draw_run, draw_runs, draw_sessions, printed
 from tests.support.golden import Golden
 from tests.support.matrix import cases
 from tests.unit.sessions.test_store import run_of, sample_of
@@ -207,11 +205,7 @@ def write_session(root: Path) -> Path:
 
 def drawn(*parts: Any) -> str:
     """As a terminal would show it."""
-    console = Console(file=io.StringIO(), width=100)
-    for part in parts:
-        console.print(part)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return "".join(printed(part, 100) for part in parts)
 
 
 def shown(directory: Path, name: str = "") -> Iterator[str]:

@@ -23,6 +23,7 @@ from cephtui.targets import KINDS, Target, parse_target
 from cephtui.tools.base import OptionError
 from tests.support.conducting import run_of
 from tests.support.golden import Golden
+from tests.support.sessions import write_session
 
 NONE = Path("/nonexistent")
 WRITES = '[[steps]]\npreset = "write-iops"\n'
@@ -499,14 +500,9 @@ def test_a_shell_completes_suites(home: Path, name: str) -> None:
 
 def kept(home: Path, **fields: object) -> None:
     """A session with what was ordered in it, and no runs."""
-    directory = home / "data" / "sessions" / "x"
-    directory.mkdir(parents=True)
-    (directory / "session.json").write_text(
-        '{"session": "x", "created_at": "2026-11-23T00:00:00Z", "cephtui_version": "1"}'
-    )
     cell = Cell(step="s", preset="write-iops", target="file:/x", nodes=("local",), batch="b")
-    whole = SavedStudy(id="s1", at=datetime(2026, 11, 23, tzinfo=UTC), cells=(cell.model_copy(update=fields),))
-    (directory / "studies.jsonl").write_text(f"{whole.model_dump_json()}\n")
+    study = SavedStudy(at=datetime(2026, 11, 23, tzinfo=UTC), cells=(cell.model_copy(update=fields),))
+    write_session(home / "data" / "sessions", name="x", studies=[study])
 
 
 @pytest.mark.parametrize(

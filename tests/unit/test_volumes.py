@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.verdicts.expectation import judge_expectation, parse_expectation
@@ -26,10 +24,10 @@ from cephtui.targets import parse_target
 from cephtui.targets.base import TargetFault
 from cephtui.volumes import PRESET, Volume, load_volumes, steps_of, volume_of
 from tests.support.clusters import RecordedShell, ok
-from tests.support.drawings import draw_provisioned
+from tests.support.drawings import draw_provisioned, printed
 from tests.support.golden import Golden
-from tests.support.measured import STARTED
-from tests.unit.analysis.verdicts.test_expectation import flow, measured
+from tests.support.runs import STARTED, run
+from tests.unit.analysis.verdicts.test_expectation import flow
 
 TARGET = "rbd:bench/disk1"
 
@@ -264,28 +262,25 @@ def test_a_volume_may_have_the_limits_of_another(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------- printed
 
 
-def found(text: str, seconds: tuple[int, int] = (60, 60), **done: Any) -> Expected:
-    run = measured(**done)
-    return judge_expectation(parse_expectation(text), "x", [run], {name_of(run): seconds}, STARTED)
+def judged(text: str, seconds: tuple[int, int] = (60, 60), **fields: Any) -> Expected:
+    measured = run(**fields)
+    return judge_expectation(parse_expectation(text), "x", [measured], {name_of(measured): seconds}, STARTED)
 
 
 def drawn(*rows: Row, **runs: Any) -> list[str]:
-    console = Console(file=StringIO(), width=140)
-    console.print(draw_provisioned(rows, runs))
-    assert isinstance(console.file, StringIO)
-    return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    return [" ".join(line.split()) for line in printed(draw_provisioned(rows, runs), 140).splitlines()]
 
 
 def test_a_row_for_each_volume(golden: Golden) -> None:
-    both = measured(9, read=flow(360_120, 60.0, iops=6002), write=flow(120_120, 60.0, iops=2002))
+    both = run(9, read=flow(360_120, 60.0, iops=6002), write=flow(120_120, 60.0, iops=2002))
     parts: dict[VolumePart, Expected] = {
-        "read": found("iops>=8000", read=flow(480_360, 60.0)),
-        "write": found("iops>=8000", write=flow(480_660, 60.0)),
+        "read": judged("iops>=8000", read=flow(480_360, 60.0)),
+        "write": judged("iops>=8000", write=flow(480_660, 60.0)),
         "75/25": judge_expectation(parse_expectation("iops>=8000"), "x", [both], {name_of(both): (60, 60)}, STARTED),
     }
     lines = drawn(
         Row("pve1:vm-101-d1", "NVME", "64", parts),
-        Row("disk2", "", "64 x 8 jobs", {"read": found("iops>=500", (30, 60), read=flow(24_000, 60.0))}),
+        Row("disk2", "", "64 x 8 jobs", {"read": judged("iops>=500", (30, 60), read=flow(24_000, 60.0))}),
         **{"tuning/9": both},
     )
     assert lines[:-1] == [
@@ -297,7 +292,7 @@ def test_a_row_for_each_volume(golden: Golden) -> None:
 
 
 def test_why_a_volume_is_invalid_stands_below(golden: Golden) -> None:
-    lines = drawn(Row("disk1", "", "64", {"read": found("iops>=5", outcome="failed", error="no such image")}))
+    lines = drawn(Row("disk1", "", "64", {"read": judged("iops>=5", outcome="failed", error="no such image")}))
     assert lines[1:-1] == [
         "disk1 64 5 INVALID - - -",
         "disk1 read: tuning/1: failed: no such image",

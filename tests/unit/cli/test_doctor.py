@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from cephtui.analysis.detectors import host
 from cephtui.analysis.detectors.host import ClusterFacts, Examined, Folder, Machine
@@ -24,6 +23,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.host import host_view
 from cephtui.targets.surroundings import candidates_in
 from tests.support.clusters import RecordedShell
+from tests.support.drawings import printed
 from tests.support.known import known
 from tests.unit.ceph.test_surroundings import HOSTS, found
 
@@ -57,10 +57,7 @@ def rows_of(*nodes: Examined, machine: Machine = MACHINE) -> dict[str, HostRow]:
 
 
 def drawn(rows: Sequence[HostRow], width: int = 80) -> list[str]:
-    console = Console(width=width, color_system=None, highlight=False)
-    with console.capture() as captured:
-        console.print(draw(host_view(rows).document()))
-    return [line.rstrip() for line in captured.get().splitlines()]
+    return [line.rstrip() for line in printed(draw(host_view(rows).document()), width).splitlines()]
 
 
 def test_a_node_of_proxmox_is_seen_at_once() -> None:

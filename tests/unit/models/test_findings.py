@@ -20,7 +20,7 @@ from cephtui.models.metrics import METRICS
 from cephtui.reports.words.quality import effect_of, finding_line, limited_figures, outcome_word, quality_of
 from tests import PACKAGE
 from tests.support.golden import Golden
-from tests.support.measured import run
+from tests.support.runs import run
 
 LEVELS = {
     "note": {

@@ -19,9 +19,8 @@ from cephtui.models.rows import NodeRow
 from cephtui.nodes.inventory import inventory_argv, parse_inventory
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.state import NodeState, diagnosis
-from tests.support.drawings import draw_nodes
+from tests.support.drawings import draw_nodes, printed
 from tests.support.golden import Golden
-from tests.unit.reports.test_handed_on import drawn
 
 FSID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512
@@ -207,7 +206,7 @@ LINES = [
 @given(st.text(max_size=300) | st.lists(st.sampled_from(LINES)).map("\n".join))
 def test_any_answer_is_parsed(text: str) -> None:
     found = parse_inventory(text)
-    assert drawn(draw_nodes(with_findings([with_hardware(NodeRow(node="a"), found)])))
+    assert printed(draw_nodes(with_findings([with_hardware(NodeRow(node="a"), found)])))
 
 
 # ---------------------------------------------------------------------------------------------- the cluster
@@ -279,7 +278,7 @@ def test_a_tool_is_shown_with_its_version_and_what_it_is_for(golden: Golden) -> 
     assert (shown["fio"].version, shown["fio"].problem) == ("fio-3.33", None)
     assert (shown["ioping"].version, shown["ioping"].presets) == (None, ("ping",))
     golden.same(shown["ioping"].problem)
-    lines = [line.split() for line in drawn(draw_nodes([row("a"), row("b")])).splitlines()]
+    lines = [line.split() for line in printed(draw_nodes([row("a"), row("b")])).splitlines()]
     assert ["fio", "fio-3.33", "a,", "b", "write-iops,", "read-iops,", "latency", "and", "2", "more"] in lines
     assert ["ioping", "-", "a,", "b", "ping"] in lines
 
@@ -297,7 +296,7 @@ def test_all_of_it_fits_on_80_columns_and_a_finding_of_several_nodes_stands_once
             row("pve2", nics=(nic("e", 1500, "10.0.0.2/24"),)),
         ]
     )
-    text = drawn(draw_nodes(rows), width=80)
+    text = printed(draw_nodes(rows), width=80)
     assert max(map(len, text.splitlines())) <= 80
     words = " ".join(text.split())
     assert "pve1 nvme0n1 nvme 2.00 TiB SAMSUNG MZQL21T9HCJR-00A07 osd.3, osd.4 db" in words

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.console import Console, RenderableType
 
 from cephtui import units
 from cephtui.analysis.runs.batches import varied
@@ -28,7 +27,6 @@ from cephtui.models import (
     Run,
     Sample,
     Summary,
-    Total,
 )
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
@@ -46,21 +44,10 @@ from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from tests.support.conducting import Bed, conduct, figures, study
-from tests.support.drawings import draw_comparison, draw_nodes, draw_run, draw_runs, draw_sessions
+from tests.support.drawings import draw_comparison, draw_nodes, draw_run, draw_runs, draw_sessions, printed
 from tests.support.golden import Golden
-from tests.support.replayed import FILE, SESSION, WRITE_IOPS
-from tests.support.runs import measured
-
-
-def text_of(value: RenderableType, width: int = 200) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
-
-
-def recorded(**changes: object) -> Run:
-    return store.read_run(SESSION, WRITE_IOPS).model_copy(update=changes)
+from tests.support.replayed import FILE
+from tests.support.runs import SESSION, WRITE_IOPS, recorded, total
 
 
 def line_of(drawn: str, word: str) -> str:
@@ -177,7 +164,7 @@ def test_nodes_that_can_not_be_used_are_named_first(golden: Golden) -> None:
 
 def test_a_plan_lists_commands_writes_and_how_long_it_takes(golden: Golden) -> None:
     plan = planned("read-iops", "write-iops", nodes=("a", "b"), repeat=2)
-    drawn = text_of(draw_plans([plan]))
+    drawn = printed(draw_plans([plan]))
     headings = [line for line in drawn.splitlines() if line[:3] in ("1. ", "2. ")]
     assert [heading.partition(" 4k")[0] for heading in headings] == [
         "1. read-iops",
@@ -197,7 +184,7 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes(golden: Golden) -> N
 )
 def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes: str) -> None:
     plan = planned("write-iops", options=(f"runtime={runtime}", "time_based=0"))
-    drawn = text_of(draw_plans([plan]))
+    drawn = printed(draw_plans([plan]))
     assert heading in line_of(drawn, "1. write-iops")
     assert f"takes {takes}" in drawn
     bed = Bed(figures(1.0, 1.0))
@@ -210,7 +197,7 @@ def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes:
 
 def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
     plan = planned("write-iops").model_copy(update={"pool_use": PoolActivity(pool="bench", text="2 images in use")})
-    drawn = text_of(draw_plans([plan]))
+    drawn = printed(draw_plans([plan]))
     assert drawn.startswith("pool bench: 2 images in use\n")
     assert "64.0 MiB" in next(line for line in drawn.splitlines() if line.startswith("   a: writes: "))
 
@@ -225,7 +212,7 @@ def sample(node: str | None, second: float, iops: float, missing: tuple[str, ...
 
 def following(plan: Plan, *events: Sample | ClusterSample | Notice) -> Live:
     live = Live()
-    run = recorded(run=1, outcome=None, step=plan.steps[0].number)
+    run = recorded(1, outcome=None, step=plan.steps[0].number)
     for event in (plan, run, *events):
         live.take(event)
     return live
@@ -233,15 +220,15 @@ def following(plan: Plan, *events: Sample | ClusterSample | Notice) -> Live:
 
 def test_nothing_is_drawn_before_a_run_and_after_it() -> None:
     live = following(planned("write-iops"))
-    assert "write-iops" in text_of(draw_live(live, 0.0))
+    assert "write-iops" in printed(draw_live(live, 0.0))
     live.take(recorded())
-    assert text_of(draw_live(live, 0.0)).strip() == ""
-    assert text_of(draw_live(Live(), 0.0)).strip() == ""
+    assert printed(draw_live(live, 0.0)).strip() == ""
+    assert printed(draw_live(Live(), 0.0)).strip() == ""
 
 
 def test_a_run_in_progress_has_its_place_its_figures_and_what_is_left() -> None:
     plan = planned("write-iops")
-    drawn = text_of(draw_live(following(plan, sample("a", 4.0, 500.0), sample(None, 4.0, 500.0)), 1.0))
+    drawn = printed(draw_live(following(plan, sample("a", 4.0, 500.0), sample(None, 4.0, 500.0)), 1.0))
     assert line_of(drawn, "(1/1)").startswith("write-iops (1/1) 4k randwrite")
     assert line_of(drawn, "5 s, 17 s left").startswith("run ")
     assert line_of(drawn, "write ").split()[:6] == ["write", "500", "1.95", "MiB/s", "1.00", "ms"]
@@ -251,7 +238,7 @@ def test_a_run_in_progress_has_its_place_its_figures_and_what_is_left() -> None:
 def test_several_nodes_have_rows_and_one_without_a_sample_is_marked() -> None:
     plan = planned("write-iops", nodes=("a", "b", "c"))
     events = (sample("a", 4.0, 500.0), sample("b", 3.0, 300.0), sample(None, 4.0, 500.0, missing=("b", "c")))
-    drawn = text_of(draw_live(following(plan, *events), 0.0))
+    drawn = printed(draw_live(following(plan, *events), 0.0))
     assert line_of(drawn, "a  ").split()[:2] == ["a", "500"]
     assert line_of(drawn, "b  ").split()[:2] == ["b", "300"]
     assert line_of(drawn, "b  ").rstrip().endswith("no sample")
@@ -260,7 +247,7 @@ def test_several_nodes_have_rows_and_one_without_a_sample_is_marked() -> None:
 
 def test_the_cluster_and_a_notice_stand_below_the_figures() -> None:
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, health="HEALTH_OK")
-    drawn = text_of(draw_live(following(planned("write-iops"), cluster, Notice(1, "stopping ...")), 0.0))
+    drawn = printed(draw_live(following(planned("write-iops"), cluster, Notice(1, "stopping ...")), 0.0))
     assert [line.split()[0] for line in drawn.splitlines()[-2:]] == ["HEALTH_OK", "stopping"]
 
 
@@ -268,7 +255,7 @@ def test_while_a_target_is_prefilled_its_bytes_are_counted() -> None:
     plan = planned("read-iops")
     written = Interval(16, 16 << 20, 16.0, float(16 << 20))
     event = Sample(1, None, "read-iops", "prepare", 2.0, 2.0, None, written)
-    drawn = text_of(draw_live(following(plan, event), 0.0))
+    drawn = printed(draw_live(following(plan, event), 0.0))
     assert "16.0 MiB of 64.0 MiB written, 6 s left" in drawn
     assert "IOPS" not in drawn
 
@@ -277,7 +264,7 @@ def test_a_prefill_that_was_an_earlier_runs_to_make_is_drawn_as_one() -> None:
     plan = planned("read-iops")
     step = plan.steps[0].model_copy(update={"prepare_seconds": 0.0})
     event = Sample(1, None, "read-iops", "prepare", 2.0, 2.0, None, Interval(16, 16 << 20, 16.0, float(16 << 20)))
-    drawn = text_of(draw_live(following(plan.model_copy(update={"steps": (step,)}), event), 0.0))
+    drawn = printed(draw_live(following(plan.model_copy(update={"steps": (step,)}), event), 0.0))
     assert "prepare" in drawn
     assert "IOPS" not in drawn
 
@@ -287,60 +274,59 @@ def test_a_prefill_that_was_an_earlier_runs_to_make_is_drawn_as_one() -> None:
 
 def test_the_runs_of_a_sweep_are_distinguished() -> None:
     runs = [
-        recorded(run=number, batch="sweep", options={"rw": "randread", "iodepth": depth, "bs": "4k"})
+        recorded(number, batch="sweep", options={"rw": "randread", "iodepth": depth, "bs": "4k"})
         for number, depth in ((1, 1), (2, 64))
     ]
-    alone = recorded(run=3, batch="other", options={"rw": "randread", "iodepth": 8, "bs": "4k"})
+    alone = recorded(3, batch="other", options={"rw": "randread", "iodepth": 8, "bs": "4k"})
     assert varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
-    assert "iodepth=64" in text_of(draw_runs([*runs, alone]))
+    assert "iodepth=64" in printed(draw_runs([*runs, alone]))
 
 
 def test_reading_and_writing_in_turn_is_shown_by_the_direction() -> None:
-    runs = [
-        recorded(run=number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))
-    ]
+    runs = [recorded(number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))]
     assert varied(runs) == {1: "", 2: ""}
 
 
 def test_a_table_fits_eighty_columns() -> None:
-    drawn = text_of(draw_runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
+    drawn = printed(draw_runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
     assert "write-throughput write" in drawn
     assert "stopped" in drawn.splitlines()[1]
 
 
 def test_marks_stand_between_the_runs() -> None:
-    first = recorded(run=1)
-    second = recorded(run=2, batch="other", started_at=first.started_at + timedelta(minutes=5))
+    first = recorded(1)
+    second = recorded(2, batch="other", started_at=first.started_at + timedelta(minutes=5))
     mark = Mark(at=first.started_at + timedelta(minutes=1), text="jumbo frames on [x]")
-    drawn = text_of(draw_runs([first, second], [mark]))
+    drawn = printed(draw_runs([first, second], [mark]))
     assert [line.split()[0] for line in drawn.splitlines()] == ["#", "1", "*", "2"]
     assert f"jumbo frames on [x] ({text.moment(mark)})" in drawn
 
 
-def repeats(*iops: float, **changes: object) -> list[Run]:
+def repeats(*iops: float, **fields: Any) -> list[Run]:
     """The runs of a batch, a minute apart, with these IOPS."""
-    begun = recorded().started_at
+    times = [recorded().started_at + timedelta(minutes=number) for number in range(1, len(iops) + 1)]
     return [
-        measured(n, each, 0.1, started_at=begun + timedelta(minutes=n), **changes) for n, each in enumerate(iops, 1)
+        recorded(number, iops=rate, p99=0.1, started_at=started_at, **fields)
+        for number, (rate, started_at) in enumerate(zip(iops, times, strict=True), 1)
     ]
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_below_repeats_stand_their_mean_its_interval_and_their_spread(width: int) -> None:
-    drawn = text_of(draw_runs(repeats(10000, 10400, 9800, 10200, 9900)), width=width)
+    drawn = printed(draw_runs(repeats(10000, 10400, 9800, 10200, 9900)), width=width)
     mean, interval, spread = (
         next(line for line in drawn.splitlines() if word in line) for word in ("mean  ", "95 %", "spread")
     )
     assert mean.split()[:4] == ["1-5", "mean", "write", "10.1k"]
     assert mean.split()[-1] == "n=5"
     assert (interval.split()[2:4], spread.split()[1:3]) == (["±3.0", "%"], ["2.4", "%"])
-    assert "+-3.0 %" in text_of(draw_runs(repeats(10000, 10400, 9800, 10200, 9900), ascii_only=True))
+    assert "+-3.0 %" in printed(draw_runs(repeats(10000, 10400, 9800, 10200, 9900), ascii_only=True))
 
 
 def test_each_point_of_a_repeated_sweep_has_its_mean() -> None:
     depths = [{"rw": "randwrite", "bs": "4k", "iodepth": depth} for depth in (1, 4, 1, 4)]
     runs = [run.model_copy(update={"options": depth}) for run, depth in zip(repeats(1, 2, 1, 8), depths, strict=True)]
-    lines = [line.split() for line in text_of(draw_runs(runs)).splitlines() if "mean " in line][1:]
+    lines = [line.split() for line in printed(draw_runs(runs)).splitlines() if "mean " in line][1:]
     assert [line[:6] for line in lines] == [
         ["1,", "3", "mean", "iodepth=1", "write", "1"],
         ["2,", "4", "mean", "iodepth=4", "write", "4"],
@@ -349,9 +335,9 @@ def test_each_point_of_a_repeated_sweep_has_its_mean() -> None:
 
 def test_runs_that_did_not_end_well_are_not_in_the_mean() -> None:
     first, second, third = repeats(100, 900, 100)
-    drawn = text_of(draw_runs([first, second.model_copy(update={"outcome": "stopped"}), third]))
+    drawn = printed(draw_runs([first, second.model_copy(update={"outcome": "stopped"}), third]))
     assert line_of(drawn, "1-3 ").split()[-3:] == ["n=2", "of", "3"]
-    one = text_of(draw_runs([first, second.model_copy(update={"outcome": "failed"})]))
+    one = printed(draw_runs([first, second.model_copy(update={"outcome": "failed"})]))
     assert "95 %" not in one
     assert line_of(one, "1-2 ").endswith("n=1 of 2")
 
@@ -359,15 +345,15 @@ def test_runs_that_did_not_end_well_are_not_in_the_mean() -> None:
 def test_marks_made_in_the_last_repeat_stand_above_the_mean() -> None:
     runs = repeats(100, 100)
     marks = [Mark(at=runs[1].started_at + timedelta(seconds=n), run=run, text="m") for n, run in ((1, 2), (90, None))]
-    after = recorded(run=3, batch="c", started_at=runs[1].started_at + timedelta(minutes=9))
-    drawn = text_of(draw_runs([*runs, after], marks))
+    after = recorded(3, batch="c", started_at=runs[1].started_at + timedelta(minutes=9))
+    drawn = printed(draw_runs([*runs, after], marks))
     begin = [line.split()[0] for line in drawn.splitlines() if not line.startswith("  #")]
     assert begin[-7:] == ["2", "*", "1-2", "95", "spread", "*", "3"]
 
 
 def test_an_error_stands_in_its_row_and_findings_below_the_table(golden: Golden) -> None:
     run = recorded(outcome="failed", error="fio: no space", findings=(finding("the run was short"),))
-    drawn = text_of(draw_runs([run]))
+    drawn = printed(draw_runs([run]))
     row, note = drawn.splitlines()[-2:]
     assert row.endswith("failed fio: no space")
     golden.same(note)
@@ -376,25 +362,25 @@ def test_an_error_stands_in_its_row_and_findings_below_the_table(golden: Golden)
 def test_a_finding_of_several_runs_stands_once_with_their_numbers(golden: Golden) -> None:
     short, lost = finding("the run was short"), finding("node a was lost")
     runs = [
-        recorded(run=number, findings=each) for number, each in ((2, (short, short)), (3, (short, lost)), (5, (short,)))
+        recorded(number, findings=each) for number, each in ((2, (short, short)), (3, (short, lost)), (5, (short,)))
     ]
     golden.same(
         [
             line.strip()
-            for line in text_of(draw_runs(runs)).splitlines()
+            for line in printed(draw_runs(runs)).splitlines()
             if "questionable" in line and line.startswith("#")
         ]
     )
 
 
 def test_a_run_without_figures_has_dashes() -> None:
-    row = line_of(text_of(draw_runs([recorded(summary=Summary(), outcome=None)])), "write-iops")
+    row = line_of(printed(draw_runs([recorded(summary=Summary(), outcome=None)])), "write-iops")
     assert row.split("60 s" if "60 s" in row else "20 s")[1].split() == [*"-----", "running"]
 
 
 def test_a_run_in_full_has_every_figure() -> None:
     run = recorded()
-    drawn = text_of(draw_run(run, store.read_history(SESSION, WRITE_IOPS)))
+    drawn = printed(draw_run(run, store.read_history(SESSION, WRITE_IOPS)))
     latencies = line_of(drawn, "write clat")
     total = run.summary.flows["write"]
     assert [part.split()[0] for part in latencies.removeprefix("write clat").split(", ")] == [
@@ -420,7 +406,7 @@ def test_a_run_of_several_nodes_has_a_row_for_each(golden: Golden) -> None:
         for name, outcome in (("a", "ok"), ("b", "lost"))
     )
     run = recorded(nodes=results, start_spread_seconds=0.004)
-    drawn = text_of(draw_run(run))
+    drawn = printed(draw_run(run))
     rows = [line.split() for line in drawn.splitlines() if line.split()[-1:] in (["ok"], ["lost"])]
     assert [row[-5:] for row in rows[1:]] == [["2.0", "ms", "20.5", "s", "ok"], ["2.0", "ms", "20.5", "s", "lost"]]
     golden.same(line_of(drawn, "nodes began"))
@@ -429,13 +415,12 @@ def test_a_run_of_several_nodes_has_a_row_for_each(golden: Golden) -> None:
 def test_jobs_and_marks_of_a_run_are_shown() -> None:
     run = recorded()
     (result,) = run.nodes
-    total = Total(
-        ios=10, bytes=40960, runtime_seconds=1.0, iops=10.0, bandwidth_bytes=40960.0, latency_mean_seconds=0.005
-    )
-    job = {"job": "w.0", "summary": {"write": total}}
+    rates = {"iops": 10.0, "bandwidth_bytes": 40960.0, "latency_mean_seconds": 0.005}
+    write = total(ios=10, bytes=40960, runtime_seconds=1.0, **rates)
+    job = {"job": "w.0", "summary": {"write": write}}
     shown = recorded(nodes=(result.model_validate({**result.model_dump(), "jobs": [job]}),))
     marks = [Mark(at=AT, text="mine", run=run.run), Mark(at=AT, text="another run's", run=99)]
-    drawn = text_of(draw_run(shown, marks=marks))
+    drawn = printed(draw_run(shown, marks=marks))
     assert " ".join(line_of(drawn, "w.0").split()) == "w.0 write 10 40.0 KiB/s 5.00 ms - 1.0 s 100.0 %"
     assert "mine (" in line_of(drawn, "before #1 measured")
     assert "another run's" not in drawn
@@ -459,7 +444,7 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known(golden: Golden)
         pool_settings={"fast_read": "false"},
         no_permission=("ceph pg ls", "ceph config get osd osd_op_queue"),
     )
-    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=600), "before the run: HEALTH_OK")
+    line = line_of(printed(draw_run(recorded(cluster=cluster)), width=600), "before the run: HEALTH_OK")
     golden.same(line.removeprefix("cluster").strip().split("; "))
 
 
@@ -467,7 +452,7 @@ def test_the_state_of_the_cluster_is_said_to_be_the_one_before_the_run() -> None
     """Findings may say that it was another during the run."""
     state = ClusterEnvironment(health="HEALTH_OK", osds=3, osds_up=3, osds_in=3, pg_states={"active+clean": 32})
     run = recorded(cluster=state)
-    drawn = text_of(draw_run(run), width=600).splitlines()
+    drawn = printed(draw_run(run), width=600).splitlines()
     lines = [*(line for line in drawn if "HEALTH" in line), head_line([run]), facts([run])["cluster"]]
     assert len(lines) == 4
     assert all("before the run" in line for line in lines)
@@ -480,7 +465,7 @@ def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:
     node = NodeEnvironment(
         os="Debian", nic_bits_per_second={"a": 10**10}, nic_mtu={"a": 9000, "b": 1500}, settings={"vm.swappiness": "1"}
     )
-    line = line_of(text_of(draw_run(recorded(environment={"pve1": node})), width=400), "Debian")
+    line = line_of(printed(draw_run(recorded(environment={"pve1": node})), width=400), "Debian")
     golden.same(line.removeprefix("pve1").strip())
 
 
@@ -490,10 +475,10 @@ def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:
 def test_a_users_text_is_no_markup() -> None:
     row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
     for value in (draw(presets_view([row], ()).document()), draw(presets_view([row], (), in_full=True).document())):
-        drawn = text_of(value)
+        drawn = printed(value)
         assert all(part in drawn for part in ("b[x]", "closes [/b] nothing"))
-    assert "Cold [fast] reads" in text_of(draw(presets_view([row], (), in_full=True).document()))
-    assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
+    assert "Cold [fast] reads" in printed(draw(presets_view([row], (), in_full=True).document()))
+    assert "[bold]" in printed(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
 def test_missing_tools_of_a_node_stand_below_the_table(golden: Golden) -> None:
@@ -506,7 +491,7 @@ def test_missing_tools_of_a_node_stand_below_the_table(golden: Golden) -> None:
         problems=("a: no fio: apt-get install fio",),
         lacking=("no ioping: apt-get install ioping",),
     )
-    drawn = text_of(draw_nodes([row])).splitlines()
+    drawn = printed(draw_nodes([row])).splitlines()
     assert drawn[1].split() == ["a", "ready", "2.00", "ms", "Debian", "-", "HEALTH_OK"]
     assert not drawn[2].strip()
     golden.same(line.rstrip() for line in drawn[3:])
@@ -514,7 +499,7 @@ def test_missing_tools_of_a_node_stand_below_the_table(golden: Golden) -> None:
 
 def test_what_several_nodes_lack_stands_once() -> None:
     rows = [NodeRow(node=name, ready=True, lacking=("no ioping",)) for name in ("a", "b")]
-    assert text_of(draw_nodes(rows)).count("a, b: where it is needed: no ioping") == 1
+    assert printed(draw_nodes(rows)).count("a, b: where it is needed: no ioping") == 1
 
 
 def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
@@ -523,11 +508,11 @@ def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
         (Path("/s/mine"), Undo(node="a", target="file:/x/1", at=own)),
         (Path("/s/other"), Undo(node="a", target="file:/x/2", at=listed)),
     ]
-    drawn = text_of(draw(leftovers_blocks(left, {"a": own})))
+    drawn = printed(draw(leftovers_blocks(left, {"a": own})))
     assert line_of(drawn, "file:/x/1").split() == ["a", "file:/x/1", "mine"]
     assert "needs consent" not in line_of(drawn, "10.0.0.1")
     assert "needs consent" in line_of(drawn, "10.0.0.9")
-    many = text_of(draw(leftovers_blocks(left[:1] * 203, {"a": own})))
+    many = printed(draw(leftovers_blocks(left[:1] * 203, {"a": own})))
     assert "and 3 more\n" in many
 
 
@@ -546,19 +531,19 @@ def test_presets_are_packaged_or_the_users() -> None:
         PresetRow(preset="b", title="B", description="writes"),
         PresetRow(preset="c", error="c.toml: no title"),
     ]
-    drawn = text_of(draw(presets_view(rows, ()).document()))
+    drawn = printed(draw(presets_view(rows, ()).document()))
     assert line_of(drawn, "reads").split() == ["3", "a", "4k", "1,4", "yours", "reads"]
     assert line_of(drawn, "writes").split() == ["b", "writes"]
     assert "c.toml: no title" in drawn
-    full = text_of(draw(presets_view([rows[0]], (), in_full=True).document()))
+    full = printed(draw(presets_view([rows[0]], (), in_full=True).document()))
     assert line_of(full, "iodepth").split(maxsplit=1)[1].strip() == "1, then 4"
     assert line_of(full, "direct").split() == ["direct", "true"], "as the tool spells it"
     assert line_of(full, "/p") == "yours: /p"
-    assert "packaged: " in text_of(draw(presets_view([rows[1]], (), in_full=True).document()))
+    assert "packaged: " in printed(draw(presets_view([rows[1]], (), in_full=True).document()))
 
 
 def test_sessions_are_listed_with_what_the_user_noted() -> None:
-    assert "no sessions yet" in text_of(draw_sessions([]))
+    assert "no sessions yet" in printed(draw_sessions([]))
     rows = [
         SessionRow(
             session="s",
@@ -574,13 +559,13 @@ def test_sessions_are_listed_with_what_the_user_noted() -> None:
         ),
         SessionRow(session="t", path="p", error="session.json: broken"),
     ]
-    drawn = text_of(draw_sessions(rows))
+    drawn = printed(draw_sessions(rows))
     first = line_of(drawn, "latency")
     assert first.split()[3:] == ["2", "latency", "1", "ok,", "1", "lost", "(being", "written)"]
     assert "cluster" not in drawn
     assert "s: tags hdd; baseline #2; before" in drawn
     assert "t: session.json: broken" in drawn
-    assert "cluster" in text_of(draw_sessions([rows[0].model_copy(update={"cluster": "lab"})]))
+    assert "cluster" in printed(draw_sessions([rows[0].model_copy(update={"cluster": "lab"})]))
 
 
 def test_the_listing_of_sessions_leaves_out_what_has_no_room() -> None:
@@ -597,19 +582,19 @@ def test_the_listing_of_sessions_leaves_out_what_has_no_room() -> None:
         best_write_iops=16.7e3,
         best_write_bandwidth_bytes=732 << 20,
     )
-    wide = text_of(draw_sessions([row]), 200)
+    wide = printed(draw_sessions([row]), 200)
     for word in ("file:/root/.cache/cephtui/s… ", "r 120k  w 16.7k", "w 732 MiB/s", "ceph 16.2.15"):
         assert word in line_of(wide, row.session)
-    narrow = text_of(draw_sessions([row]), 80)
+    narrow = printed(draw_sessions([row]), 80)
     assert narrow.splitlines()[0].split() == ["session", "best", "IOPS", "outcomes"]
     assert "r 120k  w 16.7k 4 ok, 1 failed, 1 stopped" in line_of(narrow, row.session)
-    assert "2 targets" in text_of(draw_sessions([row.model_copy(update={"targets": ("a", "b")})]), 200)
+    assert "2 targets" in printed(draw_sessions([row.model_copy(update={"targets": ("a", "b")})]), 200)
 
 
 def test_info_names_what_is_not_installed() -> None:
     folders = {name: f"/{name}" for name in ("sessions", "config", "cache", "log")}
     value = Info(cephtui_version="1.2", python_version="3.11", tools={"fio": "fio-3.33"}, presets=("/p",), **folders)
-    drawn = text_of(draw(info_view(value).document()))
+    drawn = printed(draw(info_view(value).document()))
     assert line_of(drawn, "fio-3.33").split() == ["fio", "fio-3.33"]
     assert "not installed: apt-get install ioping" in line_of(drawn, "ioping")
     assert all(line_of(drawn, path) for path in (*folders.values(), "/p"))
@@ -620,9 +605,9 @@ def test_info_names_what_is_not_installed() -> None:
 
 def test_differences_that_do_not_fit_stand_at_the_end() -> None:
     left = recorded(options={f"option{number}": number for number in range(9)})
-    right = recorded(run=2, options={f"option{number}": -number - 1 for number in range(9)})
-    whole = text_of(draw_comparison(Side((left,)), Side((right,))))
-    short = text_of(draw_comparison(Side((left,)), Side((right,)), most_differences=3))
+    right = recorded(2, options={f"option{number}": -number - 1 for number in range(9)})
+    whole = printed(draw_comparison(Side((left,)), Side((right,))))
+    short = printed(draw_comparison(Side((left,)), Side((right,)), most_differences=3))
     assert "6 more" not in whole
     assert "6 more" in short
     assert short.index("option2") < short.index("bandwidth") < short.index("option  option3")
@@ -630,8 +615,8 @@ def test_differences_that_do_not_fit_stand_at_the_end() -> None:
 
 
 def test_findings_are_named_with_their_run() -> None:
-    left, right = recorded(findings=(finding("the run was short"),)), recorded(run=2)
-    drawn = text_of(draw_comparison(Side((left,)), Side((right,))))
+    left, right = recorded(findings=(finding("the run was short"),)), recorded(2)
+    drawn = printed(draw_comparison(Side((left,)), Side((right,))))
     assert line_of(drawn, "the run was short").startswith("A: questionable (counted): ")
     assert "B: " not in drawn
 
@@ -654,12 +639,12 @@ def test_what_moves_no_bytes_has_no_bandwidth() -> None:
 
 
 def test_without_latencies_there_is_no_line_of_them_and_none_is_proposed() -> None:
-    run = measured(1, 100.0, 0.01)
+    run = recorded(1, iops=100.0, p99=0.01)
     assert run.summary.write
-    bare = Total(ios=5, bytes=5, runtime_seconds=1, iops=5, bandwidth_bytes=5)
+    bare = total(ios=5, bytes=5, runtime_seconds=1, iops=5, bandwidth_bytes=5)
 
     for write, shown in ((run.summary.write, True), (bare, False)):
-        found = text_of(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
+        found = printed(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
         assert ("write clat" in found, "none known" in found) == (shown, shown)
 
 
@@ -667,4 +652,4 @@ def test_presets_of_no_block_have_a_dash() -> None:
     (found,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["network"])
     row = PresetRow(preset="network", tool="iperf3", options=found.file.options)
 
-    assert text_of(draw(presets_view([row], ()).document())).splitlines()[-1].split()[:3] == ["network", "-", "1"]
+    assert printed(draw(presets_view([row], ()).document())).splitlines()[-1].split()[:3] == ["network", "-", "1"]

@@ -11,49 +11,41 @@ import sys
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 from rich.text import Text
 
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.cli import verbs
-from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
+from cephtui.models import Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.render.tables import Noted, add_row, make_table
 from cephtui.reports.words.facts import facts, head_line, period, ranges
 from cephtui.sessions import demo, store
 from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError
-from tests.support.drawings import comparison_markdown, draw_run, draw_session, runs_csv, runs_markdown
+from tests.support.drawings import comparison_markdown, draw_run, draw_session, printed, runs_csv, runs_markdown
 from tests.support.golden import Golden
-from tests.support.replayed import SESSION, WRITE_IOPS
-from tests.support.runs import measured
+from tests.support.runs import SESSION, cluster, recorded
 
 HOSTILE = "a | b \\| `c` *d* _e_ [f](g) <h> &amp; ~~i~~ #1"
 
 
-def recorded(**changes: object) -> Run:
-    run = store.read_run(SESSION, WRITE_IOPS)
-    environment = {"local": run.environment["local"].model_copy(update={"hostname": "pve1"})}
-    return run.model_copy(update={"environment": environment, **changes})
+def on_pve1(number: int = 1, **fields: Any) -> Run:
+    node = recorded().environment["local"].model_copy(update={"hostname": "pve1"})
+    return recorded(number, **{"environment": {"local": node}, **fields})
 
 
-def in_cluster(number: int, size: int = 3, **changes: object) -> Run:
-    cluster = ClusterEnvironment(
-        ceph_version="19.2.1",
-        health="HEALTH_OK",
-        osds=3,
-        osds_up=3,
-        osds_in=3,
-        pool={"name": "bench", "type": "replicated", "size": size},
-    )
+def in_cluster(number: int, size: int = 3, **fields: Any) -> Run:
+    pool = {"name": "bench", "type": "replicated", "size": size}
     started_at = datetime(2026, 11, 22, 1, 28, tzinfo=UTC) + timedelta(minutes=number)
-    return recorded(run=number, target="rbd:bench", cluster=cluster, started_at=started_at, **changes)
+    of_three_osds = cluster(osds=3, osds_up=3, osds_in=3, pool=pool)
+    return on_pve1(number, target="rbd:bench", cluster=of_three_osds, started_at=started_at, **fields)
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -69,13 +61,6 @@ def tables(text: str) -> list[list[list[str]]]:
             assert {child.type for child in content.children or ()} <= {"text", "text_special"}, content
             found[-1][-1].append("".join(child.content for child in content.children or ()))
     return found
-
-
-def drawn(value: RenderableType, width: int = 200) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +79,7 @@ def run(home: Path, *words: str) -> Result:
     return CliRunner().invoke(verbs.cli, words, prog_name="cephtui", env={"CEPHTUI_DATA_DIR": str(home)})
 
 
-def printed(home: Path, *words: str) -> str:
+def output_of(home: Path, *words: str) -> str:
     done = run(home, *words)
     assert done.exit_code == 0, done.output
     return done.stdout
@@ -124,7 +109,7 @@ def test_what_was_not_the_same_in_all_runs_has_their_numbers() -> None:
 
 def test_the_time_is_as_short_as_it_can_be() -> None:
     def over(seconds: float) -> str:
-        first = recorded(started_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC), duration_seconds=1.0)
+        first = on_pve1(started_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC), duration_seconds=1.0)
         return period([first, first.model_copy(update={"started_at": first.started_at + timedelta(seconds=seconds)})])
 
     assert " to " not in over(20)
@@ -133,7 +118,7 @@ def test_the_time_is_as_short_as_it_can_be() -> None:
 
 
 def test_only_what_is_known_is_said() -> None:
-    bare = recorded(environment={}, nodes=(), cluster=None, cephtui_version=None)
+    bare = on_pve1(environment={}, nodes=(), cluster=None, cephtui_version=None)
     assert list(facts([bare])) == ["date", "target"]
 
 
@@ -181,7 +166,7 @@ def test_marks_and_refused_runs_have_their_rows() -> None:
 
 
 def test_markdown_has_the_mean_of_repeats_and_csv_only_runs() -> None:
-    runs = [measured(n, iops, 0.1) for n, iops in ((1, 10000), (2, 10400), (3, 9800))]
+    runs = [recorded(n, iops=iops, p99=0.1) for n, iops in ((1, 10000), (2, 10400), (3, 9800))]
     ((_, *_, mean, interval, spread),) = tables(runs_markdown(runs))
     assert (mean[:5], mean[-1]) == (["1-3", "mean", "", "write", "10.1k"], "n=3")
     assert (interval[1:5], spread[1:5]) == (["95 %", "", "", "±7.8 %"], ["spread", "", "", "3.0 %"])
@@ -256,11 +241,11 @@ def test_csv_has_base_units_and_a_row_for_each_direction(golden: Golden) -> None
 
 
 def test_a_table_stands_alone() -> None:
-    lines = drawn(draw_session([in_cluster(1), in_cluster(2)])).splitlines()
+    lines = printed(draw_session([in_cluster(1), in_cluster(2)])).splitlines()
     assert "pve1 · fio 3.33, Ceph 19.2.1 HEALTH_OK before the run · rbd:bench size 3" in lines[0]
     assert lines[2].split()[:7] == ["1", "write-iops", "4k", "randwrite", "qd64", "j8", "20"]
     assert lines[-1] == "details: cephtui show replay/1"
-    assert "details" not in drawn(draw_session([in_cluster(1)], saved=False))
+    assert "details" not in printed(draw_session([in_cluster(1)], saved=False))
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
@@ -270,7 +255,7 @@ def test_no_word_is_broken(width: int) -> None:
         in_cluster(2, preset="write-throughput", outcome="refused", error="the pool is in use by 3 clients " * 4),
     ]
     mark = Mark(at=runs[0].started_at + timedelta(seconds=40), text="ceph osd pool set bench target_size_ratio 0.5")
-    text = drawn(draw_session(runs, [mark]), width)
+    text = printed(draw_session(runs, [mark]), width)
     assert max(map(cell_len, text.splitlines())) <= width
     words = [*("write-throughput " * 2).split(), "4k", "randwrite", "qd64", "j8", "target_size_ratio", "refused"]
     assert [word for word in words if word not in text.split()] == []
@@ -281,19 +266,19 @@ def test_a_note_stands_behind_its_row_where_there_is_room() -> None:
     table = make_table("a", whole=("a",))
     add_row(table, "row")
     for width, lines in ((20, ["a", "row the note"]), (10, ["a", "row", "  the note"])):
-        assert drawn(Noted(table, [Text("the note")], 2), width).splitlines() == lines
+        assert printed(Noted(table, [Text("the note")], 2), width).splitlines() == lines
 
 
 def test_no_figure_of_a_node_is_cut(home: Path) -> None:
     run = store.read_run(home / "sessions" / "demo", 9)
     for width in (72, 120):
-        lines = drawn(draw_run(run), width).splitlines()
+        lines = printed(draw_run(run), width).splitlines()
         for figure in ("1.31k", "5.13 MiB/s", "12.2 ms", "58.5 ms"):
             assert any(figure in line and "lab1 write" in line for line in lines), (width, figure)
 
 
 def test_a_run_in_full_begins_with_the_head() -> None:
-    assert drawn(draw_run(in_cluster(1))).splitlines()[0] == head_line([in_cluster(1)])
+    assert printed(draw_run(in_cluster(1))).splitlines()[0] == head_line([in_cluster(1)])
 
 
 @pytest.mark.parametrize(

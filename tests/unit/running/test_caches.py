@@ -25,8 +25,9 @@ from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.running import caches, node_run
 from cephtui.running.caches import drop_osd_caches, drop_page_cache
+from tests.support.drawings import printed
 from tests.support.golden import Golden
-from tests.unit.reports.test_handed_on import drawn
+from tests.support.runs import begun
 from tests.unit.running.test_runner import Stage, new_stage, plan, until
 
 __all__ = ["new_stage"]
@@ -234,16 +235,8 @@ def test_what_is_continued_has_its_caches_as_before(before: bool, now: bool, wor
 
 
 def measured(*nodes: bool | None, osds: int | None = None) -> Run:
-    run = Run.model_validate(
-        {
-            "session": "s", "run": 1, "batch": "b", "preset": "read-iops", "tool": "fio", "target": "rbd:bench",
-            "options": {}, "command": "fio", "started_at": "2026-11-23T12:00:00Z", "outcome": "ok",
-        }
-    )  # fmt: skip
     environment = {f"n{at}": NodeEnvironment(page_cache_dropped=dropped) for at, dropped in enumerate(nodes)}
-    return run.model_copy(
-        update={"environment": environment, "cluster": ClusterEnvironment(osds=3, osd_caches_dropped=osds)}
-    )
+    return begun(outcome="ok", environment=environment, cluster=ClusterEnvironment(osds=3, osd_caches_dropped=osds))
 
 
 def test_a_run_s_conditions_have_its_caches(golden: Golden) -> None:
@@ -272,6 +265,6 @@ def test_a_comparison_names_what_was_dropped_on_one_side_only() -> None:
 
 def test_the_plan_says_that_caches_are_dropped(golden: Golden) -> None:
     whole = plan()
-    usual = drawn(draw_plans([whole])).splitlines()
-    dropping = drawn(draw_plans([whole.model_copy(update={"drop_caches": True})])).splitlines()
+    usual = printed(draw_plans([whole])).splitlines()
+    dropping = printed(draw_plans([whole.model_copy(update={"drop_caches": True})])).splitlines()
     golden.same(line for line in dropping if line not in usual)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from cephtui.models import Node, Place, Plan
 from cephtui.nodes.transport import TransportError
@@ -19,6 +17,7 @@ from cephtui.sessions.jsonlines import line
 from cephtui.targets.file import FileTarget
 from cephtui.tools.base import Companion
 from cephtui.tools.fio.command import FioWorkload
+from tests.support.drawings import printed
 from tests.support.fakes import Script
 from tests.support.golden import Golden
 from tests.unit.running.test_runner import PRESET, Stage, errors, new_stage, outcomes, plan, target_of, until
@@ -53,10 +52,7 @@ def test_it_stands_in_the_plan_with_its_command(served: Plan) -> None:
     assert server.command == "sudo -n serve --for a /mnt/bench/test.a"
     assert [node.name for node in served.hosts] == ["a", "b", "z"], "it has to be reached"
     assert step.names == ("a", "b"), "and does not measure"
-    console = Console(file=StringIO(), width=120)
-    console.print(draw_plans([served]))
-    assert isinstance(console.file, StringIO)
-    assert "z$ sudo -n serve --for a /mnt/bench/test.a" in console.file.getvalue()
+    assert "z$ sudo -n serve --for a /mnt/bench/test.a" in printed(draw_plans([served]), 120)
     assert Plan.model_validate_json(line(served)) == served
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,23 +16,19 @@ from cephtui.models import ClusterEnvironment
 from cephtui.models.refusal import Refusal
 from cephtui.running import own_use
 from cephtui.sessions import writer
-from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from tests.support.clusters import RecordedShell
 from tests.support.runs import recorded
+from tests.support.sessions import write_session
 
 FSID = "b6fc0549-dbf9-4d2f-89bd-ab311fcb193b"
 """Of the recorded cluster."""
 
 
-def session_with(root: Path, name: str = "S", number: int = 1, **changes: object) -> Path:
+def session_with(root: Path, name: str = "S", **fields: Any) -> Path:
     """A session with a run of the recorded cluster that has just ended; gives the directory of the run."""
-    run = root / name / f"{number:03}"
-    run.mkdir(parents=True)
-    what = {"target": "rbd:rec", "cluster": ClusterEnvironment(fsid=FSID), "session": name, **changes}
-    (run / "run.json").write_text(as_json(recorded(number, **what)))
-    (root / name / "lock").touch()
-    return run
+    usual = {"target": "rbd:rec", "cluster": ClusterEnvironment(fsid=FSID)}
+    return write_session(root, [recorded(1, **{**usual, **fields})], name=name) / "001"
 
 
 def undo(root: Path, *entries: Undo) -> Path:

@@ -22,7 +22,6 @@ from cephtui.cli.commands import serve as command
 from cephtui.serve import textual_serve_private as serving
 from cephtui.serve.gate import Gate, Shut, Tokens, is_loopback, url
 from cephtui.serve.textual_serve_private import PageServer, Served
-from cephtui.sessions import demo
 from tests.support.golden import Golden
 
 # ---------------------------------------------------------------------------------------------- the gate
@@ -286,17 +285,11 @@ async def test_the_page_loads_nothing_from_elsewhere() -> None:
 # ---------------------------------------------------------------------------------------------- the command line
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session, as the only one."""
-    return demo.unpack(tmp_path_factory.mktemp("sessions"))
-
-
 @pytest.fixture
-def at_home(session: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def at_home(demo_session: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """It is among the user's own."""
-    monkeypatch.setattr(paths, "sessions_dir", lambda: session.parent)
-    return session
+    monkeypatch.setattr(paths, "sessions_dir", lambda: demo_session.parent)
+    return demo_session
 
 
 def refusal(*words: str) -> tuple[int, str]:

@@ -21,8 +21,6 @@ from cephtui.models import (
     NodeEnvironment,
     NodeResult,
     SessionNotes,
-    Summary,
-    Total,
 )
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store, writer
@@ -31,7 +29,9 @@ from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
 from tests.support.golden import Golden
-from tests.unit.sessions.test_store import run_of, write_session
+from tests.support.runs import run, total
+from tests.support.sessions import write_session
+from tests.unit.sessions.test_store import run_of, session_of_one_run
 
 UNDO = Undo(node="local", target="file:/mnt/bench/test")
 WRITING = """
@@ -52,16 +52,12 @@ def varied(root: Path, name: str = "varied") -> Path:
     """A session of runs that differ in all that a listing tells."""
     ceph = ClusterEnvironment(ceph_version="16.2.15")
     results = [tuple(NodeResult(node=node, command="fio") for node in nodes) for nodes in (("b", "a"), ("a", "c"))]
-    session = SessionWriter.open(root, name)
-    for values in (
-        {"outcome": "ok", "nodes": results[0]},
-        {"outcome": "failed", "preset": "latency", "cluster": ceph, "nodes": results[1]},
-        {"outcome": "ok", "environment": {"d": NodeEnvironment()}},
-    ):
-        run = run_of(name, session.next_run())
-        session.start_run(run).finish(run.model_copy(update=values))
-    session.close()
-    return session.directory
+    runs = [
+        run_of(name, 1, outcome="ok", nodes=results[0]),
+        run_of(name, 2, outcome="failed", preset="latency", cluster=ceph, nodes=results[1]),
+        run_of(name, 3, outcome="ok", environment={"d": NodeEnvironment()}),
+    ]
+    return write_session(root, runs, name=name)
 
 
 def row_of(directory: Path) -> SessionRow:
@@ -95,21 +91,15 @@ def test_a_row_tells_cluster_nodes_and_notes(root: Path) -> None:
     assert (row.note, row.tags, row.baseline, row.error) == ("8G", ("lab",), 2, None)
 
 
-def total(iops: float, bandwidth_bytes: float) -> Total:
-    return Total(ios=1, bytes=1, runtime_seconds=1, iops=iops, bandwidth_bytes=bandwidth_bytes)
-
-
 def test_a_row_has_targets_and_the_best_of_the_runs_that_ended_well(root: Path) -> None:
-    session = SessionWriter.open(root, "best")
-    for outcome, target, summary in (
-        ("ok", "rbd:bench", Summary(read=total(120e3, 480e6), write=total(16.7e3, 65e6))),
-        ("ok", "file:/mnt/a", Summary(write=total(180.0, 732e6))),
-        ("stopped", "rbd:bench", Summary(read=total(1e9, 1e9), write=total(1e9, 1e9))),
-    ):
-        run = run_of("best", session.next_run(), target=target)
-        session.start_run(run).finish(run.model_copy(update={"outcome": outcome, "summary": summary}))
-    session.close()
-    row = row_of(session.directory)
+    reads, writes = total(iops=120e3, bandwidth_bytes=480e6), total(iops=16.7e3, bandwidth_bytes=65e6)
+    large, best = total(iops=180.0, bandwidth_bytes=732e6), total(iops=1e9, bandwidth_bytes=1e9)
+    runs = [
+        run(1, read=reads, write=writes),
+        run(2, write=large, target="file:/mnt/a"),
+        run(3, read=best, write=best, outcome="stopped"),
+    ]
+    row = row_of(write_session(root, runs))
     assert row.targets == ("rbd:bench", "file:/mnt/a")
     assert (row.best_read_iops, row.best_write_iops) == (120e3, 16.7e3)
     assert (row.best_read_bandwidth_bytes, row.best_write_bandwidth_bytes) == (480e6, 732e6)
@@ -137,10 +127,7 @@ def test_a_row_that_can_not_be_made_again_is_listed(root: Path, monkeypatch: pyt
 
 
 def test_a_cluster_that_does_not_tell_its_version_is_one(root: Path) -> None:
-    session = SessionWriter.open(root, "quiet")
-    session.start_run(run_of("quiet")).finish(run_of("quiet", outcome="ok", cluster=ClusterEnvironment()))
-    session.close()
-    assert row_of(session.directory).cluster == "ceph"
+    assert row_of(write_session(root, [run(cluster=ClusterEnvironment())])).cluster == "ceph"
 
 
 def test_a_closed_session_is_listed_without_reading_its_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +165,7 @@ def test_a_row_in_a_session_that_is_written_does_not_count(root: Path) -> None:
 
 
 def test_a_session_with_a_lost_run_keeps_no_row(root: Path) -> None:
-    directory = write_session(root, "killed", outcome=None)
+    directory = session_of_one_run(root, "killed", outcome=None)
     assert not (directory / "row.json").exists()
     assert row_of(directory).outcomes == {"lost": 1}
 
@@ -506,7 +493,7 @@ def test_what_is_no_session_is_left_alone(root: Path, golden: Golden) -> None:
 
 @pytest.mark.parametrize("name", ["session.json", "lock", "plans.jsonl"])
 def test_a_broken_session_can_be_renamed_and_deleted(root: Path, name: str) -> None:
-    directory = write_session(root, "broken")
+    directory = session_of_one_run(root, "broken")
     (directory / name).unlink()
     archive.annotate(directory, note="broken")
     archive.delete(archive.rename(root, "broken", "mended"))
@@ -566,7 +553,7 @@ def test_a_session_of_this_very_console_is_refused_too(root: Path, golden: Golde
 
 
 def test_what_a_session_left_behind_keeps_it(root: Path, golden: Golden) -> None:
-    directory = write_session(root, "killed", outcome=None)
+    directory = session_of_one_run(root, "killed", outcome=None)
     there = kept(directory)
     for act in (archive.delete, archive.check_deletable):
         with golden.raises(StoreError) as error:

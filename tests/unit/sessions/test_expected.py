@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
-from cephtui.models import Interval, MeasuredVolume, Node, Promise, Run, Sample, Session, VolumePart
+from cephtui.models import Interval, MeasuredVolume, Node, Promise, Run, Sample, VolumePart
 from cephtui.models.expectation import Expected
 from cephtui.models.findings.cluster import RECOVERY
 from cephtui.models.study import Cell, SavedStudy
@@ -25,14 +25,14 @@ from cephtui.presets import choose, find_presets
 from cephtui.reports.render import FORMATS
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, keep_expected
-from cephtui.sessions.jsonlines import as_json, line
 from cephtui.sessions.store import VERDICTS_FILE
 from cephtui.sessions.studies import STUDIES_FILE
 from cephtui.targets import parse_target
 from tests.support.golden import Golden
 from tests.support.imported import import_texts, rados
 from tests.support.logs import WRITES
-from tests.support.measured import STARTED
+from tests.support.runs import STARTED
+from tests.support.sessions import write_session
 from tests.unit.analysis.verdicts.test_expectation import wrote
 
 SESSION = "tuning"
@@ -46,26 +46,18 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sessions"
 
 
-def save(root: Path, runs: Sequence[Run], ordered: SavedStudy | None = None, *, slow: int = 0) -> Path:
+def save(root: Path, runs: Sequence[Run], *studies: SavedStudy, slow: int = 0) -> Path:
     """A session with these runs, whose seconds all have their mean but for the ``slow`` ones, which have nothing."""
-    directory = root / SESSION
-    directory.mkdir(parents=True)
-    (directory / "session.json").write_text(as_json(Session(session=SESSION, created_at=STARTED, cephtui_version="0")))
-    if ordered:
-        (directory / STUDIES_FILE).write_text(f"{as_json(ordered)}\n")
-    for run in runs:
-        folder = directory / f"{run.run:03}"
-        folder.mkdir()
-        (folder / "run.json").write_text(as_json(run))
-        flow = run.summary.write
-        iops = (flow.ios or 0) / SECONDS if flow else 0.0
-        seconds = [0.0] * slow + [iops] * (SECONDS - slow)
-        samples = [
-            Sample(run.run, None, run.preset, "run", at, 1.0, None, Interval(int(each), 0, each, 0.0))
-            for at, each in enumerate(seconds, 1)
+
+    def samples(run: Run) -> list[Sample]:
+        iops = (run.summary.write.ios or 0) / SECONDS if run.summary.write else 0.0
+        seconds = enumerate([0.0] * slow + [iops] * (SECONDS - slow), 1)
+        return [
+            Sample(run.run, None, run.preset, "run", at, 1.0, None, Interval(int(rate), 0, rate, 0.0))
+            for at, rate in seconds
         ]
-        (folder / "samples.jsonl").write_text("".join(f"{line(sample)}\n" for sample in samples))
-    return directory
+
+    return write_session(root, runs, name=SESSION, created_at=STARTED, studies=studies, samples=samples)
 
 
 def promised(number: int, iops: float, *expect: str, **changes: Any) -> Run:
@@ -102,7 +94,7 @@ def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> No
         )
     ]
     target = {"rbd:x": parse_target("rbd:x", owner_id="o")}
-    ordered = SavedStudy(id="s1", at=STARTED, cells=tuple(cells))
+    ordered = SavedStudy(at=STARTED, cells=tuple(cells))
     (request,) = requests_of(ordered, chosen, target, {"a": Node(name="a")})
     steps = plan_of(request).steps
     assert [step.promise and step.promise.expect for step in steps] == [("iops>=5k",), None, ("p99<=1ms",)]
@@ -185,7 +177,7 @@ def test_what_a_newer_cephtui_expects_is_left_out(root: Path) -> None:
 
 def test_of_an_earlier_session_it_is_read_from_the_order(root: Path) -> None:
     cell = Cell(step="x", preset="write-iops", target="rbd:bench", nodes=("pve1",), batch="b", expect=("iops>=8k",))
-    save(root, [wrote(1, 8006, batch="b")], SavedStudy(id="s1", at=STARTED, cells=(cell,)))
+    save(root, [wrote(1, 8006, batch="b")], SavedStudy(at=STARTED, cells=(cell,)))
     assert "PASS write-iops: 8,006 IOPS" in call("show", SESSION)
 
 
@@ -219,7 +211,7 @@ def test_a_volume_that_was_not_measured_does_not_reach_what_is_promised(root: Pa
         )
         for batch, name, part in (("a", "disk1", "read"), ("b", "disk1", "write"), ("c", "disk2", "read"))
     ]  # fmt: skip
-    save(root, runs, SavedStudy(id="s1", at=STARTED, cells=tuple(cells)))
+    save(root, runs, SavedStudy(at=STARTED, cells=tuple(cells)))
     *lines, last = [" ".join(each.split()) for each in call("show", SESSION).splitlines()[-3:]]
     assert lines == [
         "disk1 NVME 64 8,000 PASS 8,006 - - 100 %",

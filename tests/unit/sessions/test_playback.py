@@ -24,19 +24,6 @@ from tests.support.known import known
 END = float("inf")
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session of three nodes."""
-    return demo.unpack(tmp_path_factory.mktemp("demo"))
-
-
-@pytest.fixture
-def copy(session: Path, tmp_path: Path) -> Path:
-    """One that may be damaged."""
-    shutil.copytree(session, tmp_path / "demo")
-    return tmp_path / "demo"
-
-
 RUNS = range(1, demo.STAR + 1)
 
 
@@ -53,9 +40,9 @@ def by_node(found: Sequence[Sample]) -> list[Sample]:
 
 
 @pytest.mark.parametrize("number", RUNS)
-def test_a_replay_gives_the_samples_that_were_stored(session: Path, number: int) -> None:
-    played = samples(Playback(session, number).until(END))
-    stored = list(store.read_samples(session, number))
+def test_a_replay_gives_the_samples_that_were_stored(demo_session: Path, number: int) -> None:
+    played = samples(Playback(demo_session, number).until(END))
+    stored = list(store.read_samples(demo_session, number))
     for ours, theirs in zip(by_node(played), by_node(stored), strict=True):
         assert ours.elapsed_seconds == pytest.approx(theirs.elapsed_seconds, abs=0.002)
         assert line(replace(ours, elapsed_seconds=0.0)) == line(replace(theirs, elapsed_seconds=0.0))
@@ -79,52 +66,52 @@ def place_of(playback: Playback | Follower) -> tuple[int, int | None]:
 
 
 @pytest.mark.parametrize("number", RUNS)
-def test_a_run_that_is_played_alone_is_one_of_one(session: Path, number: int) -> None:
-    assert place_of(Playback(session, number)) == (1, 1)
+def test_a_run_that_is_played_alone_is_one_of_one(demo_session: Path, number: int) -> None:
+    assert place_of(Playback(demo_session, number)) == (1, 1)
 
 
-def test_a_run_that_is_followed_is_one_of_those_that_were_ordered(copy: Path) -> None:
-    run = store.read_run(copy, demo.STAR)
-    step, _ = step_and_plan(copy, run)
+def test_a_run_that_is_followed_is_one_of_those_that_were_ordered(demo_copy: Path) -> None:
+    run = store.read_run(demo_copy, demo.STAR)
+    step, _ = step_and_plan(demo_copy, run)
     steps = tuple(step.model_copy(update={"number": number, "repeat": number}) for number in (1, 2, 3))
     again = run.model_copy(update={"step": 2, "repeat": 2})
-    (copy / f"{demo.STAR:03}" / "run.json").write_text(line(again))
-    with (copy / "plans.jsonl").open("a") as file:
+    (demo_copy / f"{demo.STAR:03}" / "run.json").write_text(line(again))
+    with (demo_copy / "plans.jsonl").open("a") as file:
         file.write(line(Plan(steps=steps, duration_seconds=0.0, session_bytes=0)) + "\n")
-    assert place_of(Playback(copy, demo.STAR)) == (1, 1)
-    for number, path in store.run_directories(copy):
+    assert place_of(Playback(demo_copy, demo.STAR)) == (1, 1)
+    for number, path in store.run_directories(demo_copy):
         if number > demo.STAR:
             shutil.rmtree(path)
-    assert place_of(Follower(copy)) == (2, 3)
+    assert place_of(Follower(demo_copy)) == (2, 3)
 
 
 @pytest.mark.parametrize("number", RUNS)
-def test_a_replay_begins_and_ends_as_the_run_did(session: Path, number: int) -> None:
-    events = Playback(session, number).until(END)
-    run = store.read_run(session, number)
+def test_a_replay_begins_and_ends_as_the_run_did(demo_session: Path, number: int) -> None:
+    events = Playback(demo_session, number).until(END)
+    run = store.read_run(demo_session, number)
     assert isinstance(events[0], Plan)
     assert isinstance(events[1], Run)
     assert (events[1].outcome, events[1].summary.read, events[1].summary.write) == (None, None, None)
     assert events[-1] == run
-    assert [e for e in events if isinstance(e, ClusterSample)] == list(store.read_cluster(session, number))
+    assert [e for e in events if isinstance(e, ClusterSample)] == list(store.read_cluster(demo_session, number))
 
 
-def test_marks_come_at_their_time(session: Path) -> None:
-    playback = Playback(session, demo.STAR)
-    marks = [mark for mark in store.read_marks(session) if mark.run == demo.STAR]
+def test_marks_come_at_their_time(demo_session: Path) -> None:
+    playback = Playback(demo_session, demo.STAR)
+    marks = [mark for mark in store.read_marks(demo_session) if mark.run == demo.STAR]
     assert len(marks) == 2
     at = marks[0].elapsed_seconds
     assert at is not None
     playback.until(0.0)
     run_seconds = known(known(playback.step).run_seconds)
-    before = playback.until(lasted_seconds(session, playback.run, playback.step) - run_seconds)
+    before = playback.until(lasted_seconds(demo_session, playback.run, playback.step) - run_seconds)
     assert not any(isinstance(event, Mark) for event in before)
     assert [event for event in playback.until(END) if isinstance(event, Mark)] == marks
 
 
-def test_asking_bit_by_bit_gives_the_same(session: Path) -> None:
-    whole = Playback(session, demo.STAR).until(END)
-    playback, parts = Playback(session, demo.STAR), []
+def test_asking_bit_by_bit_gives_the_same(demo_session: Path) -> None:
+    whole = Playback(demo_session, demo.STAR).until(END)
+    playback, parts = Playback(demo_session, demo.STAR), []
     for tenth in range(800):
         parts += playback.until(tenth / 10)
     parts += playback.until(END)
@@ -133,8 +120,8 @@ def test_asking_bit_by_bit_gives_the_same(session: Path) -> None:
     assert playback.until(END) == []
 
 
-def test_nothing_is_told_before_its_time(session: Path) -> None:
-    playback = Playback(session, demo.STAR)
+def test_nothing_is_told_before_its_time(demo_session: Path) -> None:
+    playback = Playback(demo_session, demo.STAR)
     early = samples(playback.until(playback.prepared_seconds + 5.0))
     assert all(sample.phase == "prepare" or sample.elapsed_seconds <= 5.0 for sample in early)
 
@@ -174,8 +161,8 @@ def only(session: Path, folder: Path, number: int) -> Path:
 
 
 @pytest.mark.parametrize("number", [demo.STAR, demo.STAR - 1])
-def test_a_run_that_is_being_written_is_followed_to_its_end(session: Path, tmp_path: Path, number: int) -> None:
-    source, written = only(session, tmp_path, number), tmp_path / "written"
+def test_a_run_that_is_being_written_is_followed_to_its_end(demo_session: Path, tmp_path: Path, number: int) -> None:
+    source, written = only(demo_session, tmp_path, number), tmp_path / "written"
     ended = begun(source, number)
     grown(source, written, 0.0)
     lock = take_lock(written)
@@ -188,18 +175,18 @@ def test_a_run_that_is_being_written_is_followed_to_its_end(session: Path, tmp_p
     (written / f"{number:03}" / "run.json").write_text(ended)
     events += follower.drain()
     lock.close()
-    whole = Playback(session, number).until(END)
+    whole = Playback(demo_session, number).until(END)
     assert by_node(samples(events)) == by_node(samples(whole))
     assert isinstance(events[-1], Run)
     assert events[-1].outcome == "ok"
     assert follower.drain() == []
 
 
-def test_the_next_run_is_followed_too(session: Path, tmp_path: Path) -> None:
-    written = only(session, tmp_path, 1)
+def test_the_next_run_is_followed_too(demo_session: Path, tmp_path: Path) -> None:
+    written = only(demo_session, tmp_path, 1)
     follower = Follower(written)
     first = follower.drain()
-    shutil.copytree(session / "002", written / "002")
+    shutil.copytree(demo_session / "002", written / "002")
     second = follower.drain()
     assert [e.run for e in (*first, *second) if isinstance(e, Run)] == [1, 1, 2, 2]
 
@@ -212,22 +199,22 @@ def test_following_a_session_without_runs_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"nothing\n", b"[]\n", b'{"stream": "stdout"}\n', b"\xff\xfe\n"])
-def test_a_broken_index_is_named(copy: Path, text: bytes) -> None:
-    (copy / "001" / "raw" / "lab1.index.jsonl").write_bytes(text)
+def test_a_broken_index_is_named(demo_copy: Path, text: bytes) -> None:
+    (demo_copy / "001" / "raw" / "lab1.index.jsonl").write_bytes(text)
     with pytest.raises(StoreError, match=r"lab1\.index\.jsonl: "):
-        Playback(copy, 1).until(END)
+        Playback(demo_copy, 1).until(END)
 
 
-def test_a_missing_output_is_named(copy: Path) -> None:
-    (copy / "001" / "raw" / "lab1.stdout").unlink()
+def test_a_missing_output_is_named(demo_copy: Path) -> None:
+    (demo_copy / "001" / "raw" / "lab1.stdout").unlink()
     with pytest.raises(StoreError, match=r"lab1\.stdout"):
-        Playback(copy, 1).until(END)
+        Playback(demo_copy, 1).until(END)
 
 
-def test_a_run_without_its_plan_is_named(copy: Path, golden: Golden) -> None:
-    (copy / "plans.jsonl").write_bytes(b"")
+def test_a_run_without_its_plan_is_named(demo_copy: Path, golden: Golden) -> None:
+    (demo_copy / "plans.jsonl").write_bytes(b"")
     with golden.raises(StoreError):
-        Playback(copy, 1)
+        Playback(demo_copy, 1)
 
 
 # ---------------------------------------------------------------------------------------------- the player
@@ -240,9 +227,9 @@ class Clock:
         return self.now
 
 
-def test_the_player_keeps_its_speed(session: Path) -> None:
+def test_the_player_keeps_its_speed(demo_session: Path) -> None:
     clock = Clock()
-    player = Player(session, demo.STAR, 4.0, clock)
+    player = Player(demo_session, demo.STAR, 4.0, clock)
     clock.now += 2.0
     player.drain()
     assert player.position == pytest.approx(8.0)
@@ -259,9 +246,9 @@ def test_the_player_keeps_its_speed(session: Path) -> None:
     assert player.over
 
 
-def test_going_back_tells_all_of_it_again(session: Path) -> None:
+def test_going_back_tells_all_of_it_again(demo_session: Path) -> None:
     clock = Clock()
-    player = Player(session, demo.STAR, 1.0, clock)
+    player = Player(demo_session, demo.STAR, 1.0, clock)
     first = player.drain()
     assert not player.seek(20.0)
     ahead = player.drain()

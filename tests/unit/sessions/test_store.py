@@ -13,13 +13,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.analysis.runs import history
-from cephtui.models import SCHEMA_VERSION, Interval, Mark, Phase, Plan, Run, Sample, Session
+from cephtui.models import SCHEMA_VERSION, Interval, Mark, Phase, Plan, Run, Sample
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.listing import list_sessions
@@ -29,24 +30,22 @@ from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
 from tests.support.golden import Golden
 from tests.support.mounts import mounted
+from tests.support.runs import begun
+from tests.support.sessions import write_session
 
 PLAN = Plan(steps=(), duration_seconds=1.0, session_bytes=1000)
-BATCH = "b1"
 
 
-def run_of(session: str, number: int = 1, **values: object) -> Run:
-    run = Run(
-        session=session,
-        run=number,
-        batch=BATCH,
-        preset="write-iops",
-        tool="fio",
-        target="file:/mnt/bench/test",
-        options={"bs": "4k", "direct": True},
-        command="fio --name=write-iops",
-        started_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-    )
-    return run.model_copy(update=values)
+def run_of(session: str, number: int = 1, **fields: Any) -> Run:
+    """A run on a file, in progress if nothing else is said."""
+    usual = {
+        "session": session,
+        "batch": "b1",
+        "target": "file:/mnt/bench/test",
+        "options": {"bs": "4k", "direct": True},
+        "started_at": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+    }
+    return begun(number, **{**usual, **fields})
 
 
 def sample_of(second: int, node: str | None = None, phase: Phase = "run", iops: float = 100.0) -> Sample:
@@ -54,7 +53,7 @@ def sample_of(second: int, node: str | None = None, phase: Phase = "run", iops: 
     return Sample(1, node, "write-iops", phase, float(second), 1.0, None, interval)
 
 
-def write_session(root: Path, name: str, seconds: int = 5, outcome: str | None = "ok") -> Path:
+def session_of_one_run(root: Path, name: str, seconds: int = 5, outcome: str | None = "ok") -> Path:
     """A session of one run, that ended or (outcome None) whose console was killed."""
     session = SessionWriter.open(root, name)
     session.add_plan(PLAN)
@@ -80,7 +79,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_was_written_is_read(root: Path) -> None:
-    directory = write_session(root, "tuning")
+    directory = session_of_one_run(root, "tuning")
     assert store.read_session(directory).session == "tuning"
     run = store.read_run(directory, 1)
     assert (run.outcome, run.duration_seconds, run.options) == ("ok", 5.0, {"bs": "4k", "direct": True})
@@ -94,7 +93,7 @@ def test_what_was_written_is_read(root: Path) -> None:
 
 
 def test_the_files_are_plain(root: Path) -> None:
-    directory = write_session(root, "tuning")
+    directory = session_of_one_run(root, "tuning")
     files = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
     assert files == [
         "001/overview.json",
@@ -136,7 +135,7 @@ def test_raw_output_is_verbatim_with_its_times(root: Path) -> None:
 
 
 def test_a_session_is_continued(root: Path) -> None:
-    write_session(root, "tuning")
+    session_of_one_run(root, "tuning")
     session = SessionWriter.open(root, "tuning")
     assert session.next_run() == 2
     assert session.next_run() == 3
@@ -167,7 +166,7 @@ def test_names_that_no_session_can_have(root: Path, name: str) -> None:
 
 def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden) -> None:
     for name in ("b", "a", "c"):
-        write_session(root, name)
+        session_of_one_run(root, name)
     (root / "notes.txt").write_text("not a session")
     assert [row.session for row in list_sessions(root)] == ["b", "a", "c"]
     assert find_session(root, "a") == root / "a"
@@ -175,18 +174,11 @@ def test_sessions_are_listed_by_age_and_found_by_name(root: Path, golden: Golden
         find_session(root, "d")
 
 
-def session_at(root: Path, name: str, created: int, *runs: int) -> Path:
+def session_at(root: Path, name: str, created: int, *years: int) -> Path:
     """A session that was made in this year, with runs of these years."""
-    session = SessionWriter.open(root, name)
-    for year in runs:
-        started = {"started_at": datetime(year, 5, 5, tzinfo=UTC)}
-        run = run_of(name, session.next_run(), **started)
-        session.start_run(run).finish(run.model_copy(update={"outcome": "ok"}))
-    session.close()
-    path = session.directory / "session.json"
-    made = Session(session=name, created_at=datetime(created, 1, 1, tzinfo=UTC), cephtui_version="0.1.0")
-    path.write_text(line(made))
-    return session.directory
+    dates = [datetime(year, 5, 5, tzinfo=UTC) for year in years]
+    runs = [begun(number, outcome="ok", started_at=date) for number, date in enumerate(dates, 1)]
+    return write_session(root, runs, name=name, created_at=datetime(created, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -251,7 +243,7 @@ def test_the_overview_has_a_bound(root: Path) -> None:
 
 
 def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path, golden: Golden) -> None:
-    directory = write_session(root, "killed", outcome=None)
+    directory = session_of_one_run(root, "killed", outcome=None)
     run = store.read_run(directory, 1)
     assert run.outcome == "lost"
     golden.same(run.error)
@@ -302,7 +294,7 @@ def test_who_reads_a_run_while_it_is_written_gets_all_of_one_state(root: Path) -
 
 
 def test_a_run_that_had_not_begun_is_none(root: Path) -> None:
-    directory = write_session(root, "tuning")
+    directory = session_of_one_run(root, "tuning")
     (directory / "002" / "raw").mkdir(parents=True)
     (row,) = list_sessions(root)
     assert (row.runs, row.error) == (1, None)
@@ -358,7 +350,7 @@ READ = ("session.json", "001/run.json", "001/samples.jsonl", "001/overview.json"
 
 def test_a_damaged_file_is_named_and_the_other_sessions_are_listed(root: Path) -> None:
     for name in ("before", "damaged", "healthy"):
-        write_session(root, name, seconds=2)
+        session_of_one_run(root, name, seconds=2)
     directory = root / "damaged"
     sound = {name: (directory / name).read_bytes() for name in READ}
     pieces = st.binary(max_size=30) | st.sampled_from([b"", b"[]", b"null", b"1e999", b"-1", b'"\\ud800"', b"[" * 5000])
@@ -418,8 +410,8 @@ def make_text(path: Path) -> None:
 def test_a_broken_session_is_listed_with_its_reason(
     root: Path, name: str, harm: Callable[[Path], None], said: str, golden: Golden
 ) -> None:
-    write_session(root, "healthy")
-    directory = write_session(root, "broken")
+    session_of_one_run(root, "healthy")
+    directory = session_of_one_run(root, "broken")
     harm(directory / name)
     rows = {row.session: row for row in list_sessions(root)}
     assert rows["broken"].error is not None
@@ -432,7 +424,7 @@ def test_a_broken_session_is_listed_with_its_reason(
 
 @pytest.mark.parametrize("name", ["001/samples.jsonl", "001/overview.json"])
 def test_a_broken_series_is_named(root: Path, name: str) -> None:
-    directory = write_session(root, "broken")
+    directory = session_of_one_run(root, "broken")
     make_text(directory / name)
     with (directory / name).open("ab") as file:
         file.write(b"\n")
@@ -442,7 +434,7 @@ def test_a_broken_series_is_named(root: Path, name: str) -> None:
 
 
 def test_a_broken_line_in_the_middle_is_named_with_its_number(root: Path, golden: Golden) -> None:
-    directory = write_session(root, "broken")
+    directory = session_of_one_run(root, "broken")
     path = directory / "001/samples.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:3], b"{}\n", *lines[3:]]))
@@ -452,8 +444,8 @@ def test_a_broken_line_in_the_middle_is_named_with_its_number(root: Path, golden
 
 @pytest.mark.parametrize("name", ["session.json", "001/run.json", "001/overview.json"])
 def test_a_newer_version_is_refused_by_name(root: Path, name: str, golden: Golden) -> None:
-    write_session(root, "other")
-    path = write_session(root, "newer") / name
+    session_of_one_run(root, "other")
+    path = session_of_one_run(root, "newer") / name
     content = json.loads(path.read_text()) | {"schema_version": SCHEMA_VERSION + 1, "series": "in another shape"}
     path.write_text(json.dumps(content))
     with golden.raises(StoreError) as error:
@@ -468,7 +460,7 @@ def test_a_newer_version_is_refused_by_name(root: Path, name: str, golden: Golde
 
 @pytest.mark.parametrize("name", ["session.json", "001/run.json", "001/overview.json"])
 def test_unknown_keys_are_ignored(root: Path, name: str) -> None:
-    directory = write_session(root, "tuning")
+    directory = session_of_one_run(root, "tuning")
     before = store.read_run(directory, 1)
     path = directory / name
     path.write_text(json.dumps(json.loads(path.read_text()) | {"colour": {"red": [1]}}))
@@ -504,7 +496,7 @@ def test_a_killed_writer_holds_nothing(root: Path, golden: Golden) -> None:
 
 
 def test_many_readers_do_not_keep_a_writer_out(root: Path) -> None:
-    directory = write_session(root, "tuning", outcome=None)
+    directory = session_of_one_run(root, "tuning", outcome=None)
     for _ in range(50):
         assert store.read_run(directory, 1).outcome == "lost"
         SessionWriter.open(root, "tuning").close()
@@ -514,8 +506,8 @@ def test_many_readers_do_not_keep_a_writer_out(root: Path) -> None:
 
 
 def test_what_was_created_and_not_removed_is_known(root: Path) -> None:
-    done = write_session(root, "done")
-    killed = write_session(root, "killed", outcome=None)
+    done = session_of_one_run(root, "done")
+    killed = session_of_one_run(root, "killed", outcome=None)
     undo = Undo(node="local", target="file:/mnt/bench/test")
     assert left_behind(root) == [(killed, undo)]
     mark_undone(killed, undo)
@@ -546,7 +538,7 @@ def test_a_torn_line_hides_no_other(root: Path) -> None:
 def test_a_broken_run_is_named_and_the_others_are_listed(root: Path) -> None:
     session = SessionWriter.open(root, "tuning")
     for number in (1, 2):
-        session.start_run(run_of("tuning", run=number)).finish(run_of("tuning", run=number, outcome="ok"))
+        session.start_run(run_of("tuning", number)).finish(run_of("tuning", number, outcome="ok"))
     session.close()
     (session.directory / "001" / "run.json").write_text("{")
     runs, broken = store.read_runs(session.directory)
@@ -572,7 +564,7 @@ def fill_up(disk: Path) -> Path:
 @pytest.mark.root
 def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
     with mounted("size=2m") as disk:
-        earlier = write_session(disk, "earlier")
+        earlier = session_of_one_run(disk, "earlier")
         known = {path: path.read_bytes() for path in earlier.rglob("*") if path.is_file()}
         session = SessionWriter.open(disk, "tuning")
         writer = session.start_run(run_of("tuning"))
@@ -679,7 +671,7 @@ def test_a_plan_that_would_not_fit_is_refused_with_the_figures() -> None:
 @pytest.mark.root
 def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path, golden: Golden) -> None:
     with mounted("size=2m") as disk:
-        write_session(disk, "earlier")
+        session_of_one_run(disk, "earlier")
         fill_up(disk)
         with golden.raises(StoreError):
             SessionWriter.open(disk, "new")

@@ -12,7 +12,7 @@ from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
-from tests.support.measured import STARTED, run
+from tests.support.runs import STARTED, run
 
 ALL = ((1, 2, 3), (4, 5, 6))
 MORE = ((1, 2, 3), (4, 5, 6, 7))
@@ -22,7 +22,7 @@ Sides = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def runs_of(numbers: tuple[int, ...]) -> tuple[Run, ...]:
-    return tuple(run(number, {"iops": 1000.0 + number}) for number in numbers)
+    return tuple(run(number, 1000.0 + number) for number in numbers)
 
 
 def looks(directory: Path, *sides: Sides, asked: ConclusionTerms | None = None) -> list[str]:

@@ -29,6 +29,7 @@ from cephtui.studies import KINDS, kind_of
 from cephtui.studies.base import Study
 from cephtui.studies.saved import row_of, study_states
 from tests.support.conducting import BEGUN, Bed, conduct, run_of, study
+from tests.support.sessions import write_session
 
 GOALS: Mapping[str, Mapping[str, Any]] = {
     "runs": {},
@@ -324,22 +325,20 @@ HOSTILE: Sequence[Mapping[str, Any]] = (
 def test_a_study_that_makes_no_sense_is_listed_with_its_problem_and_refused(
     changes: Mapping[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = SessionWriter.open(tmp_path / "sessions", "tuning")
+    directory = write_session(tmp_path / "sessions")
     kept = {**saved().model_dump(mode="json"), "id": "s1", **changes}
-    (writer.directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
+    (directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
     presets = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    (state,) = study_states(writer.directory, presets)
+    (state,) = study_states(directory, presets)
     assert state.study is None
     assert "validation error" not in state.problem
-    name = writer.directory.name
-    writer.close()
-    for command in (["run", "--resume", name], ["run", "--resume", name, "s1"]):
+    for command in (["run", "--resume", "tuning"], ["run", "--resume", "tuning", "s1"]):
         result = CliRunner().invoke(cli, command)
         assert isinstance(result.exception, SystemExit), command
         assert result.exit_code == 2, command
         assert state.problem in result.output
-    assert isinstance(CliRunner().invoke(cli, ["check", name]).exception, SystemExit)
+    assert isinstance(CliRunner().invoke(cli, ["check", "tuning"]).exception, SystemExit)
 
 
 @pytest.mark.parametrize(
@@ -352,10 +351,7 @@ def test_a_study_of_an_odd_name_is_none(field: str, value: str, writer: SessionW
 
 
 def test_what_can_be_resumed_goes_before_what_can_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = SessionWriter.open(tmp_path / "sessions", "tuning")
-    writer.keep_study(saved())
-    writer.keep_study(saved(kind="future", batch="b2"))
-    writer.close()
+    write_session(tmp_path / "sessions", studies=[saved(), saved(kind="future", batch="b2")])
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
     result = CliRunner().invoke(cli, ["run", "--resume", "tuning", "--dry-run"])
     assert result.exit_code == 0

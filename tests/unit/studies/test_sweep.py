@@ -18,7 +18,7 @@ from cephtui.studies.depth import depth_most
 from tests.support.closed_loops import SECONDS, System, hard
 from tests.support.conducting import BEGUN, Bed, code_of, conduct, lines_of, run_of, study, text_of
 from tests.support.golden import Golden
-from tests.support.loads import under_load
+from tests.support.runs import under_load
 from tests.unit.studies.test_stable import home
 
 __all__ = ["home"]

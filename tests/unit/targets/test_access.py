@@ -17,9 +17,9 @@ from cephtui.paths import packaged_text
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.targets import TargetError, parse_target, target_kind
 from cephtui.targets.access import AccessKind
+from tests.support.drawings import printed
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
-from tests.unit.reports.test_handed_on import drawn
 from tests.unit.running.test_runner import Stage, new_stage, plan, undo_of
 
 __all__ = ["new_stage"]
@@ -54,7 +54,7 @@ def test_the_plan_has_the_command_that_fetches_it_for_tools_that_are_not_of_ceph
     what = node.writes[0].what
     assert all(value in what for value in ("client.admin", "ceph_prefix", "/etc/ceph"))
     golden.same(what)
-    assert what in drawn(draw_plans([fetched]))
+    assert what in printed(draw_plans([fetched]))
     bench = ROOK.model_copy(update={"ceph_id": "bench"})
     assert plan(nodes=(bench,), target="rbd:bench").steps[0].nodes[0].access[-1] == "bench"
     for others in (

@@ -11,13 +11,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console, RenderableType
 
 from cephtui.analysis.detectors.jobs import JobFigure, JobsSoFar, job_figures, slow_jobs, slower
 from cephtui.analysis.runs.merge import as_sample
@@ -40,10 +38,10 @@ from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.osd_bench.output import OsdBenchParser
 from tests import RECORDINGS
 from tests.support.clusters import RecordedShell
-from tests.support.drawings import draw_session, run_markdown
+from tests.support.drawings import draw_session, printed, run_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import run as measured_run
+from tests.support.runs import run as measured_run
 
 OSD_BENCH = TOOLS["osd-bench"]
 FOLDER = RECORDINGS / "osd-bench-16.2"
@@ -543,13 +541,6 @@ async def test_it_asks_where_it_is_not_known_whose_the_data_is(golden: Golden) -
 # ---------------------------------------------------------------------------------------------- the plan
 
 
-def drawn(value: RenderableType, width: int = 200) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
-
-
 def request(spec: str, *names: str, ceph_node: str | None = None) -> Request:
     chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["osd-write"])
     nodes = tuple(Node(name=name, host=name, ceph_prefix=("cephadm", "shell", "--")) for name in names)
@@ -561,7 +552,7 @@ def test_one_node_asks_however_many_are_chosen(golden: Golden) -> None:
     (step,) = plan.steps
     assert (step.names, plan.idle, len(plan.hosts)) == (("a",), ("b", "c"), 3)
     assert make_plan(request("osd:*", "a", "b", ceph_node="b"), lambda: "1").steps[0].names == ("b",)
-    shown = drawn(draw_plans([plan]))
+    shown = printed(draw_plans([plan]))
     golden.same(line.strip() for line in shown.splitlines() if "osd:*" in line)
     assert "a$ cephadm shell -- ceph tell 'osd.*' bench 16777216 4194304" in shown
     assert "takes about 11 s" in shown
@@ -658,7 +649,7 @@ def test_no_jobs_have_no_bars() -> None:
 def test_a_run_ends_with_its_bars_and_the_report_has_a_table() -> None:
     jobs = parsed([IN_TURN.read_bytes()])[1].jobs
     run = measured_run(1).model_copy(update={"nodes": (NodeResult(node="a", command="x", jobs=jobs),)})
-    shown = drawn(draw_session([run]))
+    shown = printed(draw_session([run]))
     assert re.search(r"osd\.1 hdd +ceph vda █+.* +▼ \d\d % ", shown)
     (compared,) = job_blocks(run)
     assert isinstance(compared, Table)

@@ -11,14 +11,12 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from io import StringIO
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import pytest
 from pydantic import Field, model_validator
-from rich.console import Console, RenderableType
 
 from cephtui.analysis.runs.history import History, node_figures
 from cephtui.analysis.runs.sides import side_of
@@ -54,7 +52,7 @@ from cephtui.tui.widgets.shown import chart_lines, chart_title, picture, shown_o
 from tests import PACKAGE
 from tests.on_lab.tools import ROWS
 from tests.support import fakes
-from tests.support.drawings import draw_comparison, draw_run, draw_runs
+from tests.support.drawings import draw_comparison, draw_run, draw_runs, printed
 from tests.support.fakes import FakeNode, Log
 from tests.support.golden import Golden
 
@@ -286,11 +284,7 @@ async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
     return run, events
 
 
-def text_of(value: RenderableType) -> str:
-    console = Console(file=StringIO(), width=120)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+text_of = partial(printed, width=120)
 
 
 def row_of(text: str, name: str) -> list[str]:

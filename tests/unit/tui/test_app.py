@@ -35,12 +35,6 @@ from tests.unit.tui.screens.test_replay import keep_what_is_said, screen_text, t
 VERBS = ("replay", "watch", "demo")
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session of three nodes, as the only one."""
-    return demo.unpack(tmp_path_factory.mktemp("sessions"))
-
-
 @contextlib.asynccontextmanager
 async def showing(root: Path, *screens: Screen[None]) -> AsyncIterator[tuple[SavedApp, Pilot[None], list[str]]]:
     """The application, with the last of the screens to be seen."""
@@ -62,23 +56,23 @@ def demo_screens(session: Path) -> tuple[Screen[None], ...]:
 
 @pytest.mark.parametrize("key", ["escape", "q"])
 @pytest.mark.parametrize("kind", ["sessions", "session", "replay", "watch"])
-async def test_leaving_the_first_screen_ends(session: Path, kind: str, key: str) -> None:
+async def test_leaving_the_first_screen_ends(demo_session: Path, kind: str, key: str) -> None:
     made: dict[str, Callable[[], Screen[None]]] = {
-        "sessions": lambda: SessionsScreen(session.parent),
-        "session": lambda: SessionScreen(session),
-        "replay": lambda: ReplayScreen(session, demo.STAR),
-        "watch": lambda: WatchScreen(session),
+        "sessions": lambda: SessionsScreen(demo_session.parent),
+        "session": lambda: SessionScreen(demo_session),
+        "replay": lambda: ReplayScreen(demo_session, demo.STAR),
+        "watch": lambda: WatchScreen(demo_session),
     }
-    async with showing(session.parent, made[kind]()) as (app, pilot, said):
+    async with showing(demo_session.parent, made[kind]()) as (app, pilot, said):
         await pilot.press(key)
         await until(pilot, lambda: not app.is_running)
         assert app.return_code == 0
     assert said == []
 
 
-async def test_escape_goes_the_way_that_the_demo_would_have_come(session: Path) -> None:
-    sessions, opened, replay = demo_screens(session)
-    async with showing(session.parent, sessions, opened, replay) as (app, pilot, said):
+async def test_escape_goes_the_way_that_the_demo_would_have_come(demo_session: Path) -> None:
+    sessions, opened, replay = demo_screens(demo_session)
+    async with showing(demo_session.parent, sessions, opened, replay) as (app, pilot, said):
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is opened)
         await until(pilot, lambda: "p play" in screen_text(app))
@@ -94,9 +88,9 @@ async def test_escape_goes_the_way_that_the_demo_would_have_come(session: Path) 
     assert said == []
 
 
-async def test_o_from_the_demos_replay_comes_back_to_it(session: Path) -> None:
-    screens = demo_screens(session)
-    async with showing(session.parent, *screens) as (app, pilot, _):
+async def test_o_from_the_demos_replay_comes_back_to_it(demo_session: Path) -> None:
+    screens = demo_screens(demo_session)
+    async with showing(demo_session.parent, *screens) as (app, pilot, _):
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen is not screens[0])
         await pilot.press("o")  # they are there already
@@ -104,9 +98,9 @@ async def test_o_from_the_demos_replay_comes_back_to_it(session: Path) -> None:
         await until(pilot, lambda: app.screen is screens[-1])
 
 
-async def test_o_from_a_replay_alone_shows_the_sessions_above_it(session: Path) -> None:
-    replay = ReplayScreen(session, demo.STAR)
-    async with showing(session.parent, replay) as (app, pilot, _):
+async def test_o_from_a_replay_alone_shows_the_sessions_above_it(demo_session: Path) -> None:
+    replay = ReplayScreen(demo_session, demo.STAR)
+    async with showing(demo_session.parent, replay) as (app, pilot, _):
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
         await until(pilot, lambda: app.screen.query_one(DataTable).row_count == 1)
@@ -128,9 +122,9 @@ async def test_o_from_a_replay_alone_shows_the_sessions_above_it(session: Path) 
         await until(pilot, lambda: not app.is_running)
 
 
-async def test_a_replayed_run_is_compared(session: Path) -> None:
-    replay = ReplayScreen(session, demo.STAR)
-    async with showing(session.parent, replay) as (app, pilot, _):
+async def test_a_replayed_run_is_compared(demo_session: Path) -> None:
+    replay = ReplayScreen(demo_session, demo.STAR)
+    async with showing(demo_session.parent, replay) as (app, pilot, _):
         await until(pilot, lambda: replay.run is not None)
         await pilot.press("c")
         await until(pilot, lambda: isinstance(app.screen, RunPicker) and "demo/1 " in screen_text(app))
@@ -141,8 +135,8 @@ async def test_a_replayed_run_is_compared(session: Path) -> None:
         await until(pilot, lambda: app.screen is replay)
 
 
-async def test_help_names_the_keys_of_a_replay(session: Path) -> None:
-    async with showing(session.parent, ReplayScreen(session, demo.STAR)) as (app, pilot, _):
+async def test_help_names_the_keys_of_a_replay(demo_session: Path) -> None:
+    async with showing(demo_session.parent, ReplayScreen(demo_session, demo.STAR)) as (app, pilot, _):
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Details) and "esc closes" in screen_text(app))
         text = " ".join(screen_text(app).split())
@@ -154,18 +148,18 @@ async def test_help_names_the_keys_of_a_replay(session: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
 
 
-async def test_every_key_of_a_replay_is_a_command_too(session: Path) -> None:
-    replay = ReplayScreen(session, demo.STAR)
-    async with showing(session.parent, replay) as (app, pilot, _):
+async def test_every_key_of_a_replay_is_a_command_too(demo_session: Path) -> None:
+    replay = ReplayScreen(demo_session, demo.STAR)
+    async with showing(demo_session.parent, replay) as (app, pilot, _):
         commands = {command.title: command for command in app.get_system_commands(replay)}
         assert {"pause (space)", "seek (left right)", "speed (+ -)", "full screen (z)", "quit (q)"} <= set(commands)
         commands["pause (space)"].callback()
         await until(pilot, lambda: text_in(replay, "#transport").startswith("paused"))
 
 
-async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_on(session: Path) -> None:
-    replay = ReplayScreen(session, demo.STAR, 20)
-    async with showing(session.parent, replay) as (app, pilot, _):
+async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_on(demo_session: Path) -> None:
+    replay = ReplayScreen(demo_session, demo.STAR, 20)
+    async with showing(demo_session.parent, replay) as (app, pilot, _):
         await pilot.resize_terminal(60, 20)
         await until(pilot, lambda: app.too_small)
         await pilot.press("escape")
@@ -179,10 +173,10 @@ async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_
 
 
 @pytest.fixture
-def at_home(session: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def at_home(demo_session: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The recorded session is among the user's own."""
-    monkeypatch.setattr(paths, "sessions_dir", lambda: session.parent)
-    return session
+    monkeypatch.setattr(paths, "sessions_dir", lambda: demo_session.parent)
+    return demo_session
 
 
 @pytest.fixture
@@ -219,9 +213,9 @@ def test_without_a_terminal_they_refuse(at_home: Path, words: list[str], golden:
 
 
 @pytest.mark.parametrize("words", [["replay", "demo/1"], ["watch", "demo"], ["demo"]])
-def test_the_refusal_is_one_line_of_the_real_process(session: Path, words: list[str], golden: Golden) -> None:
+def test_the_refusal_is_one_line_of_the_real_process(demo_session: Path, words: list[str], golden: Golden) -> None:
     program = Path(sys.executable).with_name("cephtui")
-    environ = {**os.environ, "CEPHTUI_DATA_DIR": str(session.parent)}
+    environ = {**os.environ, "CEPHTUI_DATA_DIR": str(demo_session.parent)}
     done = subprocess.run([program, *words], env=environ, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (2, "")
     golden.same(done.stderr)
@@ -248,9 +242,9 @@ def test_what_is_not_there_is_named(opened: list[Any], words: list[str], golden:
 
 
 def test_a_recording_that_can_not_be_played_is_one_line(
-    opened: list[Any], tmp_path: Path, session: Path, golden: Golden
+    opened: list[Any], tmp_path: Path, demo_session: Path, golden: Golden
 ) -> None:
-    shutil.copytree(session, tmp_path / "torn")
+    shutil.copytree(demo_session, tmp_path / "torn")
     (tmp_path / "torn" / "plans.jsonl").unlink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paths, "sessions_dir", lambda: tmp_path)
@@ -261,40 +255,40 @@ def test_a_recording_that_can_not_be_played_is_one_line(
     assert opened == []
 
 
-def test_replay_opens_the_run_at_its_speed(opened: list[Any], session: Path) -> None:
+def test_replay_opens_the_run_at_its_speed(opened: list[Any], demo_session: Path) -> None:
     for words, speed in ((["replay", "demo/2"], 1.0), (["replay", "demo/2", "--speed", "8"], 8.0)):
         assert run(*words).exit_code == 0
         root, (screen,) = opened.pop()
-        assert root == session.parent
+        assert root == demo_session.parent
         assert isinstance(screen, ReplayScreen)
         assert (screen.player.run.run, screen.player.speed) == (2, speed)
 
 
 @pytest.mark.parametrize("words", [["replay"], ["replay", "-"], ["replay", "last"], ["replay", "de"]])
-def test_replay_without_a_number_opens_the_newest_run(opened: list[Any], session: Path, words: list[str]) -> None:
+def test_replay_without_a_number_opens_the_newest_run(opened: list[Any], demo_session: Path, words: list[str]) -> None:
     assert run(*words).exit_code == 0
     root, (screen,) = opened.pop()
     assert isinstance(screen, ReplayScreen)
-    assert (root, screen.player.run.run) == (session.parent, demo.STAR)
+    assert (root, screen.player.run.run) == (demo_session.parent, demo.STAR)
 
 
 @pytest.mark.parametrize("words", [["watch", "demo"], ["watch"], ["watch", "last"], ["watch", "d"]])
-def test_watch_opens_what_follows_the_session(opened: list[Any], session: Path, words: list[str]) -> None:
+def test_watch_opens_what_follows_the_session(opened: list[Any], demo_session: Path, words: list[str]) -> None:
     assert run(*words).exit_code == 0
     root, (screen,) = opened.pop()
-    assert root == session.parent
+    assert root == demo_session.parent
     assert isinstance(screen, WatchScreen)
 
 
 @pytest.mark.parametrize("words", [["demo"], ["demo", "--speed", "1"]])
 def test_demo_plays_its_star(
-    opened: list[Any], session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    opened: list[Any], demo_session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.setattr(paths, "cache_dir", lambda: tmp_path)
     result = run(*words)
     assert (result.exit_code, result.output) == (0, "")
     root, screens = opened.pop()
-    assert root != session.parent, "it is not among the user's own"
+    assert root != demo_session.parent, "it is not among the user's own"
     assert root == demo.directory().parent
     assert [type(screen) for screen in screens] == [SessionsScreen, SessionScreen, ReplayScreen]
     assert screens[-1].player.run.run == demo.STAR
@@ -316,14 +310,14 @@ def test_demo_without_room_says_where(opened: list[Any], tmp_path: Path, monkeyp
     assert [*tmp_path.iterdir()] == []
 
 
-def test_the_demo_is_what_it_says(session: Path) -> None:
-    runs, broken = store.read_runs(session)
+def test_the_demo_is_what_it_says(demo_session: Path) -> None:
+    runs, broken = store.read_runs(demo_session)
     assert broken == []
     assert len(runs) > 3
     assert all(len(run.nodes) == 3 for run in runs)
-    assert any(mark.run == demo.STAR for mark in store.read_marks(session))
+    assert any(mark.run == demo.STAR for mark in store.read_marks(demo_session))
     assert next(run for run in runs if run.run == demo.STAR).outcome == "ok"
-    assert sum(path.stat().st_size for path in session.rglob("*") if path.is_file()) < 100 << 20
+    assert sum(path.stat().st_size for path in demo_session.rglob("*") if path.is_file()) < 100 << 20
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "compare", "serve"])

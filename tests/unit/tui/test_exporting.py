@@ -18,11 +18,11 @@ from tests.support.replayed import screen_text, until
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(demo_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The recorded session; commands are run from a folder beside it."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    return demo.unpack(tmp_path / "sessions").parent
+    return demo_copy.parent
 
 
 def notices(app: SavedApp) -> list[str]:

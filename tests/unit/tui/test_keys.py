@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
-import pytest
 from textual.actions import parse as parse_action
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -61,17 +60,12 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.run_view import RunView
 from tests.support import desks
-from tests.support.replayed import WRITE_IOPS, console, screen_text, until
+from tests.support.replayed import console, screen_text, until
+from tests.support.runs import WRITE_IOPS
 
 BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, ExportingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a saved session, which no test changes."""
-    return demo.unpack(tmp_path_factory.mktemp("recorded")).parent
 
 
 def replaying(root: Path) -> tuple[SavedApp, ReplayScreen]:
@@ -83,8 +77,8 @@ def bar(app: SavedApp) -> str:
     return str(app.screen.query_one(KeyBar).render())
 
 
-async def test_the_bar_is_clicked(recorded: Path) -> None:
-    app, screen = replaying(recorded)
+async def test_the_bar_is_clicked(demo_session: Path) -> None:
+    app, screen = replaying(demo_session.parent)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app) and screen.player.position > 0.5)
         words = bar(app)
@@ -100,8 +94,8 @@ async def test_the_bar_is_clicked(recorded: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, Details))
 
 
-async def test_a_narrow_bar_spares_some_and_is_not_cut(recorded: Path) -> None:
-    app, _ = replaying(recorded)
+async def test_a_narrow_bar_spares_some_and_is_not_cut(demo_session: Path) -> None:
+    app, _ = replaying(demo_session.parent)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "q quit" in bar(app))
         assert "c compare" not in bar(app)
@@ -110,8 +104,8 @@ async def test_a_narrow_bar_spares_some_and_is_not_cut(recorded: Path) -> None:
         await until(pilot, lambda: "c compare" in bar(app))
 
 
-async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
-    app, screen = replaying(recorded)
+async def test_every_key_that_is_told_does_something(demo_session: Path) -> None:
+    app, screen = replaying(demo_session.parent)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app))
         for command in active_commands(screen):
@@ -241,14 +235,14 @@ def one_of_each(screen: Screen[Any]) -> list[Widget | None]:
 
 
 async def test_the_help_the_palette_and_the_footer_have_every_key_of_every_screen(
-    tmp_path: Path, recorded: Path
+    tmp_path: Path, demo_session: Path
 ) -> None:
     wrong: list[str] = []
     shown: set[type[Screen[Any]]] = {ConsoleScreen}
     async with console(tmp_path / "sessions", run=WRITE_IOPS, speed=1.0, size=(160, 60)) as (app, pilot):
         await until(pilot, lambda: "p presets" in screen_text(app))
         wrong += await look_at(app, pilot)
-        for screen in screens(recorded):
+        for screen in screens(demo_session.parent):
             app.push_screen(screen)
             await until(pilot, lambda screen: app.screen is screen and screen.is_mounted, screen)
             await pilot.pause()

@@ -15,9 +15,8 @@ from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.reports.words.run import ceiling_lines, client_facts
-from cephtui.sessions import demo
 from tests.support.golden import Golden
-from tests.support.measured import run
+from tests.support.runs import run
 
 OBJECTS = 60_000
 LINK = 10e9 / 8 * 0.94
@@ -431,9 +430,8 @@ def test_a_run_that_does_not_count_has_none(changes: dict[str, Any]) -> None:
     assert ceilings(wrote(**changes)) == []
 
 
-def test_a_run_is_shown_with_its_ceilings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
-    demo.unpack(tmp_path / "sessions")
+def test_a_run_is_shown_with_its_ceilings(demo_session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(demo_session.parent.parent))
     shown = CliRunner().invoke(cli, ["show", "demo/7"]).output
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     first = lines.index(next(line for line in lines if line.startswith("ceilings depth 13 %: write 4.15k IOPS")))

@@ -18,8 +18,8 @@ from cephtui.models.findings.cluster import (
     SCRUB,
 )
 from cephtui.models.findings.measurement import STALLED
-from tests.support.measured import STARTED
-from tests.support.measured import run as measured
+from tests.support.runs import STARTED
+from tests.support.runs import run as measured
 
 FROZEN, RESUMED = (15.3, "osd.1 frozen"), (19.3, "osd.1 resumed")
 DOWN = OSD_DOWN.found((16.0, 22.0), osd="osd.1")

@@ -11,7 +11,6 @@ from cephtui.analysis.detectors import stalls
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
-from cephtui.sessions.demo import unpack
 from cephtui.sessions.jsonlines import parse_sample
 from tests.support.golden import Golden
 
@@ -78,12 +77,6 @@ def texts(found: Iterable[Finding]) -> list[str]:
 # ---------------------------------------------------------------------------------------------- what is nothing
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session of a real cluster."""
-    return unpack(tmp_path_factory.mktemp("demo"))
-
-
 def recorded(directory: Path, number: int) -> tuple[Finding, ...]:
     found = Course()
     run = store.read_run(directory, number)
@@ -98,10 +91,10 @@ def recorded(directory: Path, number: int) -> tuple[Finding, ...]:
     return found.findings()
 
 
-def test_quiet_runs_of_a_real_cluster_have_no_findings(demo: Path, golden: Golden) -> None:
+def test_quiet_runs_of_a_real_cluster_have_no_findings(demo_session: Path, golden: Golden) -> None:
     """All but two of those that were recorded: after the pool was changed, and when an OSD stood still."""
-    numbers = [number for number, _ in store.run_directories(demo)]
-    found = {number: recorded(demo, number) for number in numbers}
+    numbers = [number for number, _ in store.run_directories(demo_session)]
+    found = {number: recorded(demo_session, number) for number in numbers}
     changed, stood = 10, 14
     assert [texts(found[number]) for number in numbers if number not in (changed, stood)] == [[]] * (len(numbers) - 2)
     golden.same(texts(found[changed]))

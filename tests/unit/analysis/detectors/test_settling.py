@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from io import StringIO
 from itertools import accumulate
 from pathlib import Path
 from statistics import stdev
@@ -13,7 +12,6 @@ from statistics import stdev
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from cephtui.analysis.detectors import settling
 from cephtui.analysis.detectors.incidents import Course
@@ -22,13 +20,12 @@ from cephtui.analysis.views.live import LiveRun
 from cephtui.models import Finding, Interval, Run, Sample, Seconds, Step
 from cephtui.models.metrics import HeadlineName
 from cephtui.sessions import demo, store
-from cephtui.sessions.demo import unpack
 from cephtui.tui.charts.chart import Period
 from cephtui.tui.widgets.shown import shown_of_live
-from tests.support.drawings import draw_run
+from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.replayed import SESSION, WRITE_IOPS
+from tests.support.runs import SESSION, WRITE_IOPS
 
 Level = Callable[[int], float]
 """IOPS by the second, from 0."""
@@ -306,9 +303,7 @@ def test_it_is_on_the_time_line_while_the_run_proceeds() -> None:
 
 
 def drawn(run: Run) -> str:
-    output = StringIO()
-    Console(file=output, width=200).print(draw_run(run))
-    return output.getvalue()
+    return printed(draw_run(run))
 
 
 def test_a_run_in_full_has_its_seconds() -> None:
@@ -319,21 +314,20 @@ def test_a_run_in_full_has_its_seconds() -> None:
     assert "seconds     least 8.10k, greatest 12.3k, standard deviation 640 (6.2 %)" in text
 
 
-def test_a_run_without_them_is_as_it_was(tmp_path: Path) -> None:
-    run = store.read_run(demo.unpack(tmp_path / "sessions"), demo.STAR)
+def test_a_run_without_them_is_as_it_was(demo_session: Path) -> None:
+    run = store.read_run(demo_session, demo.STAR)
     assert run.seconds is None
     assert "seconds" not in run.model_dump(mode="json")
 
 
-def test_runs_of_a_real_cluster_were_settled_as_far_as_they_are_long_enough(tmp_path: Path) -> None:
+def test_runs_of_a_real_cluster_were_settled_as_far_as_they_are_long_enough(demo_session: Path) -> None:
     """One of 40 s is: 2,000 IOPS, a stall of 4 s, then 1,650, the stall apart a fall of less than 20 %."""
-    directory = unpack(tmp_path)
-    for number, _ in store.run_directories(directory):
-        found = Course()
-        for each in store.read_samples(directory, number):
-            found.add(each)
-        assert not_settled(found) is None
-        assert known(found.seconds.summary()).count in (3, 15, 40)
+    for number, _ in store.run_directories(demo_session):
+        course = Course()
+        for sample in store.read_samples(demo_session, number):
+            course.add(sample)
+        assert not_settled(course) is None
+        assert known(course.seconds.summary()).count in (3, 15, 40)
 
 
 @pytest.mark.parametrize(("tool", "count"), [("rados-bench", 3), ("osd-bench", None), ("hsbench", None)])

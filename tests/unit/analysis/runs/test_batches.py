@@ -6,20 +6,15 @@ import pytest
 
 from cephtui.analysis.runs.batches import Estimate, group, is_run_of, summarize
 from cephtui.analysis.views.live import BatchProgress, Live
-from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Run, Sample, Step, Summary
+from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Sample, Step, Summary
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets
 from cephtui.reports.words.text import time_left
-from cephtui.sessions import store
 from cephtui.targets import parse_target
 from tests.support.golden import Golden
-from tests.support.replayed import FILE, SESSION, WRITE_IOPS
-
-
-def recorded(number: int = WRITE_IOPS, **changes: object) -> Run:
-    return store.read_run(SESSION, WRITE_IOPS).model_copy(update={"run": number, **changes})
-
+from tests.support.replayed import FILE
+from tests.support.runs import recorded
 
 # ---------------------------------------------------------------------------------------------- batches
 
@@ -55,16 +50,8 @@ def test_runs_on_other_nodes_are_no_repeats() -> None:
     assert not batch.axes
 
 
-def measured(number: int, iops: float, p99: float, **changes: object) -> Run:
-    """A run that wrote at this rate."""
-    run = recorded(number, **changes)
-    assert run.summary.write
-    total = run.summary.write.model_copy(update={"iops": iops, "latency_p99_seconds": p99})
-    return run.model_copy(update={"summary": run.summary.model_copy(update={"write": total})})
-
-
 def test_repeats_are_their_geometric_mean() -> None:
-    runs = [measured(1, 100.0, 0.1), measured(2, 200.0, 0.2), measured(3, 400.0, 1.6)]
+    runs = [recorded(1, iops=100.0, p99=0.1), recorded(2, iops=200.0, p99=0.2), recorded(3, iops=400.0, p99=1.6)]
     (batch,) = group(runs)
     assert batch.is_repeated
     result = summarize(batch.points[0])
@@ -94,9 +81,9 @@ def test_one_run_has_no_spread_and_neither_has_one_that_completed_nothing() -> N
 def test_only_runs_that_ended_well_are_in_the_result_of_a_point() -> None:
     short = Finding(code="short", text="only 2.0 s measured")
     runs = [
-        measured(1, 100.0, 0.1),
-        measured(2, 900.0, 0.2, outcome="stopped"),
-        measured(3, 300.0, 0.3, findings=(short,)),
+        recorded(1, iops=100.0, p99=0.1),
+        recorded(2, iops=900.0, p99=0.2, outcome="stopped"),
+        recorded(3, iops=300.0, p99=0.3, findings=(short,)),
         recorded(4, outcome=None, summary=Summary()),
     ]
     (batch,) = group(runs)

@@ -16,10 +16,10 @@ from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.models import Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.sessions.saved_changes import change_of_session
 from tests.support.golden import Golden
-from tests.support.measured import STARTED, STEP_SECONDS, run
+from tests.support.runs import STARTED, STEP_SECONDS, run
 
 
 def between(number: int, text: str = "changed") -> Mark:
@@ -163,9 +163,7 @@ def test_sides_in_order_of_time() -> None:
     assert Change(earlier, ()).is_in_order
 
 
-def test_a_mark_that_is_passed_over_says_why(tmp_path: Path) -> None:
+def test_a_mark_that_is_passed_over_says_why(demo_session: Path) -> None:
     """The demo's last marks stand in its last run."""
-    directory = demo.unpack(tmp_path)
-    found = change_of_session(directory)
-    runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
-    assert found.notes == (f"{why_none(runs, marks, len(marks))}: judged is mark 1",)
+    runs, marks = store.read_runs(demo_session)[0], store.read_marks(demo_session)
+    assert change_of_session(demo_session).notes == (f"{why_none(runs, marks, len(marks))}: judged is mark 1",)

@@ -6,14 +6,12 @@ import json
 import math
 import shutil
 from fractions import Fraction
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from rich.console import Console
 
 from cephtui import stats
 from cephtui.analysis.runs.ladder import PERCENTS, LogAxis, axis_of, ladder, shares
@@ -21,14 +19,13 @@ from cephtui.models import Run
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.reports.blocks import Histogram
 from cephtui.reports.render.charts import LatencyChart
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.sessions.histograms import read_histograms
 from cephtui.stats import Buckets
 from tests import RECORDINGS
-from tests.support.drawings import draw_run, run_markdown
+from tests.support.drawings import draw_run, printed, run_markdown
 from tests.support.known import known
-from tests.support.replayed import SESSION, WRITE_IOPS
-from tests.support.runs import recorded
+from tests.support.runs import SESSION, WRITE_IOPS, recorded
 from tests.unit.reports.views.test_details import of_jobs
 
 LATENCIES = st.lists(st.integers(1, 16 * 10**9), min_size=1, max_size=300)
@@ -112,10 +109,8 @@ def test_places_on_an_axis() -> None:
 
 
 def drawn(buckets: Buckets, width: int, *, ascii_only: bool = False, greatest: float = 0.0) -> list[str]:
-    console = Console(file=StringIO(), width=width)
-    console.print(LatencyChart(Histogram("write", "latency", "", buckets, greatest), "yellow", ascii_only))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue().splitlines()
+    chart = LatencyChart(Histogram("write", "latency", "", buckets, greatest), "yellow", ascii_only)
+    return printed(chart, width).splitlines()
 
 
 @given(LATENCIES, st.integers(60, 220), st.booleans())
@@ -148,11 +143,6 @@ def test_what_a_few_took_is_seen_in_the_histogram_too() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- saved runs
-
-
-@pytest.fixture(scope="module")
-def demo_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo.unpack(tmp_path_factory.mktemp("demo"))
 
 
 def test_a_run_of_an_earlier_version_has_the_histogram_of_its_seconds(demo_session: Path) -> None:
@@ -194,12 +184,11 @@ def test_a_run_that_was_lost_has_the_histogram_of_the_seconds_until_then(tmp_pat
     samples.write_text("".join(lines[: len(lines) // 2]))
     run = store.read_run(session, WRITE_IOPS)
     assert run.outcome == "lost"
-    found = read_histograms(session, run)["write"]
-    assert 0 < sum(found.values()) < whole["summary"]["write"]["ios"]
-    console = Console(file=StringIO(), width=120)
-    console.print(draw_run(run, histograms={"write": found}))
-    assert isinstance(console.file, StringIO)
-    assert f"write clat, from submission to completion, {sum(found.values()):,} completions" in console.file.getvalue()
+    buckets = read_histograms(session, run)["write"]
+    count = sum(buckets.values())
+    assert 0 < count < whole["summary"]["write"]["ios"]
+    text = printed(draw_run(run, histograms={"write": buckets}), 120)
+    assert f"write clat, from submission to completion, {count:,} completions" in text
 
 
 # ---------------------------------------------------------------------------------------------- in full
@@ -208,10 +197,7 @@ def test_a_run_that_was_lost_has_the_histogram_of_the_seconds_until_then(tmp_pat
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_a_run_in_full_has_the_ladder_and_no_line_of_the_same_percentiles(demo_session: Path, width: int) -> None:
     run = store.read_run(demo_session, 6)
-    console = Console(file=StringIO(), width=width)
-    console.print(draw_run(run, histograms=read_histograms(demo_session, run)))
-    assert isinstance(console.file, StringIO)
-    text = console.file.getvalue()
+    text = printed(draw_run(run, histograms=read_histograms(demo_session, run)), width)
     beside = [line for line in text.splitlines() if line.count("p99.99") == 2]
     assert len(beside) == (width == 200), "reads and writes stand beside each other where there is room"
     assert text.count("p99.99") == 2

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,27 +28,26 @@ from cephtui.reports.views.report.tables import runs_table
 from cephtui.reports.words.text import conditions, metric_of, short_conditions
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.widgets.run_rows import TableContent
 from tests.support.documents import study
-from tests.support.drawings import draw_comparison, draw_links, links_markdown
+from tests.support.drawings import draw_comparison, draw_links, links_markdown, printed
 from tests.support.golden import Golden
-from tests.support.runs import recorded
+from tests.support.runs import recorded, total
+from tests.support.sessions import write_session
 from tests.unit.analysis.detectors.test_ceiling import found as ceilings_of
 from tests.unit.analysis.detectors.test_ceiling import wrote
-from tests.unit.reports.views.test_comparison import text_of
 
 GBIT = 125e6
 
 
-def total(rate: float, retransmits: int | None = None, rtt: float | None = None) -> Total:
-    return Total(ios=None, bytes=int(10 * rate), runtime_seconds=10, iops=None, bandwidth_bytes=rate,
-                 retransmits=retransmits, rtt_seconds=rtt)  # fmt: skip
+def of_link(rate: float, retransmits: int | None = None, rtt: float | None = None) -> Total:
+    transferred = {"ios": None, "bytes": int(10 * rate), "runtime_seconds": 10, "bandwidth_bytes": rate}
+    return total(retransmits=retransmits, rtt_seconds=rtt, **transferred)
 
 
-def link_run(number: int, near: str, far: str, *, target: str = "", network: str = "public", **changes: object) -> Run:
+def link_run(number: int, near: str, far: str, *, target: str = "", network: str = "public", **changes: Any) -> Run:
     """``out`` of ``near`` to ``far`` with 1 Gbit/s."""
-    usual = {
+    usual: dict[str, Any] = {
         "tool": "iperf3",
         "preset": "network",
         "batch": f"{number:08x}",
@@ -55,7 +55,7 @@ def link_run(number: int, near: str, far: str, *, target: str = "", network: str
         "options": {"network": network, "direction": "out", "parallel": 4, "runtime": 10, "omit": 1},
         "nodes": (NodeResult(node=near, outcome="ok", command="iperf3"),),
         "environment": {near: NodeEnvironment(), far: NodeEnvironment()},
-        "summary": Summary(write=total(GBIT, 0, 0.0004)),
+        "summary": Summary(write=of_link(GBIT, 0, 0.0004)),
         "findings": (),
         "seconds": None,
     }
@@ -63,7 +63,7 @@ def link_run(number: int, near: str, far: str, *, target: str = "", network: str
 
 
 def one_way(number: int, near: str, far: str, rate: float, retransmits: int = 0) -> Run:
-    return link_run(number, near, far, summary=Summary(write=total(rate, retransmits)))
+    return link_run(number, near, far, summary=Summary(write=of_link(rate, retransmits)))
 
 
 TRIANGLE = (
@@ -78,7 +78,7 @@ TRIANGLE = (
 
 
 def texts(links: list[Link], *, ascii_only: bool = False) -> list[str]:
-    return [line.rstrip() for line in text_of(draw_links(links, ascii_only=ascii_only), 200).splitlines()]
+    return [line.rstrip() for line in printed(draw_links(links, ascii_only=ascii_only)).splitlines()]
 
 
 def test_every_pair_is_a_cell_from_sender_to_receiver_and_the_slowest_is_marked(golden: Golden) -> None:
@@ -94,8 +94,8 @@ def test_every_pair_is_a_cell_from_sender_to_receiver_and_the_slowest_is_marked(
 
 
 def test_what_is_received_is_the_other_direction_and_both_at_once_stand_apart(golden: Golden) -> None:
-    received = link_run(1, "a", "b", summary=Summary(read=total(GBIT)))
-    both = link_run(2, "a", "b", summary=Summary(read=total(0.5 * GBIT), write=total(0.6 * GBIT, 3)))
+    received = link_run(1, "a", "b", summary=Summary(read=of_link(GBIT)))
+    both = link_run(2, "a", "b", summary=Summary(read=of_link(0.5 * GBIT), write=of_link(0.6 * GBIT, 3)))
     links = links_of([received, both])
     assert [(link.ends, link.is_bidirectional, link.is_slowest) for link in links] == [
         (("b", "a"), False, False),
@@ -154,10 +154,7 @@ def test_a_session_is_shown_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
-    session = SessionWriter.open(tmp_path / "sessions", "s")
-    for run in TRIANGLE:
-        session.start_run(run.model_copy(update={"session": "s"})).finish(run.model_copy(update={"session": "s"}))
-    session.close()
+    write_session(tmp_path / "sessions", TRIANGLE, name="s")
     for form, wanted in (("table", "slowest: c"), ("md", "**public network"), ("json", '"event":"link"')):
         show_saved("s", False, False, None, Output(form))
         assert wanted in capsys.readouterr().out, form
@@ -190,9 +187,9 @@ def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
     run = wrote(9, bandwidth=420 * (1 << 20))
     before = ceilings_of(run)["network"]
     assert "NIC 10.0 Gbit/s x 0.94" in before.basis
-    slow = link_run(1, "pve1", "pve2", summary=Summary(write=total(4 * GBIT)))
-    fast = link_run(2, "pve2", "pve1", summary=Summary(write=total(8 * GBIT)))
-    other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=total(80 * GBIT)))
+    slow = link_run(1, "pve1", "pve2", summary=Summary(write=of_link(4 * GBIT)))
+    fast = link_run(2, "pve2", "pve1", summary=Summary(write=of_link(8 * GBIT)))
+    other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=of_link(80 * GBIT)))
     after = ceilings_of(run, slow, fast, other)["network"]
     golden.same(after.basis)
     assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
@@ -200,7 +197,7 @@ def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
 
 def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
     run = wrote(9, bandwidth=420 * (1 << 20))
-    elsewhere = link_run(1, "x", "y", summary=Summary(write=total(4 * GBIT)))
+    elsewhere = link_run(1, "x", "y", summary=Summary(write=of_link(4 * GBIT)))
     assert "NIC" in ceilings_of(run, elsewhere)["network"].basis
     assert fastest_link(links_of([elsewhere]), "pve1") is None
     assert ceilings(elsewhere, [elsewhere]) == []
@@ -244,7 +241,7 @@ def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(t
 
 def test_what_is_not_known_to_be_of_the_cluster_is_not_kept(tmp_path: Path) -> None:
     root = tmp_path / "sessions"
-    both = link_run(1, "a", "b", summary=Summary(write=total(GBIT), read=total(GBIT)))
+    both = link_run(1, "a", "b", summary=Summary(write=of_link(GBIT), read=of_link(GBIT)))
     failed = link_run(2, "a", "b", outcome="failed")
     for value, fsid in ((both, FSID), (failed, FSID), (TRIANGLE[0], ""), (TRIANGLE[0], "../../x")):
         keep_links(root, of_hosts(value), fsid)
@@ -263,7 +260,7 @@ def test_what_two_measurements_of_a_link_show_is_in_bits() -> None:
     runs = [one_way(number, "a", "b", rate * GBIT) for number, rate in rates]
     left, right = Side(tuple(runs[:3])), Side(tuple(runs[3:]))
     judged = judge_sides(left, right, lambda run: BY_NAME["bandwidth_bytes"], datetime(2026, 11, 24, tzinfo=UTC))
-    text = text_of(draw_comparison(left, right, judged))
+    text = printed(draw_comparison(left, right, judged), 80)
     assert "write bandwidth  1.00 Gbit/s -> 500 Mbit/s" in text
     assert "MiB/s" not in text
     assert metric_of("bandwidth_bytes", "fio").as_text(GBIT) == "119 MiB/s"

@@ -27,7 +27,6 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.replayed import (
-    WRITE_IOPS,
     burst,
     connector_to,
     console,
@@ -44,7 +43,8 @@ from tests.support.replayed import (
     text_of,
     until,
 )
-from tests.unit.sessions.test_store import run_of
+from tests.support.runs import WRITE_IOPS, run
+from tests.support.sessions import write_session
 
 SMALL, USUAL = (80, 24), (120, 36)
 CHANGE = "osd_memory_target 8G"
@@ -252,11 +252,9 @@ async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path
 
 
 def test_a_mark_worded_after_the_end_of_its_run_explains_what_began_after_it(tmp_path: Path) -> None:
-    session, published = SessionWriter.open(tmp_path, "tuning"), list[Event]()
     stalled = STALLED.found((16.0, 20.0), seconds=4.0, unexplained=True)
-    for _ in range(2):
-        run = run_of("tuning", session.next_run())
-        session.start_run(run).finish(run.model_copy(update={"outcome": "ok", "findings": (stalled,)}))
+    write_session(tmp_path, [run(number, findings=(stalled,)) for number in (1, 2)])
+    session, published = SessionWriter.open(tmp_path, "tuning"), list[Event]()
     bench = Bench(session, published.append, stall_seconds=2.0)
     mark = Mark(at=datetime(2026, 1, 2, tzinfo=UTC), run=1, elapsed_seconds=15.5, text="osd.1 frozen")
     of_no_run = Mark(at=mark.at, run=3, elapsed_seconds=15.5, text="the run is gone")
@@ -287,17 +285,18 @@ def events(text: str) -> list[tuple[str, str]]:
 
 def test_marks_stand_where_they_were_made_in_show_and_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = datetime(2026, 1, 2, 3, 0, tzinfo=UTC)
-    session = SessionWriter.open(tmp_path / "sessions", "tuning")
-    for number in (1, 2, 3):
-        at = begun + timedelta(minutes=10 * number)
-        run = run_of("tuning", session.next_run(), started_at=at, batch=f"b{number}", duration_seconds=60.0)
-        session.start_run(run).finish(run.model_copy(update={"outcome": "ok"}))
-    session.mark(Mark(at=begun, text="first of all"))
-    session.mark(Mark(at=begun + timedelta(minutes=10, seconds=12), run=1, elapsed_seconds=9.0, text="pulled a disk"))
-    session.mark(Mark(at=begun + timedelta(minutes=15), text="target 8G"))
-    session.mark(Mark(at=begun + timedelta(minutes=20, seconds=1), run=2, text="filling"))
-    session.mark(Mark(at=begun + timedelta(minutes=40), text="last of all"))
-    session.close()
+    runs = [
+        run(number, started_at=begun + timedelta(minutes=10 * number), batch=f"b{number}", duration_seconds=60.0)
+        for number in (1, 2, 3)
+    ]
+    marks = [
+        Mark(at=begun, text="first of all"),
+        Mark(at=begun + timedelta(minutes=10, seconds=12), run=1, elapsed_seconds=9.0, text="pulled a disk"),
+        Mark(at=begun + timedelta(minutes=15), text="target 8G"),
+        Mark(at=begun + timedelta(minutes=20, seconds=1), run=2, text="filling"),
+        Mark(at=begun + timedelta(minutes=40), text="last of all"),
+    ]
+    write_session(tmp_path / "sessions", runs, marks=marks)
 
     marks_of = ["first of all", "1", "pulled a disk", "target 8G", "2", "filling", "3", "last of all"]
     assert [text for _, text in events(printed_by(tmp_path, monkeypatch, "show", "tuning", "--json"))] == marks_of

@@ -25,7 +25,7 @@ from cephtui.models import Run, Summary
 from cephtui.models.metrics import Metric
 from cephtui.models.study import CheckGoal
 from cephtui.models.verdict import Verdict
-from tests.support.measured import IOPS, LATENCY, STARTED, run, total
+from tests.support.runs import IOPS, LATENCY, STARTED, run, total
 
 CHECKS = 2000
 MOST_WRONG = 0.036
@@ -138,7 +138,7 @@ SIDES = [
 
 
 def measuring(place: Run, iops: float) -> Run:
-    return place.model_copy(update={"summary": Summary.model_construct(write=total({"iops": iops}))})
+    return place.model_copy(update={"summary": Summary(write=total(iops=iops))})
 
 
 def compared(spread: float, seed: int) -> Iterator[Judgement]:

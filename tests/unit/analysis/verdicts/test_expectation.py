@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from io import StringIO
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.verdicts.expectation import (
@@ -31,9 +29,9 @@ from cephtui.models.verdict import Answer
 from cephtui.reports.views.expected import Row
 from cephtui.reports.words.expectation import expected_lines
 from cephtui.sessions.jsonlines import line, schema
-from tests.support.drawings import draw_provisioned
+from tests.support.drawings import draw_provisioned, printed
 from tests.support.golden import Golden
-from tests.support.measured import STARTED, run
+from tests.support.runs import STARTED, run
 
 TYPED = {
     "iops>=5000": (None, "iops", 5000, "iops>=5000"),
@@ -96,29 +94,25 @@ def flow(ios: int | None, seconds: float, **changes: Any) -> Total:
     return Total.model_validate(fields | changes)
 
 
-def measured(number: int = 1, *, write: Total | None = None, read: Total | None = None, **changes: Any) -> Run:
-    return run(number, summary=Summary(read=read, write=write), **changes)
-
-
 def wrote(number: int, iops: float, **changes: Any) -> Run:
-    return measured(number, write=flow(round(iops * 60), 60.0), **changes)
+    return run(number, write=flow(round(iops * 60), 60.0), **changes)
 
 
 def test_a_rate_is_all_ios_over_the_longest_job() -> None:
-    both = measured(read=flow(360_000, 60.0), write=flow(118_000, 59.0))
+    both = run(read=flow(360_000, 60.0), write=flow(118_000, 59.0))
     assert figure_of(both, parse_expectation("iops>=1")) == pytest.approx(478_000 / 60)
     assert figure_of(both, parse_expectation("write iops>=1")) == pytest.approx(2000)
     assert figure_of(both, parse_expectation("bandwidth>=1B/s")) == pytest.approx(478_000 * 4096 / 60)
 
 
 def test_a_latency_is_that_of_the_run() -> None:
-    both = measured(read=flow(3_000, 1.0, latency_p99_seconds=0.004), write=flow(1_000, 1.0, latency_p99_seconds=0.009))
+    both = run(read=flow(3_000, 1.0, latency_p99_seconds=0.004), write=flow(1_000, 1.0, latency_p99_seconds=0.009))
     assert figure_of(both, parse_expectation("p99<=1s")) == 0.009
     assert figure_of(both, parse_expectation("read p99<=1s")) == 0.004
 
 
 def test_without_a_count_of_ios_the_rate_is_that_of_the_tool() -> None:
-    assert figure_of(measured(write=flow(None, 10.0, iops=512.0)), parse_expectation("iops>=1")) == 512.0
+    assert figure_of(run(write=flow(None, 10.0, iops=512.0)), parse_expectation("iops>=1")) == 512.0
 
 
 @pytest.mark.parametrize("summary", [Summary(), Summary(read=flow(10, 1.0))], ids=["nothing", "reads"])
@@ -214,7 +208,7 @@ def test_only_what_is_promised_of_a_volume_is_a_limit_too(promise: Promise, word
 
 @pytest.mark.parametrize(("seconds", "word"), [(0.005, "PASS"), (0.00504, "PASS"), (0.0052, "FAIL"), (0.001, "PASS")])
 def test_of_a_latency_less_is_enough_and_no_second_counts(seconds: float, word: str) -> None:
-    runs = [measured(write=flow(1_000, 1.0, latency_p99_seconds=seconds))]
+    runs = [run(write=flow(1_000, 1.0, latency_p99_seconds=seconds))]
     found = judged("p99<=5ms", runs, (0, 60))
     assert (found.word, found.seconds) == (word, None)
 
@@ -245,7 +239,7 @@ SLOW = Finding(code="slow-ops", text="2 slow ops")
 def in_flight(number: int = 1, findings: Sequence[Finding] = (SHORT, IN_FLIGHT), **changes: Any) -> Run:
     """388 IOPS by its count of I/Os, 488 by its bytes."""
     write = flow(1164, 3.0, bytes=1464 * 4096, iops=388.0, bandwidth_bytes=488.0 * 4096)
-    return measured(number, write=write, findings=tuple(findings), **changes)
+    return run(number, write=write, findings=tuple(findings), **changes)
 
 
 @pytest.mark.parametrize(("promised", "word"), [(480, "PASS"), (500, "FAIL")])
@@ -312,7 +306,7 @@ def test_without_one_block_size_nothing_is_known_by_bytes() -> None:
 def test_a_finding_of_other_figures_limits_nothing() -> None:
     space = Finding(code="space", text="smaller than the image")
     assert judged("iops>=8000", [wrote(1, 8006, findings=(space, SHORT))]).word == "PASS"
-    latency = measured(write=flow(10_000, 1.0, latency_p99_seconds=0.004), findings=(IN_FLIGHT,))
+    latency = run(write=flow(10_000, 1.0, latency_p99_seconds=0.004), findings=(IN_FLIGHT,))
     assert judged("p99<=5ms", [latency]).word == "PASS"
 
 
@@ -322,9 +316,7 @@ def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict(gol
         "read": judged("write iops>=500", runs[:1]),
         "write": judged("write iops>=500", runs[1:]),
     }
-    console = Console(file=StringIO(), width=200)
-    console.print(draw_provisioned([Row("vol", "", "64", parts)], {name_of(run): run for run in runs}))
-    text = cast("StringIO", console.file).getvalue()
+    text = printed(draw_provisioned([Row("vol", "", "64", parts)], {name_of(run): run for run in runs}))
     assert "FAIL 488" in text
     assert "NO VERDICT 300" in text
     golden.same(line.strip() for line in text.splitlines() if line.startswith(("vol read: ", "vol write: ")))
@@ -395,7 +387,7 @@ def test_an_option_that_can_not_be_is_a_usage_error(words: tuple[str, ...], gold
 
 
 def test_a_percentile_that_too_few_ios_carry_shows_nothing(golden: Golden) -> None:
-    few = measured(write=flow(400, 1.0, latency_p99_seconds=0.004, latency_p95_seconds=0.003))
+    few = run(write=flow(400, 1.0, latency_p99_seconds=0.004, latency_p95_seconds=0.003))
     found = judged("p99<=5ms", [few])
     assert found.word == "INVALID"
     golden.same([each.why for each in found.left_out])

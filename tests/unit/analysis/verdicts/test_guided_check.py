@@ -32,7 +32,7 @@ from cephtui.studies.base import Measure, Study
 from cephtui.studies.check import Check
 from tests.support.conducting import Bed, conduct, run_of, study
 from tests.support.golden import Golden
-from tests.support.measured import IOPS, run
+from tests.support.runs import IOPS, run
 
 THIN = Finding(code="thin", text="thin data")
 SIDES: tuple[SideName, SideName] = "before", "after"

@@ -14,7 +14,7 @@ from cephtui.analysis.verdicts.noted import UNSEEN, is_seen
 from cephtui.models import ClusterEnvironment, Mark, NodeEnvironment, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions.verdicts import judge_saved
-from tests.support.measured import STARTED, STEP_SECONDS, run
+from tests.support.runs import STARTED, STEP_SECONDS, run
 
 NOTED = "pool bench size 3 -> 2"
 CLUSTER: dict[str, Any] = {

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from io import StringIO
 from statistics import variance
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rich.console import Console
 from scipy import stats
 
 from cephtui.analysis.runs.change import Change
@@ -44,10 +42,10 @@ from cephtui.reports.words.verdict import (
 )
 from cephtui.sessions.jsonlines import line, schema
 from tests.support.documents import differing
-from tests.support.drawings import draw_judgement
+from tests.support.drawings import draw_judgement, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, run, runs, total
+from tests.support.runs import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, run, runs, total
 from tests.unit.analysis.statistics.test_ratio import ALTERNATING, CASES, A, Case
 
 EXITS: dict[Answer, int] = {"met": 0, "not met": 5, "undecided": 6}
@@ -82,10 +80,7 @@ def in_order(order: str, values: Sequence[float]) -> Change:
 
 
 def said(judged: Judgement, **options: Any) -> str:
-    console = Console(file=StringIO(), width=200)
-    console.print(draw_judgement(judged, **options))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+    return printed(draw_judgement(judged, **options))
 
 
 # ---------------------------------------------------------------------------------------------- reference cases
@@ -211,7 +206,7 @@ def test_of_a_judged_figure_everything_is_said_once(golden: Golden) -> None:
 )
 def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float], golden: Golden) -> None:
     given = change(before, after)
-    missing = run(0, {"iops": None}), run(40, {"iops": None})
+    missing = run(0, None), run(40, None)
     judged = conclude([Change(given.before or missing[:1], given.after or missing[1:])], asked(), STARTED)
     verdict = only(judged)
     golden.same(verdict_text(verdict))
@@ -306,8 +301,8 @@ def test_the_answer_names_the_exit_code(golden: Golden) -> None:
 
 
 def test_other_figures_are_listed_and_decide_nothing(golden: Golden) -> None:
-    before = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.01 + n / 1e5}) for n in range(1, 4))
-    after = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.02 + n / 1e5}) for n in range(4, 7))
+    before = tuple(run(n, write=total(iops=1000.0 + n, latency_p99_seconds=0.01 + n / 1e5)) for n in range(1, 4))
+    after = tuple(run(n, write=total(iops=1000.0 + n, latency_p99_seconds=0.02 + n / 1e5)) for n in range(4, 7))
     judged = conclude([Change(before, after)], asked(), STARTED)
     assert judged.conclusion.exit_code == 0
     assert [verdict.figure for verdict in judged.deciding] == ["iops"]
@@ -432,12 +427,9 @@ def test_a_failure_stays_one_beside_a_preset_without_runs() -> None:
 
 
 def test_only_the_directions_that_are_asked_for_decide() -> None:
-    def both(number: int, read: float, write: float) -> Run:
-        return run(number, summary=Summary.model_construct(read=total({"iops": read}), write=total({"iops": write})))
-
-    mixed = Change(
-        tuple(both(n, 1000 + n, 1000 + n) for n in range(3)), tuple(both(n, 500 + n, 1000 + n) for n in range(3, 6))
-    )
+    before = tuple(run(n, read=total(iops=1000 + n), write=total(iops=1000 + n)) for n in range(3))
+    after = tuple(run(n, read=total(iops=500 + n), write=total(iops=1000 + n)) for n in range(3, 6))
+    mixed = Change(before, after)
     assert conclude([mixed], asked(), STARTED).conclusion.exit_code == 5
     writes = conclude([mixed], ConclusionTerms(lambda _: IOPS, directions=("write",)), STARTED)
     assert writes.conclusion.exit_code == 0
@@ -472,7 +464,7 @@ def test_where_findings_leave_nothing_it_is_said_of_which_runs(sides: str, which
 
 def test_a_run_without_the_figure_is_named() -> None:
     both = change([1000, 1001, 1002], [1000, 1001, 1002])
-    lacking = both.after[1].model_copy(update={"summary": Summary.model_construct(write=total({}))})
+    lacking = both.after[1].model_copy(update={"summary": Summary(write=total())})
     judged = conclude([Change(both.before, (both.after[0], lacking, both.after[2]))], asked(), STARTED)
     assert "write-iops: tuning/5 has no write IOPS" in judged.conclusion.notes
 
@@ -652,8 +644,8 @@ def test_in_turns_a_drift_is_on_both_sides_and_needs_no_word() -> None:
 
 def test_seconds_are_not_the_unit() -> None:
     """However many samples a run has: its figure is one."""
-    before = run(1, {"iops": 1000.0, "ios": 600_000, "runtime_seconds": 600.0}, duration_seconds=600.0)
-    after = run(2, {"iops": 500.0, "ios": 300_000, "runtime_seconds": 600.0}, duration_seconds=600.0)
+    before = run(1, write=total(iops=1000.0, ios=600_000, runtime_seconds=600.0), duration_seconds=600.0)
+    after = run(2, write=total(iops=500.0, ios=300_000, runtime_seconds=600.0), duration_seconds=600.0)
     judged = conclude([Change((before,), (after,))], asked(), STARTED)
     assert (only(judged).interval, only(judged).p_met, judged.conclusion.exit_code) == (None, None, 6)
     assert only(judged).ratio == pytest.approx(0.5)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from rich.console import Console
 
 from cephtui.analysis.statistics.ratio import holm, welch
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
@@ -22,12 +22,12 @@ from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.views.versus import legend, names_of_pairs, rows, titles
 from cephtui.reports.words.verdict import verdict_text
-from tests.support.drawings import draw_versus, versus_markdown
+from tests.support.drawings import draw_versus, printed, versus_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import IOPS, STARTED, run
+from tests.support.runs import IOPS, STARTED, run
+from tests.support.sessions import write_session
 from tests.unit.analysis.statistics.test_ratio import CASES
-from tests.unit.tui.screens.test_compare import save as save_runs
 
 OPTIONS = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60.0, "direct": True}
 SAME, SLOWER = CASES["R2"], CASES["R1"]
@@ -308,12 +308,9 @@ def test_marks_between_runs_that_count_together_are_said(golden: Golden) -> None
 # ---------------------------------------------------------------------------------------------- printed
 
 
-def said(found: Versus, width: int = 200, **options: Any) -> str:
-    console = Console(file=StringIO(), width=width)
-    judged = conclude_versus(found, ConclusionTerms(lambda _: IOPS), STARTED)
-    console.print(draw_versus(found, judged, **options))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+def said(compared: Versus, width: int = 200, **options: Any) -> str:
+    judged = conclude_versus(compared, ConclusionTerms(lambda _: IOPS), STARTED)
+    return printed(draw_versus(compared, judged, **options), width)
 
 
 def test_a_row_has_the_figures_the_interval_and_the_word() -> None:
@@ -382,8 +379,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def save(home: Path, *sessions: WholeSession) -> None:
-    for day, each in enumerate(sessions, 1):
-        save_runs(home, each.name, day, each.runs)
+    for day, session in enumerate(sessions, 1):
+        write_session(home, session.runs, name=session.name, created_at=STARTED + timedelta(days=day))
 
 
 def cephtui(*args: str) -> Result:

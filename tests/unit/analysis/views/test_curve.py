@@ -12,8 +12,7 @@ from cephtui.analysis.views.curve import Axis, AxisPlace, Curve, axes_or_depth, 
 from cephtui.models import Latency, Mark, NodeResult, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from tests.support.known import known
-from tests.support.loads import under_load
-from tests.support.runs import measured, recorded
+from tests.support.runs import recorded, under_load
 
 IOPS = BY_NAME["iops"]
 DEPTH, JOBS = Axis("option", "iodepth", "depth"), Axis("option", "numjobs", "jobs")
@@ -21,9 +20,10 @@ DEPTH, JOBS = Axis("option", "iodepth", "depth"), Axis("option", "numjobs", "job
 
 def run(number: int, iops: float = 1000.0, batch: str = "b", target: str = "rbd:ssd", **options: OptionValue) -> Run:
     """A run that differs from the recorded one by these options."""
-    found = measured(number, iops, 0.01, batch=batch, target=target)
-    later = found.started_at + timedelta(minutes=number)
-    return found.model_copy(update={"options": {**found.options, **options}, "started_at": later})
+    like = recorded()
+    started_at = like.started_at + timedelta(minutes=number)
+    changed = {**like.options, **options}
+    return recorded(number, iops=iops, p99=0.01, batch=batch, target=target, options=changed, started_at=started_at)
 
 
 def mark(after: Run, text: str) -> Mark:

@@ -18,7 +18,7 @@ from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Cell, Ordered
 from cephtui.tools import TOOLS
 from tests.support.known import known
-from tests.support.runs import measured, recorded
+from tests.support.runs import recorded
 
 IOPS = BY_NAME["iops"]
 PRESET: dict[str, OptionValue] = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60, "time_based": True}
@@ -40,7 +40,7 @@ def on(nodes: Sequence[str], iops: Sequence[float] = ()) -> dict[str, Any]:
 def run_of(
     number: int, batch: str, iops: float, node: str = "pve1", outcome: Outcome | None = "ok", **changes: Any
 ) -> Run:
-    run = measured(number, iops, 0.01, batch=batch, outcome=outcome, **{**on([node]), **changes})
+    run = recorded(number, iops=iops, p99=0.01, batch=batch, outcome=outcome, **{**on([node]), **changes})
     return run if outcome == "ok" else run.model_copy(update={"summary": Summary()})
 
 

@@ -43,8 +43,8 @@ from cephtui.tui.screens.session import SessionScreen
 from tests.support import conducting, desks, studies
 from tests.support.canaries import filled, public_models
 from tests.support.documents import AT
-from tests.support.measured import IOPS, STARTED, STEP_SECONDS, total
 from tests.support.replayed import until
+from tests.support.runs import IOPS, STARTED, STEP_SECONDS, total
 
 OWN = {
     "Run.tool": "fio",
@@ -214,7 +214,7 @@ def run_of(number: int, iops: float, **given: Any) -> Run:
     run = Run.model_validate(
         filled(Run, canary("abcdefgh"[number]), session="tuning", run=number, batch="b", outcome="ok") | given
     )
-    of_all = run.summary.model_copy(update={"write": total({"iops": iops, "latency_p99_seconds": 1 / iops})})
+    of_all = run.summary.model_copy(update={"write": total(iops=iops, latency_p99_seconds=1 / iops)})
     return run.model_copy(update={"started_at": STARTED + timedelta(seconds=STEP_SECONDS * number), "summary": of_all})
 
 

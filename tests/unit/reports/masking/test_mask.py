@@ -253,11 +253,6 @@ def test_a_control_is_let_through() -> None:
 # ---------------------------------------------------------------------------------------------- on every screen
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo.unpack(tmp_path_factory.mktemp("demo"))
-
-
 def leaks(app: CephtuiApp) -> list[str]:
     """Rows with a name in them."""
     rows = [strip.text for strip in app.screen._compositor.render_strips()]
@@ -285,8 +280,8 @@ async def saved_app(session: Path, *screens: Any, size: tuple[int, int] = (120, 
         yield app, pilot
 
 
-def test_the_demo_has_the_names_that_are_looked_for(session: Path) -> None:
-    found = names_in([store.read_run(session, demo.STAR)])
+def test_the_demo_has_the_names_that_are_looked_for(demo_session: Path) -> None:
+    found = names_in([store.read_run(demo_session, demo.STAR)])
     assert {"lab1", "lab2", "lab3", "bench"} <= set(found)
     assert not WORDS & {"lab1"}
 
@@ -318,16 +313,16 @@ def test_hosts_and_pools_in_options_are_names() -> None:
     assert names_in([run]) == {**named, "/x": "path"}
 
 
-def test_a_file_is_known_without_its_line_and_a_host_without_its_device(session: Path) -> None:
+def test_a_file_is_known_without_its_line_and_a_host_without_its_device(demo_session: Path) -> None:
     jobs = (JobResult(job="osd.0", place="pve9 sdb", summary=Summary()),)
     node = NodeResult(node="local", command="x", jobs=jobs)
-    run = store.read_run(session, demo.STAR).model_copy(update={"imported_from": "old.txt:12", "nodes": (node,)})
+    run = store.read_run(demo_session, demo.STAR).model_copy(update={"imported_from": "old.txt:12", "nodes": (node,)})
     mask = Mask(names_in([run]))
     assert mask.text("old.txt:40, pve9 nvme0n1, sdb") == "path-1:40, node-4 nvme0n1, sdb"
 
 
-async def test_a_saved_session_is_masked_on_each_of_its_screens(session: Path) -> None:
-    async with saved_app(session, SessionScreen(session)) as (app, pilot):
+async def test_a_saved_session_is_masked_on_each_of_its_screens(demo_session: Path) -> None:
+    async with saved_app(demo_session, SessionScreen(demo_session)) as (app, pilot):
         await until(pilot, lambda: "lab1" in "".join(leaks(app)))
         await pressed(pilot, "P")
         await until(pilot, lambda: not leaks(app))
@@ -346,8 +341,8 @@ async def test_a_saved_session_is_masked_on_each_of_its_screens(session: Path) -
         await until(pilot, lambda: "lab1" in "".join(leaks(app)))
 
 
-async def test_a_replay_is_masked_before_it_has_begun(session: Path) -> None:
-    async with saved_app(session, ReplayScreen(session, demo.STAR, 20.0)) as (app, pilot):
+async def test_a_replay_is_masked_before_it_has_begun(demo_session: Path) -> None:
+    async with saved_app(demo_session, ReplayScreen(demo_session, demo.STAR, 20.0)) as (app, pilot):
         await pressed(pilot, "P", "space")
         assert not leaks(app)
         await pressed(pilot, "space")
@@ -356,8 +351,8 @@ async def test_a_replay_is_masked_before_it_has_begun(session: Path) -> None:
             assert not leaks(app), key
 
 
-async def test_the_console_is_masked_on_each_of_its_screens(session: Path) -> None:
-    app = screenshots.console(session, FULL)
+async def test_the_console_is_masked_on_each_of_its_screens(demo_session: Path) -> None:
+    app = screenshots.console(demo_session, FULL)
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await until(pilot, lambda: len(app.screen.query(RunsTable)) > 0)
         await until(pilot, lambda: "lab1" in "".join(leaks(app)))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from cephtui.analysis.runs.sides import Side, findings_with_runs, side_of, without_shared_runs
 from cephtui.analysis.verdicts.conclusion import judge_sides
@@ -28,11 +29,10 @@ from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Figure
 from cephtui.reports.views.comparison import about, change_text, none_differed
 from cephtui.sessions import store
-from tests.support.drawings import comparison_markdown, draw_comparison
+from tests.support.drawings import comparison_markdown, draw_comparison, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import IOPS, STARTED
-from tests.support.replayed import MIXED, SESSION, WRITE_IOPS
+from tests.support.runs import IOPS, MIXED, SESSION, STARTED, WRITE_IOPS
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 FIGURES = tuple(metric.name for metric in METRICS)
@@ -101,11 +101,7 @@ def figure(left: Side, right: Side, name: str = "iops", direction: str = "write"
     return next(f for f in compared_figures(left, right) if (f.name, f.direction) == (name, direction))
 
 
-def text_of(value: RenderableType, width: int = 80) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+text_of = partial(printed, width=80)
 
 
 # ---------------------------------------------------------------------------------------------- sides
@@ -647,7 +643,7 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
         return run(number, summary=Summary(write=total(16700 * factor, **figures)), findings=finding)
 
     left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
-    text = text_of(draw_comparison(left, right), width)
+    text = text_of(draw_comparison(left, right), width=width)
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
     first = rows.index("IOPS")
     assert rows[first : first + 2] == ["IOPS", "bandwidth"]
@@ -747,5 +743,5 @@ def test_options_that_differ_stand_in_the_line_of_each_side() -> None:
     left, right = (
         Side((run(number, options=options | own),)) for number, own in ((1, {"fsync": 8}), (2, {"fdatasync": 4}))
     )
-    lines = text_of(draw_comparison(left, right), 120).splitlines()
+    lines = text_of(draw_comparison(left, right), width=120).splitlines()
     assert ["fsync=8" in lines[0], "fdatasync=4" in lines[1]] == [True, True]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 from rich.markup import escape
 
 from cephtui.analysis.verdicts.knee import LoadPoint, knee_of
@@ -22,13 +21,12 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import CurvePointRow, KneeRow
 from cephtui.reports.views.curve import curve_of_run, curves_of, rows_of_curve
 from cephtui.reports.words.curve import knee_lines
-from cephtui.sessions import demo
 from cephtui.tui.charts.curves import hockey_stick
 from tests.support.closed_loops import hard, one_queue, swept
-from tests.support.drawings import curve_markdown, curves_csv, draw_curve
+from tests.support.drawings import curve_markdown, curves_csv, draw_curve, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.loads import sweep, under_load
+from tests.support.runs import sweep, under_load
 
 DEPTH = Axis("option", "iodepth", "depth")
 DEPTHS = (1, 4, 16, 64)
@@ -40,9 +38,8 @@ def said(system_knee: int, *depths: int, repeats: int = 1) -> list[str]:
 
 
 def drawn(runs: list[Run], width: int = 80, ascii_only: bool = False) -> str:
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(draw_curve(known(curve_of_run(runs[0], runs)), ascii_only=ascii_only))
-    return "\n".join(line.rstrip() for line in console.export_text().splitlines())
+    text = printed(draw_curve(known(curve_of_run(runs[0], runs)), ascii_only=ascii_only), width)
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def rows_of(curve: Curve) -> list[CurvePointRow | KneeRow]:
@@ -161,9 +158,7 @@ def test_hostile_marks_are_texts_in_every_form() -> None:
     first, second = under_load(1, 100.0, 0.01), under_load(2, 50.0, 0.02)
     mark = Mark(at=first.started_at + timedelta(seconds=first.duration_seconds + 1), text=evil)
     (curve,) = curves_of([first, second], [mark])
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(draw_curve(curve))
-    text = console.export_text()
+    text = printed(draw_curve(curve), 80)
     assert "[bold]x[/]" in text
     assert "\x1b[2J" not in text
     markdown = curve_markdown(curve, BY_NAME["iops"])
@@ -246,13 +241,6 @@ def test_nodes_are_named() -> None:
 # ------------------------------------------------------------------ on the command line
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    demo.unpack(folder / "sessions")
-    return folder
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -263,18 +251,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_show_has_the_curves_of_a_session_and_that_of_a_run(
-    home: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], expected: str
+    demo_session: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], expected: str
 ) -> None:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(home))
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(demo_session.parent.parent))
     done = CliRunner().invoke(cli, ["show", *words])
     assert (done.exit_code, expected in done.output) == (0, True), done.output
 
 
-def test_runs_that_are_all_alike_have_no_curve(home: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(home))
-    shutil.copytree(home / "sessions" / "demo", home / "sessions" / "one", dirs_exist_ok=True)
+def test_runs_that_are_all_alike_have_no_curve(
+    demo_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    one = demo_copy.rename(demo_copy.with_name("one"))
     for number in range(2, 15):
-        shutil.rmtree(home / "sessions" / "one" / f"{number:03}", ignore_errors=True)
+        shutil.rmtree(one / f"{number:03}", ignore_errors=True)
     done = CliRunner().invoke(cli, ["show", "one", "--curve"])
     assert done.exit_code == 2
     golden.same(" ".join(done.output.split()))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from functools import partial
 from itertools import count
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console, RenderableType
 
 from cephtui import stats
 from cephtui.models import DiskUse, JobResult, NodeResult, Run
@@ -17,17 +16,12 @@ from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.reports.words.run import client_facts, depth_text
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
-from tests.support.drawings import draw_run
+from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.runs import recorded
 
-
-def text_of(value: RenderableType | None, width: int = 120) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(value)
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+text_of = partial(printed, width=120)
 
 
 # ---------------------------------------------------------------------------------------------- jobs
@@ -103,7 +97,7 @@ def test_each_job_has_a_line_and_the_least_and_the_most_are_named(golden: Golden
 
 def test_jobs_on_images_of_several_nodes_are_named_by_both_where_there_is_room() -> None:
     run = of_jobs({"lab1": [(100, 1.0), (100, 1.0)], "lab2": [(90, 1.0), (110, 1.0)]}, images=True)
-    wide, narrow = text_of(draw([*job_blocks(run)])), text_of(draw([*job_blocks(run)], ascii_only=True), 75)
+    wide, narrow = text_of(draw([*job_blocks(run)])), text_of(draw([*job_blocks(run)], ascii_only=True), width=75)
     assert wide.splitlines()[3].split()[:5] == ["lab2", "w", "1", "image-3", "write"]
     assert "image-" not in narrow
     assert narrow.splitlines()[3].split()[:4] == ["lab2", "w", "1", "write"]

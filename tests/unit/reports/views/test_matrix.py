@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
-from rich.console import Console
 
 from cephtui.analysis.views.matrix import Matrix
 from cephtui.cli import verbs
@@ -27,7 +26,7 @@ from cephtui.sessions import demo
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.writer import take_lock
 from tests.support import studies
-from tests.support.drawings import draw_matrix, matrix_csv, matrix_markdown
+from tests.support.drawings import draw_matrix, matrix_csv, matrix_markdown, printed
 from tests.support.golden import Golden
 from tests.support.known import known
 
@@ -57,10 +56,8 @@ def matrix(study: Path) -> Matrix:
 
 
 def drawn(matrix: Matrix, width: int, *, ascii_only: bool = False) -> list[str]:
-    console = Console(file=StringIO(), width=width)
-    console.print(draw_matrix(matrix, [*studies.runs(MEASURED)], live=True, ascii_only=ascii_only))
-    assert isinstance(console.file, StringIO)
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+    table = draw_matrix(matrix, [*studies.runs(MEASURED)], live=True, ascii_only=ascii_only)
+    return [line.rstrip() for line in printed(table, width).splitlines()]
 
 
 def show(root: Path, *words: str) -> str:

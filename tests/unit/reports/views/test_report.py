@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
-from cephtui.models import Finding, Mark, NodeResult
+from cephtui.models import Finding, Mark, NodeResult, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
@@ -37,14 +37,14 @@ from cephtui.reports.render.html import html_of
 from cephtui.reports.render.svg import draw
 from cephtui.reports.views.report.content import document_of
 from cephtui.reports.views.report.material import Material, of_session, of_versus, with_stand_ins
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from tests.support import studies
 from tests.support.canaries import CANARY, HOSTILE
-from tests.support.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.support.documents import AFTER, AT, BEFORE, document, material, recorded, study, utc
 from tests.support.drawings import report_csv, report_xlsx
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import IOPS, LATENCY, STARTED, run, total
+from tests.support.runs import IOPS, LATENCY, STARTED, cluster, environment, run, total
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -62,18 +62,11 @@ HOSTILE_TEXTS = (
 SAME = tuple(value * 1.01 for value in BEFORE)
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session, which no test changes."""
-    return demo.unpack(tmp_path_factory.mktemp("documents") / "sessions")
-
-
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of one's own with the recorded session, from which commands are run."""
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
+def home(demo_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own beside the recorded session, from which commands are run."""
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    demo.unpack(tmp_path / "data" / "sessions")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
@@ -168,14 +161,10 @@ def test_of_a_figure_of_one_side_the_side_without_it_is_named() -> None:
     of = material()
     (change,) = of.changes
     scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
+    summaries = [Summary(write=run.summary.write, other={"commit": total(iops=310.0)}) for run in change.before]
     before = tuple(
-        each.model_copy(
-            update={
-                "findings": scrub,
-                "summary": each.summary.model_copy(update={"other": {"commit": total({"iops": 310.0})}}),
-            }
-        )
-        for each in change.before
+        run.model_copy(update={"findings": scrub, "summary": summary})
+        for run, summary in zip(change.before, summaries, strict=True)
     )
     change = replace(change, before=before)
     asked = ConclusionTerms(of.headline, metrics=(IOPS,), directions=("commit",))
@@ -246,15 +235,15 @@ def test_a_session_without_a_change_is_a_study(golden: Golden) -> None:
     golden.same(found.title)
 
 
-def test_digests_are_those_of_sha256sum(saved: Path) -> None:
-    files = dict(recorded(saved).files)
+def test_digests_are_those_of_sha256sum(demo_session: Path) -> None:
+    files = dict(recorded(demo_session).files)
     assert [name for name in files if name.startswith("demo/007/")] == ["demo/007/run.json", "demo/007/samples.jsonl"]
-    assert files == {name: hashlib.sha256((saved.parent / name).read_bytes()).hexdigest() for name in files}
+    assert files == {name: hashlib.sha256((demo_session.parent / name).read_bytes()).hexdigest() for name in files}
     assert "demo/marks.jsonl" in files
 
 
-def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
-    (ceilings,) = tables(document(recorded(saved)), "Ceilings")
+def test_ceilings_are_those_of_the_last_run_of_each_side(demo_session: Path) -> None:
+    (ceilings,) = tables(document(recorded(demo_session)), "Ceilings")
     assert [row[:4] for row in ceilings.texts] == [("demo/9", "depth", "11 %", "write IOPS")]
     assert ceilings.texts[0][5].startswith("at most ")
     assert "none known: " in markdown_of(document(material()))
@@ -276,14 +265,10 @@ def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
 
 def swept(rates: Mapping[int, float]) -> Material:
     """A study of a run at each depth."""
-    found = [
-        run(number, {"iops": rate, "latency_mean_seconds": depth / rate, "latency_p99_seconds": 3 * depth / rate})
-        for number, (depth, rate) in enumerate(rates.items(), 1)
-    ]
-    at_depths = [
-        each.model_copy(update={"options": {**each.options, "iodepth": depth}})
-        for each, depth in zip(found, rates, strict=True)
-    ]
+    at_depths = []
+    for number, (depth, rate) in enumerate(rates.items(), 1):
+        write = total(iops=rate, latency_mean_seconds=depth / rate, latency_p99_seconds=3 * depth / rate)
+        at_depths.append(run(number, write=write, options={**run().options, "iodepth": depth}))
     return replace(study(), runs=tuple(at_depths), lines={})
 
 
@@ -308,9 +293,9 @@ def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee(golden: Golden) ->
     assert ">16</text>" in draw(chart)
 
 
-def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, golden: Golden) -> None:
+def test_two_sessions_stand_against_each_other(demo_session: Path, tmp_path: Path, golden: Golden) -> None:
     for name in ("cephadm", "rook"):
-        shutil.copytree(saved, tmp_path / name)
+        shutil.copytree(demo_session, tmp_path / name)
     sides = [WholeSession(*(store.read_runs(tmp_path / name)[0], ())) for name in ("cephadm", "rook")]
     found = document(of_versus(versus(*sides), tmp_path / "rook", ConclusionTerms(lambda _: IOPS), AT))
     assert found.heading == "cephadm against rook"
@@ -329,8 +314,8 @@ def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path, gold
 # ---------------------------------------------------------------------------------------------- golden
 
 
-def test_the_report_of_the_recorded_session_as_markdown(saved: Path, golden: Golden) -> None:
-    golden.same(markdown_of(document(recorded(saved))))
+def test_the_report_of_the_recorded_session_as_markdown(demo_session: Path, golden: Golden) -> None:
+    golden.same(markdown_of(document(recorded(demo_session))))
 
 
 def test_a_report_as_markdown(golden: Golden) -> None:
@@ -437,13 +422,13 @@ def test_csv_is_tidy_and_in_si_units() -> None:
     assert iops[0]["block_bytes"] == "4096"
 
 
-def test_csv_has_the_seconds_where_they_are_asked_for(saved: Path) -> None:
-    of = recorded(saved)
+def test_csv_has_the_seconds_where_they_are_asked_for(demo_session: Path) -> None:
+    of = recorded(demo_session)
     rows, short = csv_rows(of, seconds=True), csv_rows(of)
     whole = [row for row in rows if not row.pop("elapsed_seconds")]
     assert whole == short
     seconds = [row for row in rows if row not in whole and row["run"] == "7" and row["figure"] == "iops"]
-    own = [each for each in store.read_samples(saved, 7) if each.node is None and each.phase != "prepare"]
+    own = [each for each in store.read_samples(demo_session, 7) if each.node is None and each.phase != "prepare"]
     assert [float(row["value"]) for row in seconds] == [known(known(each.write).iops) for each in own]
 
 
@@ -460,8 +445,8 @@ def test_no_text_is_a_formula_in_a_spreadsheet(text: str) -> None:
     assert book["verdict"]["A1"].value == printable(text)
 
 
-def test_a_workbook_has_numbers_frozen_headings_and_charts(saved: Path) -> None:
-    of = recorded(saved)
+def test_a_workbook_has_numbers_frozen_headings_and_charts(demo_session: Path) -> None:
+    of = recorded(demo_session)
     book = openpyxl.load_workbook(BytesIO(report_xlsx(of, seconds=True)))
     assert book.sheetnames == ["verdict", "runs", "seconds", "conditions"]
     assert [len(book[name]._charts) for name in book.sheetnames] == [1, 1, 1, 0]
@@ -670,7 +655,7 @@ def test_a_chart_that_exists_is_kept_too(home: Path) -> None:
 
 
 def test_a_guided_check_is_reported_as_it_was_asked(home: Path) -> None:
-    directory = home.parent / "data" / "sessions" / "demo"
+    directory = home.parent / "sessions" / "demo"
     batches = {run.run: run.batch for run in store.read_runs(directory)[0]}
     goal = CheckGoal(before=(batches[7],), after=(batches[10],), before_runs=3, most=12, require_percent=20,
                      same_percent=10, confidence=0.95)  # fmt: skip
@@ -699,7 +684,7 @@ def test_a_run_with_its_repeats_is_a_study(home: Path, golden: Golden) -> None:
 def test_a_report_is_no_further_look_at_the_runs(home: Path) -> None:
     assert CliRunner().invoke(cli, ["check", "demo"]).exit_code == 0
     assert "look" not in report("demo").stdout.partition("\n## ")[0]
-    directory = home.parent / "data" / "sessions" / "demo"
+    directory = home.parent / "sessions" / "demo"
     kept = len(store.read_verdicts(directory))
     assert kept > 0
     stricter = report("demo", "--require", "-5").stdout

@@ -18,7 +18,6 @@ from typing import Any
 import openpyxl
 import pytest
 from markdown_it import MarkdownIt
-from rich.console import Console
 
 from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.runs.sides import Side
@@ -73,8 +72,8 @@ from cephtui.reports.views.versus import versus_view
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.matrix import MatrixReader
 from tests.support import documents, studies
-from tests.support.loads import sweep
-from tests.support.measured import IOPS, STARTED
+from tests.support.drawings import printed
+from tests.support.runs import IOPS, STARTED, sweep
 from tests.unit.analysis.runs.test_ladder import histogram
 from tests.unit.analysis.runs.test_links import TRIANGLE
 from tests.unit.analysis.verdicts.test_versus import of_presets
@@ -257,10 +256,7 @@ def rendered(view: View, form: str) -> str:
 
 
 def drawn(view: View, width: int = 1000, *, ascii_only: bool = False) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(draw(view.document(), ascii_only=ascii_only))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+    return printed(draw(view.document(), ascii_only=ascii_only), width)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -274,10 +270,7 @@ def test_columns_of_the_greatest_rank_are_left_out_first_then_another_table_is_t
     def shown(width: int, *narrower: Block) -> list[str]:
         heads = (Column("name", is_whole=True), Column("target", rank=1), Column("started", rank=2))
         table = Table(heads, (("tuning", "rbd:bench", "2026-11-22"),), narrower=narrower)
-        console = Console(file=StringIO(), width=width)
-        console.print(draw([table]))
-        assert isinstance(console.file, StringIO)
-        return console.file.getvalue().split()
+        return printed(draw([table]), width).split()
 
     assert shown(40) == ["name", "target", "started", "tuning", "rbd:bench", "2026-11-22"]
     assert shown(20) == ["name", "target", "tuning", "rbd:bench"]
@@ -288,10 +281,7 @@ def test_columns_of_the_greatest_rank_are_left_out_first_then_another_table_is_t
 
 def test_a_column_that_is_wrapped_needs_no_more_than_is_enough() -> None:
     heads = (Column("presets", enough=9), Column("target", rank=1, is_whole=True))
-    console = Console(file=StringIO(), width=20)
-    console.print(draw([Table(heads, (("write-iops, read-iops", "rbd:bench"),))]))
-    assert isinstance(console.file, StringIO)
-    assert "rbd:bench" in console.file.getvalue()
+    assert "rbd:bench" in printed(draw([Table(heads, (("write-iops, read-iops", "rbd:bench"),))]), 20)
 
 
 def test_runs_are_named_in_texts_of_cephtuis_own_only() -> None:

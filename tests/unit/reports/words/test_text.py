@@ -26,8 +26,7 @@ from cephtui.tui.widgets.shown import range_since_ramp, shown_of_run
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.measured import run
-from tests.support.runs import recorded
+from tests.support.runs import recorded, run
 
 FILE = "file:/mnt/bench/test"
 
@@ -210,10 +209,9 @@ def test_in_a_gap_on_all_nodes_the_least_second_is_none(
     assert known(spread_of_seconds(changed.model_copy(update={"findings": ()}))).least == 15.5
 
 
-def test_the_range_of_a_saved_run_has_its_gap_in_it(tmp_path: Path) -> None:
-    directory = demo.unpack(tmp_path)
-    run = store.read_run(directory, 14)
-    shown = shown_of_run(run, store.read_history(directory, 14), ())
+def test_the_range_of_a_saved_run_has_its_gap_in_it(demo_session: Path) -> None:
+    run = store.read_run(demo_session, demo.STAR)
+    shown = shown_of_run(run, store.read_history(demo_session, demo.STAR), ())
     assert [known(range_since_ramp(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [
         0.0,
         0.0,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,17 +27,18 @@ from cephtui.reports.words.facts import facts, head_line, period
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import TableContent
-from tests.support import documents, measured
+from tests.support import documents
 from tests.support.drawings import runs_csv
 from tests.support.golden import Golden
 from tests.support.imported import WRITTEN, import_texts, rados
 from tests.support.logs import WRITES
+from tests.support.runs import IOPS, STARTED, run, runs
 
 
-def undated(number: int, iops: float = 1000.0, **changes: object) -> Run:
+def undated(number: int, iops: float = 1000.0, **fields: Any) -> Run:
     """A run that was imported from a log without a date; its file was written long after the others had run."""
-    given = {"is_dated": False, "started_at": WRITTEN, "imported_from": f"old.txt:{number}", **changes}
-    return measured.run(number, iops).model_copy(update=given)
+    source = {"is_dated": False, "started_at": WRITTEN, "imported_from": f"old.txt:{number}"}
+    return run(number, iops, **{**source, **fields})
 
 
 UNKNOWN = facts([undated(1)])["date"]
@@ -147,7 +149,7 @@ def test_a_session_is_named_after_a_date_only_where_it_has_one(tmp_path: Path, m
 
 
 def test_nobody_is_named_as_the_one_who_measured_what_was_imported(golden: Golden) -> None:
-    for first, is_named in ((undated(1), False), (measured.run(1, user="root"), True)):
+    for first, is_named in ((undated(1), False), (run(1, user="root"), True)):
         document = document_of(replace(documents.study(), runs=(first, undated(2))))
         (section,) = [each for each in document.sections if each.title == "What was measured"]
         (block,) = section.blocks
@@ -159,7 +161,7 @@ def test_nobody_is_named_as_the_one_who_measured_what_was_imported(golden: Golde
 
 
 def test_the_dates_of_some_are_known(golden: Golden) -> None:
-    dated = measured.run(1)
+    dated = run(1)
     golden.same(period([dated, undated(2)]))
     assert f"{WRITTEN.astimezone():%Y-%m-%d}" in UNKNOWN
     golden.same(UNKNOWN)
@@ -175,7 +177,7 @@ def test_tables_have_no_time_of_a_run_without_a_date() -> None:
 
 
 def test_a_run_without_a_date_stays_behind_the_one_before_it() -> None:
-    first, second, third = measured.run(1), undated(2), measured.run(3)
+    first, second, third = run(1), undated(2), run(3)
     assert in_time_order([third, second, first]) == [first, second, third]
     apart = [run.model_copy(update={"batch": f"b{run.run}"}) for run in (first, second, third)]
     rows = TableContent({run.run: run for run in apart}).rows()
@@ -187,21 +189,21 @@ def test_a_run_without_a_date_stays_behind_the_one_before_it() -> None:
 
 def test_a_mark_is_never_placed_before_or_between_runs_without_a_date() -> None:
     runs = [undated(1), undated(2)]
-    earlier = Mark(at=measured.STARTED, text="a change")
+    earlier = Mark(at=STARTED, text="a change")
     assert around(runs, [earlier]) == []
     assert marks_among(runs, [earlier]) == []
-    assert marks_among([measured.run(1), *runs], [Mark(at=WRITTEN - timedelta(days=1), text="a change")]) == []
+    assert marks_among([run(1), *runs], [Mark(at=WRITTEN - timedelta(days=1), text="a change")]) == []
 
 
 def test_runs_without_a_date_do_not_take_turns() -> None:
-    before, after = [measured.run(1), measured.run(3)], [measured.run(2), measured.run(4)]
-    assert Figures.of("write", measured.IOPS, before, after).take_turns
+    before, after = [run(1), run(3)], [run(2), run(4)]
+    assert Figures.of("write", IOPS, before, after).take_turns
     without = [undated(2, started_at=after[0].started_at), after[1]]
-    assert not Figures.of("write", measured.IOPS, before, without).take_turns
+    assert not Figures.of("write", IOPS, before, without).take_turns
 
 
 def test_a_verdict_says_that_it_does_not_know_the_day(golden: Golden) -> None:
     before = tuple(undated(number, 1000.0 + number) for number in (1, 2, 3))
-    after = measured.runs((990.0, 1010.0, 1005.0), first=4)
+    after = runs((990.0, 1010.0, 1005.0), first=4)
     judged = conclude([Change(before, after)], ConclusionTerms(partial(headline_metric, {})), datetime.now(UTC))
     golden.same(judged.conclusion.notes)

@@ -32,7 +32,7 @@ from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from tests import RECORDINGS
 from tests.support.golden import Golden
 from tests.support.logs import COMMAND, WRITES
-from tests.support.replayed import SESSION, WRITE_IOPS
+from tests.support.runs import SESSION, WRITE_IOPS
 from tests.unit.tools.test_rados_bench import FOLDER as RADOS
 
 LOGS = RECORDINGS / "logs"

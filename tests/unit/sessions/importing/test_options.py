@@ -21,10 +21,9 @@ from cephtui.sessions.log_files import LogFile
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import read_log
 from tests import RECORDINGS
-from tests.support.drawings import draw_comparison
+from tests.support.drawings import draw_comparison, printed
 from tests.support.imported import import_texts
 from tests.support.logs import COMMAND, WRITES
-from tests.unit.reports.test_drawn import text_of
 
 LOGS = RECORDINGS / "logs"
 DOCUMENT = (LOGS / "fio-3.33-json.txt").read_text()
@@ -179,7 +178,7 @@ def test_options_of_a_job_file_that_is_not_there_are_not_known() -> None:
 def test_of_runs_without_their_command_nothing_is_said_to_be_alike() -> None:
     one, two = runs_of(WRITES, WRITES)
     assert unknown(one, two) == [("target, options, nodes, cluster",) * 2]
-    text = text_of(draw_comparison(Side((one,)), Side((two,))))
+    text = printed(draw_comparison(Side((one,)), Side((two,))))
     assert "nothing differed" not in text
     assert "not known" in text
 

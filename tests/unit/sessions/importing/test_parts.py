@@ -15,7 +15,7 @@ from cephtui.analysis.verdicts.conditions import differences
 from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.analysis.views.curve import Axis, axes_or_depth, curve_of, family, varying_axes
 from cephtui.cli.verbs import cli
-from cephtui.models import OptionValue, Run
+from cephtui.models import Run
 from cephtui.reports.views.curve import curves_of, runs_of, title_of_curve
 from cephtui.sessions.log_files import read_log_file
 from cephtui.tools.fio.saved import find_runs as find_fio
@@ -24,11 +24,11 @@ from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench.saved import find_runs as find_rados
 from cephtui.tui.widgets.run_rows import TableContent
 from tests import RECORDINGS
-from tests.support import measured
 from tests.support.drawings import draw_runs
 from tests.support.golden import Golden
 from tests.support.imported import import_texts, rados
 from tests.support.logs import COMMAND, WRITES
+from tests.support.runs import run
 
 BARE = WRITES[WRITES.index("Starting") :]
 """Without the lines that say what was asked for."""
@@ -271,30 +271,29 @@ def test_a_file_without_runs_has_no_parts(tmp_path: Path) -> None:
     assert read_log_file(tmp_path / "a.md").runs == ()
 
 
-def given(number: int, depth: int, others: dict[str, str], *, is_all: bool) -> Run:
+def with_options(number: int, depth: int, others: dict[str, str], *, is_all: bool) -> Run:
     """An imported run of which the log has these options, and perhaps no others."""
-    options: dict[str, OptionValue] = {"rw": "randwrite", "bs": "4k", "iodepth": depth}
-    return measured.run(number, 1000.0).model_copy(
-        update={
-            "imported_from": f"a.txt:{number}",
-            "is_dated": False,
-            "batch": f"imported-{number}",
-            "options": options,
-            "other_options": others,
-            "has_all_options": is_all,
-        }
+    return run(
+        number,
+        imported_from=f"a.txt:{number}",
+        is_dated=False,
+        batch=f"imported-{number}",
+        options={"rw": "randwrite", "bs": "4k", "iodepth": depth},
+        other_options=others,
+        has_all_options=is_all,
     )
 
 
 def test_options_that_no_preset_can_have_set_runs_apart_on_a_curve() -> None:
-    runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "2"}, is_all=True)]
+    one, two = {"verify_pattern": "1"}, {"verify_pattern": "2"}
+    runs = [with_options(1, 1, one, is_all=True), with_options(2, 4, two, is_all=True)]
     assert (varying_axes(runs), curves_of(runs)) == ([], [])
-    runs = [given(1, 1, {"verify_pattern": "1"}, is_all=True), given(2, 4, {"verify_pattern": "1"}, is_all=True)]
+    runs = [with_options(1, 1, one, is_all=True), with_options(2, 4, one, is_all=True)]
     assert [axis.role for axis in varying_axes(runs)] == ["depth"]
 
 
 def test_they_are_an_axis_where_the_log_has_all_that_was_asked() -> None:
-    runs = [given(number, 1, {"rwmixread": mix} if mix else {}, is_all=True) for number, mix in ((1, "75"), (2, ""))]
+    runs = [with_options(1, 1, {"rwmixread": "75"}, is_all=True), with_options(2, 1, {}, is_all=True)]
     (axis,) = varying_axes(runs)
     assert (axis.name, [place.label for place in curve_of(runs, axis).places]) == ("rwmixread", ["75", "default"])
     assert varying_axes([run.model_copy(update={"has_all_options": False}) for run in runs]) == []

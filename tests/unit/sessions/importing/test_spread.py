@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cephtui.models import LatencyShare, NodeResult, RateSamples, Summary, Total
+from cephtui.models import LatencyShare, NodeResult, RateSamples, Summary
 from cephtui.reports.words.run import client_facts, shares_text
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from tests import RECORDINGS
-from tests.support import measured
 from tests.support.golden import Golden
+from tests.support.runs import run, total
 
 LOGS = RECORDINGS / "logs"
 TEXTS = ("fio-2.2.10-text", "fio-3.1-text", "fio-3.16-text", "fio-3.33-bits", "fio-3.33-mixed")
@@ -129,7 +129,7 @@ def test_samples_and_shares_are_shown(golden: Golden) -> None:
     shares = tuple(
         LatencyShare(up_to_seconds=end, percent=share) for end, share in ((25e-5, 0.01), (0.01, 67.78), (0.02, 31.19))
     )
-    write = Total(ios=1, bytes=1, runtime_seconds=1.0, iops=1.0, bandwidth_bytes=1.0, iops_samples=samples)
+    write = total(iops_samples=samples)
     node = NodeResult(node="a", command="fio", summary=Summary(write=write), latency_shares=shares)
-    golden.same("\n".join(f"{name}: {text}" for name, text in client_facts(measured.run(1), node).items()))
+    golden.same("\n".join(f"{name}: {text}" for name, text in client_facts(run(1), node).items()))
     assert shares_text(()) == ""

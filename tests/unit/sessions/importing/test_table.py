@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from cephtui.cli.verbs import cli
 from cephtui.models.rows import ImportedPart
@@ -21,7 +20,7 @@ from cephtui.tools.logs import read_log
 from cephtui.tools.saved import SAVED
 from cephtui.tools.unread import UNREAD_MOST, Unread, find_unread
 from tests import RECORDINGS
-from tests.support.drawings import draw_runs
+from tests.support.drawings import draw_runs, printed
 from tests.support.golden import Golden
 from tests.support.imported import import_texts, rados
 from tests.support.logs import COMMAND, WRITES
@@ -253,7 +252,7 @@ def test_the_table_is_whole_at_80_columns(home: Path, capsys: pytest.CaptureFixt
     _, rows = imported(home, str(document(home)), "--session", "post", capsys=capsys)
     parts = [ImportedPart.model_validate(row) for row in rows if row["event"] == "part"]
     parts = [part.model_copy(update={"path": "a/directory/of/many/letters/and/then/post.md"}) for part in parts]
-    text = drawn(draw(parts_blocks(parts, ["hidden (3)"])))
+    text = printed(draw(parts_blocks(parts, ["hidden (3)"]), 80))
     golden.same(text.splitlines())
     assert max(map(len, text.splitlines())) <= 80
     shown = " ".join(text.split())
@@ -267,17 +266,10 @@ def test_the_figures_of_runs_are_whole_at_80_columns(tmp_path: Path) -> None:
     """Of two tools, with latencies: without room for it no heading, figure or outcome is cut."""
     texts = {"a.md": f"{COMMAND}{WRITES}".replace("write_iops", "random_writes_of_a_database") + rados("write") + CUT}
     runs = import_texts(tmp_path, "a", texts)
-    text = drawn(draw_runs(runs))
+    text = printed(draw_runs(runs), 80)
     assert max(map(len, text.splitlines())) <= 80
     for word in ("outcome", "65.4 MiB/s", "200 MiB/s", "stopped", "73.0 ms", "p99.9", "#"):
         assert word in text
-
-
-def drawn(value: Any) -> str:
-    console = Console(width=80, color_system=None)
-    with console.capture() as capture:
-        console.print(value)
-    return capture.get()
 
 
 def test_what_is_left_out_of_a_directory_is_counted(

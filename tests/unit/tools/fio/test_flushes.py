@@ -40,7 +40,7 @@ from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_sin
 from tests import RECORDINGS
 from tests.support.drawings import draw_run, runs_csv
 from tests.support.known import known
-from tests.support.measured import run
+from tests.support.runs import run
 
 FOLDER = RECORDINGS / "flushes"
 IOPS, BANDWIDTH, MEAN, P99 = LIVE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from cephtui.models import Total
 from cephtui.stats import total
@@ -20,6 +18,7 @@ from cephtui.tools.fio.output import FioParser
 from cephtui.tools.fio.saved import find_runs
 from cephtui.tools.logs import FoundRun, read_log
 from tests import RECORDINGS
+from tests.support import drawings
 from tests.support.drawings import draw_run
 from tests.support.golden import Golden
 from tests.support.imported import import_texts
@@ -265,9 +264,7 @@ def test_rates_that_are_not_there_are_no_run_without_ios(tmp_path: Path, golden:
 
 def test_all_that_text_has_of_a_latency_is_shown(tmp_path: Path) -> None:
     (run,) = import_texts(tmp_path, "s", {"log.txt": log("fio-3.33-mixed.txt")})
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(draw_run(run))
-    text = console.export_text()
+    text = drawings.printed(draw_run(run))
     for word in (
         "lat ",
         "p50 1.93 us",

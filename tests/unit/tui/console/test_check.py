@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN
-from cephtui.models import Run, Summary
+from cephtui.models import Run
 from cephtui.models.study import CheckGoal
 from cephtui.reports.words.verdict import short_text
 from cephtui.sessions import store
@@ -29,10 +29,8 @@ from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
 from tests.support.golden import Golden
-from tests.support.measured import IOPS, STARTED, run, total
 from tests.support.replayed import (
     RECORDED_SECONDS,
-    WRITE_IOPS,
     burst,
     connector_to,
     console,
@@ -45,6 +43,7 @@ from tests.support.replayed import (
     shown,
     until,
 )
+from tests.support.runs import IOPS, STARTED, WRITE_IOPS, run, total
 
 FAST = 200.0
 
@@ -389,7 +388,7 @@ async def test_a_check_that_needs_its_commands_again_asks_for_them(tmp_path: Pat
 
 
 def mixed(number: int, read: float, write: float) -> Run:
-    return run(number, summary=Summary.model_construct(read=total({"iops": read}), write=total({"iops": write})))
+    return run(number, read=total(iops=read), write=total(iops=write))
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.golden import Golden
 from tests.support.replayed import (
     FILE,
-    WRITE_IOPS,
     burst,
     columns,
     console,
@@ -48,6 +47,7 @@ from tests.support.replayed import (
     text_of,
     until,
 )
+from tests.support.runs import WRITE_IOPS
 
 SMALL, USUAL = (80, 24), (120, 36)
 GUIDED = "0a1b2c3d"

@@ -30,7 +30,8 @@ from cephtui.tui.console.how_often import HowOftenScreen, OptionInput, commands_
 from cephtui.tui.console.ordered import Site, study_of_volume
 from tests.support.conducting import study
 from tests.support.golden import Golden
-from tests.support.replayed import WRITE_IOPS, console, console_screen, finished, in_a_run, said, saved, shown, until
+from tests.support.replayed import console, console_screen, finished, in_a_run, said, saved, shown, until
+from tests.support.runs import WRITE_IOPS
 
 ROWS = pytest.mark.parametrize("row", KINDS.values(), ids=lambda row: row.kind)
 

@@ -42,7 +42,6 @@ from tests.support.golden import Golden
 from tests.support.replayed import (
     FILE,
     PRESETS,
-    WRITE_IOPS,
     connector_to,
     console,
     console_screen,
@@ -61,6 +60,7 @@ from tests.support.replayed import (
     toasts,
     until,
 )
+from tests.support.runs import WRITE_IOPS
 from tests.unit.running.test_launch import Script as Answers
 
 SMALL, USUAL = (80, 24), (120, 36)

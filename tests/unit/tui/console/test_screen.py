@@ -38,10 +38,7 @@ from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.replayed import (
     FILE,
-    MIXED,
     PRESETS,
-    SESSION,
-    WRITE_IOPS,
     burst,
     columns,
     connector,
@@ -61,6 +58,7 @@ from tests.support.replayed import (
     text_of,
     until,
 )
+from tests.support.runs import MIXED, SESSION, WRITE_IOPS
 
 FAST = 60.0
 SMALL, USUAL = (80, 24), (120, 36)

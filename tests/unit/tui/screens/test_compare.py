@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from cephtui.analysis.runs.sides import Side
-from cephtui.models import Finding, Run, Summary
+from cephtui.models import Finding, Run, SessionNotes, Summary
 from cephtui.reports.words.quality import outcome_word
 from cephtui.sessions import store
 from cephtui.sessions.archive import annotate
@@ -31,7 +30,9 @@ from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.pick_list import PickList
 from tests.support.golden import Golden
-from tests.support.replayed import MIXED, SESSION, WRITE_IOPS, until
+from tests.support.replayed import until
+from tests.support.runs import MIXED, SESSION, WRITE_IOPS, recorded
+from tests.support.sessions import write_session
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 FIGURES = ["IOPS", "bandwidth", "clat mean", "clat p99"]
@@ -56,17 +57,13 @@ class Host(App[None]):
         self.push_screen(self.shown, self.answers.append)
 
 
-def recorded(number: int, **changes: object) -> Run:
-    return store.read_run(SESSION, number).model_copy(update=changes)
-
-
 def curves(number: int) -> Curves:
     return {name: curve.points() for name, curve in store.read_history(SESSION, number).curves.items()}
 
 
 def two_runs() -> CompareScreen:
     """A run that writes, and one that reads and writes."""
-    left, right = (Side((recorded(number),)) for number in (WRITE_IOPS, MIXED))
+    left, right = (Side((recorded(of=number),)) for number in (WRITE_IOPS, MIXED))
     return CompareScreen(left, right, curves(WRITE_IOPS), curves(MIXED))
 
 
@@ -159,8 +156,8 @@ async def test_the_sides_are_swapped_in_charts_and_text() -> None:
 
 
 async def test_a_swap_says_which_side_is_the_later_one_also_in_large(golden: Golden) -> None:
-    first = recorded(WRITE_IOPS)
-    second = recorded(WRITE_IOPS, run=MIXED, started_at=first.started_at + timedelta(minutes=1))
+    first = recorded()
+    second = recorded(MIXED, started_at=first.started_at + timedelta(minutes=1))
     screen = CompareScreen(Side((first,)), Side((second,)), curves(WRITE_IOPS), curves(WRITE_IOPS))
     async with host(screen, (120, 50)) as (app, pilot):
         await until(pilot, lambda: "A 2026-" in text(app))
@@ -192,7 +189,7 @@ def test_the_older_run_is_a_unless_there_is_a_baseline(tmp_path: Path) -> None:
 
 async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
     short = {name: [(x, y and y / 2) for x, y in points][:10] for name, points in curves(WRITE_IOPS).items()}
-    side = Side((recorded(WRITE_IOPS),))
+    side = Side((recorded(),))
     async with host(CompareScreen(side, side, short, curves(WRITE_IOPS)), (120, 36)) as (app, pilot):
         await until(pilot, lambda: "nothing differed" in text(app))
         assert not app.screen.query_one("#read-overlay").display
@@ -204,7 +201,7 @@ async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
 @pytest.mark.parametrize("profile", [Profile(ascii_only=True, colors="8"), Profile(ascii_only=False, colors="none")])
 async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(profile: Profile) -> None:
     lower = {name: [(x, y and y / 4) for x, y in points] for name, points in curves(WRITE_IOPS).items()}
-    side = Side((recorded(WRITE_IOPS),))
+    side = Side((recorded(),))
     async with host(CompareScreen(side, side, curves(WRITE_IOPS), lower), (80, 24), profile) as (app, pilot):
         await until(pilot, lambda: "nothing differed" in text(app))
         drawn = app.screen.query_one("#write-overlay", Overlay).render()
@@ -216,24 +213,24 @@ async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(profile: 
 
 
 async def test_a_side_without_figures_has_its_reason_on_the_screen() -> None:
-    failed = Side((recorded(WRITE_IOPS, run=7, outcome="failed", summary=Summary()),))
-    async with host(CompareScreen(Side((recorded(WRITE_IOPS),)), failed, curves(WRITE_IOPS), {})) as (app, pilot):
+    failed = Side((recorded(7, outcome="failed", summary=Summary()),))
+    async with host(CompareScreen(Side((recorded(),)), failed, curves(WRITE_IOPS), {})) as (app, pilot):
         await until(pilot, lambda: "failed: no results" in text(app))
         assert "compare write IOPS" in text(app)
         assert "run outcome ok failed" in " ".join(text(app).split())
 
 
 async def test_neither_side_has_figures(golden: Golden) -> None:
-    failed = Side((recorded(WRITE_IOPS, outcome="failed", summary=Summary()),))
+    failed = Side((recorded(outcome="failed", summary=Summary()),))
     async with host(CompareScreen(failed, failed, {}, {})) as (app, pilot):
         await until(pilot, lambda: "neither run" in text(app))
         golden.same(row.strip() for row in rows(app) if "neither" in row)
 
 
 async def test_many_differences_leave_the_first_figures_on_a_small_screen(golden: Golden) -> None:
-    options = {**recorded(WRITE_IOPS).options, **{f"option{number}": str(number) for number in range(20)}}
-    marked = recorded(WRITE_IOPS, run=2, options=options, findings=(Finding(code="recovery", text="7 % degraded"),))
-    screen = CompareScreen(Side((recorded(WRITE_IOPS),)), Side((marked,)), curves(WRITE_IOPS), curves(WRITE_IOPS))
+    options = {**recorded().options, **{f"option{number}": str(number) for number in range(20)}}
+    marked = recorded(2, options=options, findings=(Finding(code="recovery", text="7 % degraded"),))
+    screen = CompareScreen(Side((recorded(),)), Side((marked,)), curves(WRITE_IOPS), curves(WRITE_IOPS))
     async with host(screen) as (app, pilot):
         await until(pilot, lambda: "more differences" in text(app))
         golden.same(row.strip() for row in rows(app) if "more differences" in row)
@@ -273,26 +270,19 @@ def test_a_line_in_pieces_is_whole(count: int) -> None:
 # ---------------------------------------------------------------------------------------------- the other run
 
 
-def save(root: Path, session: str, day: int, runs: Sequence[Run], baseline: int | None = None) -> None:
-    """A session with these runs."""
-    directory = root / session
-    directory.mkdir(parents=True)
-    about = {"session": session, "created_at": f"2026-11-{day:02}T10:00:00Z", "cephtui_version": "0.1.0"}
-    (directory / "session.json").write_text(json.dumps(about))
-    if baseline:
-        (directory / "notes.json").write_text(json.dumps({"schema_version": 1, "baseline": baseline}))
-    for run in runs:
-        (directory / f"{run.run:03}").mkdir()
-        (directory / f"{run.run:03}" / "run.json").write_text(run.model_dump_json())
+def save(root: Path, name: str, day: int, runs: Sequence[Run], baseline: int | None = None) -> None:
+    """A session of a day in November, perhaps with a baseline."""
+    notes = SessionNotes(baseline=baseline)
+    write_session(root, runs, name=name, created_at=datetime(2026, 11, day, 10, tzinfo=UTC), notes=notes)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Three sessions: an old one, the own one, a new one."""
-    save(tmp_path, "old", 1, [recorded(WRITE_IOPS, run=n, preset="read-iops") for n in (1, 2, 3)], baseline=2)
-    save(tmp_path, "own", 2, [recorded(WRITE_IOPS, run=n) for n in (1, 2, 3, 4)], baseline=2)
-    failed = recorded(MIXED, run=2, outcome="failed", summary=Summary())
-    save(tmp_path, "new", 3, [recorded(MIXED, run=1), failed])
+    save(tmp_path, "old", 1, [recorded(n, preset="read-iops") for n in (1, 2, 3)], baseline=2)
+    save(tmp_path, "own", 2, [recorded(n) for n in (1, 2, 3, 4)], baseline=2)
+    failed = recorded(2, of=MIXED, outcome="failed", summary=Summary())
+    save(tmp_path, "new", 3, [recorded(1, of=MIXED), failed])
     return tmp_path
 
 
@@ -336,8 +326,8 @@ async def test_the_picker_lists_every_other_run(root: Path) -> None:
 
 
 async def test_a_run_that_is_marked_is_called_what_it_is_called_elsewhere(tmp_path: Path) -> None:
-    doubtful = recorded(WRITE_IOPS, run=1, findings=(Finding(code="recovery", text="7 % degraded"),))
-    save(tmp_path, "own", 1, [doubtful, recorded(WRITE_IOPS, run=2)])
+    doubtful = recorded(1, findings=(Finding(code="recovery", text="7 % degraded"),))
+    save(tmp_path, "own", 1, [doubtful, recorded(2)])
     async with host(RunPicker(tmp_path, ("own", 2))) as (app, pilot):
         await until(pilot, lambda: listed(app) == ["own/1"])
         (row,) = app.screen.query_one(PickList).shown
@@ -385,7 +375,7 @@ async def test_escape_chooses_nothing(root: Path) -> None:
 
 
 async def test_where_there_is_no_other_run_it_says_so(tmp_path: Path, golden: Golden) -> None:
-    save(tmp_path, "own", 1, [recorded(WRITE_IOPS, run=1)])
+    save(tmp_path, "own", 1, [recorded(1)])
     picker = RunPicker(tmp_path, ("own", 1))
     async with host(picker) as (app, pilot):
         await until(pilot, lambda: "other run" in text(app))
@@ -394,7 +384,7 @@ async def test_where_there_is_no_other_run_it_says_so(tmp_path: Path, golden: Go
 
 
 async def test_of_many_sessions_no_more_are_read_than_are_needed(tmp_path: Path) -> None:
-    runs = [recorded(WRITE_IOPS, run=1)]
+    runs = [recorded(1)]
     for number in range(400):
         preset = {3: "needle", 399: "newest"}.get(number, "write-iops")
         save(tmp_path, f"s{number:03}", 1 + number // 20, [runs[0].model_copy(update={"preset": preset})])

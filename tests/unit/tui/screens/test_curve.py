@@ -14,7 +14,6 @@ from cephtui import units
 from cephtui.analysis.views.curve import Axis, curve_of
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME
-from cephtui.sessions import demo
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.ink import Ink
@@ -26,8 +25,8 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.loads import sweep, under_load
 from tests.support.replayed import screen_text, until
+from tests.support.runs import sweep, under_load
 from tests.unit.tui.screens.test_compare import SIZES, rows
 from tests.unit.tui.screens.test_replay import keep_what_is_said
 
@@ -121,11 +120,9 @@ async def test_hostile_names_are_no_markup() -> None:
         assert app.is_running
 
 
-async def test_it_is_opened_from_a_saved_session_copied_and_left(
-    tmp_path_factory: pytest.TempPathFactory, golden: Golden
-) -> None:
-    root = demo.unpack(tmp_path_factory.mktemp("curve")).parent
-    app = SavedApp(root, [SessionsScreen(root), SessionScreen(root / demo.SESSION)])
+async def test_it_is_opened_from_a_saved_session_copied_and_left(demo_session: Path, golden: Golden) -> None:
+    root = demo_session.parent
+    app = SavedApp(root, [SessionsScreen(root), SessionScreen(demo_session)])
     said = keep_what_is_said(app)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "write-iops" in screen_text(app))
@@ -143,12 +140,9 @@ async def test_it_is_opened_from_a_saved_session_copied_and_left(
         await until(pilot, lambda: isinstance(app.screen, SessionScreen))
 
 
-async def test_a_run_that_has_no_depth_and_no_siblings_has_no_curve(
-    tmp_path_factory: pytest.TempPathFactory, golden: Golden
-) -> None:
-    root = demo.unpack(tmp_path_factory.mktemp("none")).parent
-    screen = SessionScreen(root / demo.SESSION)
-    app = SavedApp(root, [SessionsScreen(root), screen])
+async def test_a_run_that_has_no_depth_and_no_siblings_has_no_curve(demo_session: Path, golden: Golden) -> None:
+    screen = SessionScreen(demo_session)
+    app = SavedApp(demo_session.parent, [SessionsScreen(demo_session.parent), screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: bool(screen.table and screen.table.chosen))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from cephtui.sessions import demo
+from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
@@ -57,7 +57,8 @@ async def test_it_fills_while_the_session_is_measured(study: Path) -> None:
             assert table.chosen == (3, 1)  # the cell that is measured
             assert "31 of 48 runs, about 18:25 min left, slowest: pve2" in screen_text(app)
             for run in [*studies.runs(MEASURED + 1)][-2:]:
-                studies.write_run(study, run)
+                (study / f"{run.run:03}").mkdir(exist_ok=True)
+                (study / f"{run.run:03}" / "run.json").write_text(as_json(run))
             await until(pilot, lambda: cells(table, 3)[2] == "2.85k 1.0 %")
             assert cells(table, 4)[2] == "running 1/3"
             assert table.chosen == (3, 1)
@@ -114,9 +115,9 @@ async def test_names_are_masked_before_anything_has_run(tmp_path: Path) -> None:
         assert "rbd:bench" not in screen_text(app)
 
 
-async def test_m_opens_that_of_a_saved_session_and_closes_it(tmp_path: Path) -> None:
-    session = SessionScreen(demo.unpack(tmp_path))
-    app = SavedApp(tmp_path, [session])
+async def test_m_opens_that_of_a_saved_session_and_closes_it(demo_session: Path) -> None:
+    session = SessionScreen(demo_session)
+    app = SavedApp(demo_session.parent, [session])
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "write-iops" in screen_text(app))
         await pilot.press("M")

@@ -17,7 +17,7 @@ from cephtui.analysis.views.live import LiveRun
 from cephtui.models import ClusterSample, Interval, Run, Sample
 from cephtui.models.metrics import HEADLINES
 from cephtui.models.plan import FilePlace, NodeStep, Part, Step
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.tui.app import SavedApp, _side
 from cephtui.tui.charts.chart import Period
 from cephtui.tui.screens import presenter
@@ -30,7 +30,8 @@ from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_live
 from tests.support.golden import Golden
-from tests.support.replayed import MIXED, SESSION, WRITE_IOPS, until
+from tests.support.replayed import until
+from tests.support.runs import MIXED, SESSION, WRITE_IOPS
 
 IOPS, BANDWIDTH, LATENCY = HEADLINES
 SIZES = [(80, 24), (120, 36), (200, 50), (250, 70)]
@@ -273,15 +274,10 @@ def test_a_change_in_per_cent(fraction: float | None, text: str) -> None:
     assert percent_text(fraction) == text
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo.unpack(tmp_path_factory.mktemp("demo"))
-
-
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -> None:
-    (left, left_curves), (right, right_curves) = _side(session, 7), _side(session, 10)
-    app = SavedApp(session.parent, [CompareScreen(left, right, left_curves, right_curves)])
+async def test_a_comparison_is_presented(demo_session: Path, size: tuple[int, int]) -> None:
+    (left, left_curves), (right, right_curves) = _side(demo_session, 7), _side(demo_session, 10)
+    app = SavedApp(demo_session.parent, [CompareScreen(left, right, left_curves, right_curves)])
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
         await pilot.press("f")
@@ -303,10 +299,10 @@ async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
 
 
-async def test_runs_without_figures_are_said_to_have_none(session: Path) -> None:
+async def test_runs_without_figures_are_said_to_have_none(demo_session: Path) -> None:
     side, _ = _side(SESSION, MIXED)
     empty = replace(side, runs=(side.run.model_copy(update={"summary": type(side.run.summary)()}),))
-    app = SavedApp(session.parent, [CompareScreen(empty, empty, {}, {})])
+    app = SavedApp(demo_session.parent, [CompareScreen(empty, empty, {}, {})])
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
         await pilot.press("f", "v")

@@ -46,19 +46,6 @@ INTO_THE_RUN = 12.0
 """Seconds of the benchmark itself after which most tests look."""
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session of three nodes."""
-    return demo.unpack(tmp_path_factory.mktemp("recorded"))
-
-
-@pytest.fixture
-def copy(session: Path, tmp_path: Path) -> Path:
-    """One that may be changed."""
-    shutil.copytree(session, tmp_path / "demo")
-    return tmp_path / "demo"
-
-
 # ---------------------------------------------------------------------------------------------- what is seen
 
 
@@ -227,11 +214,11 @@ def node_rows(nodes: str) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------- playing
 
 
-async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
-    state = at(session, demo.STAR, moment(session))
-    run = store.read_run(session, demo.STAR)
-    async with playing(session, size=SIZES[0]) as shown:
-        await shown.wait(moment(session))
+async def test_a_replay_looks_as_the_run_did(demo_session: Path) -> None:
+    state = at(demo_session, demo.STAR, moment(demo_session))
+    run = store.read_run(demo_session, demo.STAR)
+    async with playing(demo_session, size=SIZES[0]) as shown:
+        await shown.wait(moment(demo_session))
         screen = shown.screen
         for size in SIZES:
             await shown.pilot.resize_terminal(*size)
@@ -251,9 +238,9 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             assert state.cluster
             assert set(cluster_line(state.cluster, narrow=True).split()) <= set(text_in(screen, "#cluster").split())
             assert text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}"
-            lasts = units.duration(lasted_seconds(session, run, state.step))
+            lasts = units.duration(lasted_seconds(demo_session, run, state.step))
             assert shown.transport.startswith("playing 1x ")
-            assert f" {units.duration(moment(session))} " in shown.transport
+            assert f" {units.duration(moment(demo_session))} " in shown.transport
             assert shown.transport.endswith(f" {lasts}")
             for words in (
                 f"replay of demo/{demo.STAR}",
@@ -276,12 +263,12 @@ def longest_prefill(session: Path) -> int:
     return int(max(took, key=took.__getitem__).parts[-3])
 
 
-async def test_the_filling_is_played_too(session: Path) -> None:
-    number = longest_prefill(session)
+async def test_the_filling_is_played_too(demo_session: Path) -> None:
+    number = longest_prefill(demo_session)
     seconds = 0.0
-    while not (state := at(session, number, seconds)).prepared_bytes:
+    while not (state := at(demo_session, number, seconds)).prepared_bytes:
         seconds += 0.25
-    async with playing(session, number) as shown:
+    async with playing(demo_session, number) as shown:
         await shown.wait(seconds)
         progress = text_in(shown.screen, "#progress")
     assert " prefilling " in progress
@@ -290,20 +277,20 @@ async def test_the_filling_is_played_too(session: Path) -> None:
     assert 0 < state.prepared_bytes < state.prefill_bytes
 
 
-async def test_marks_are_on_the_time_line(session: Path) -> None:
-    marks = [mark for mark in store.read_marks(session) if mark.run == demo.STAR]
+async def test_marks_are_on_the_time_line(demo_session: Path) -> None:
+    marks = [mark for mark in store.read_marks(demo_session) if mark.run == demo.STAR]
     assert marks
-    async with playing(session) as shown:
-        await shown.seek(moment(session, seconds=(marks[0].elapsed_seconds or 0) - 1))
+    async with playing(demo_session) as shown:
+        await shown.seek(moment(demo_session, seconds=(marks[0].elapsed_seconds or 0) - 1))
         before = screen_text(shown.app)
-        await shown.seek(moment(session, seconds=(marks[0].elapsed_seconds or 0) + 3))
+        await shown.seek(moment(demo_session, seconds=(marks[0].elapsed_seconds or 0) + 3))
         await until(shown.pilot, lambda: marks[0].text in screen_text(shown.app))
     assert marks[0].text not in before
 
 
-async def test_space_pauses_and_goes_on(session: Path) -> None:
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+async def test_space_pauses_and_goes_on(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         await shown.press("space")
         paused, looks, line = shown.position, shown.looks(), shown.transport
         assert line.startswith("paused ")
@@ -316,24 +303,24 @@ async def test_space_pauses_and_goes_on(session: Path) -> None:
         assert shown.looks() != looks
 
 
-async def test_it_goes_to_any_moment_and_back_again(session: Path) -> None:
-    async with playing(session) as shown:
+async def test_it_goes_to_any_moment_and_back_again(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
         await shown.press("space")
-        await shown.seek(moment(session, seconds=5))
+        await shown.seek(moment(demo_session, seconds=5))
         looks = {round(shown.position): shown.looks()}
         for key, seconds in (("right", 5), ("right", 5), ("left", -5), ("left", -5), ("right", 5), ("left", -5)):
             before = shown.position
             await shown.press(key)
             assert shown.position == pytest.approx(before + seconds)
             assert looks.setdefault(round(shown.position), shown.looks()) == shown.looks(), shown.position
-            state = at(session, demo.STAR, shown.position)
+            state = at(demo_session, demo.STAR, shown.position)
             assert [words for words in figures(state) if words not in title(shown.screen)] == []
         assert len(looks) == 3
         assert len(set(map(tuple, looks.values()))) == 3
 
 
-async def test_longer_steps_and_both_ends(session: Path) -> None:
-    async with playing(session) as shown:
+async def test_longer_steps_and_both_ends(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
         await shown.press("space", "shift+right")
         assert shown.position == pytest.approx(30)
         await shown.press("shift+left")
@@ -351,10 +338,10 @@ async def test_longer_steps_and_both_ends(session: Path) -> None:
         assert " whole " not in title(shown.screen)
 
 
-async def test_going_back_from_the_end_shows_that_moment_again(session: Path) -> None:
-    async with playing(session) as shown:
+async def test_going_back_from_the_end_shows_that_moment_again(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
         await shown.press("space")
-        await shown.seek(moment(session))
+        await shown.seek(moment(demo_session))
         looks, position = shown.looks(), shown.position
         await shown.press("end")
         assert shown.looks() != looks
@@ -362,8 +349,8 @@ async def test_going_back_from_the_end_shows_that_moment_again(session: Path) ->
         assert shown.looks() == looks
 
 
-async def test_plus_and_minus_stay_between_1x_and_20x(session: Path) -> None:
-    async with playing(session) as shown:
+async def test_plus_and_minus_stay_between_1x_and_20x(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
         seen = []
         for key in ["plus"] * 7 + ["minus"] * 7:
             await shown.press(key)
@@ -373,8 +360,8 @@ async def test_plus_and_minus_stay_between_1x_and_20x(session: Path) -> None:
 
 
 @pytest.mark.parametrize("speed", [1.0, 3.0, 20.0])
-async def test_the_speed_is_kept(session: Path, speed: float) -> None:
-    async with playing(session, speed=speed) as shown:
+async def test_the_speed_is_kept(demo_session: Path, speed: float) -> None:
+    async with playing(demo_session, speed=speed) as shown:
         await shown.wait(1)
         assert shown.position == pytest.approx(speed)
         assert shown.transport.startswith(f"playing {speed:g}x ")
@@ -385,11 +372,11 @@ async def test_the_speed_is_kept(session: Path, speed: float) -> None:
         assert shown.position == pytest.approx(speed + faster)
 
 
-async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) -> None:
-    run = store.read_run(session, demo.STAR)
+async def test_at_its_end_it_shows_the_whole_run_and_plays_again(demo_session: Path) -> None:
+    run = store.read_run(demo_session, demo.STAR)
     total = run.summary.write
     assert total
-    async with playing(session) as shown:
+    async with playing(demo_session) as shown:
         await shown.wait(1e6)
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f"write {units.iops(total.iops)}  over " in title(shown.screen)
@@ -402,16 +389,16 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
         await shown.press("space")
         assert shown.transport.startswith("playing ")
         assert shown.position == 0
-        await shown.wait(moment(session))
+        await shown.wait(moment(demo_session))
         assert [
-            words for words in figures(at(session, demo.STAR, shown.position)) if words not in title(shown.screen)
+            words for words in figures(at(demo_session, demo.STAR, shown.position)) if words not in title(shown.screen)
         ] == []
 
 
 @pytest.mark.parametrize("outcome", ["refused", "failed"])
-async def test_a_run_that_never_began_is_over_at_once(copy: Path, outcome: str) -> None:
-    number = begun_no_more(copy, outcome)
-    async with playing(copy, number) as shown:
+async def test_a_run_that_never_began_is_over_at_once(demo_copy: Path, outcome: str) -> None:
+    number = begun_no_more(demo_copy, outcome)
+    async with playing(demo_copy, number) as shown:
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f" {outcome}  ! the pool is gone" in text_in(shown.screen, "#progress")
         await shown.press("space", "left", "right", "v", "h", "b", "f", "escape", "l", "escape")
@@ -434,13 +421,13 @@ def begun_no_more(session: Path, outcome: str) -> int:
 # ---------------------------------------------------------------------------------------------- looking
 
 
-async def test_v_goes_through_the_figures(session: Path) -> None:
-    state = at(session, demo.STAR, moment(session))
+async def test_v_goes_through_the_figures(demo_session: Path) -> None:
+    state = at(demo_session, demo.STAR, moment(demo_session))
     assert state.latest
     write = state.latest.write
     assert write
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         seen = []
         for _ in range(4):
             seen.append(title(shown.screen))
@@ -452,23 +439,23 @@ async def test_v_goes_through_the_figures(session: Path) -> None:
     assert seen[3] == seen[0]
 
 
-async def test_the_first_figure_is_what_the_preset_is_about_and_the_chosen_one_stays(copy: Path) -> None:
-    first, *others = (copy / "plans.jsonl").read_text().splitlines()  # recorded before plans had it
+async def test_the_first_figure_is_what_the_preset_is_about_and_the_chosen_one_stays(demo_copy: Path) -> None:
+    first, *others = (demo_copy / "plans.jsonl").read_text().splitlines()  # recorded before plans had it
     plan = json.loads(first)
     plan["steps"][0]["headline"] = "bandwidth"
-    (copy / "plans.jsonl").write_text("\n".join([json.dumps(plan), *others, ""]))
-    async with playing(copy, THROUGHPUT) as shown:
-        await shown.wait(moment(copy, THROUGHPUT))
+    (demo_copy / "plans.jsonl").write_text("\n".join([json.dumps(plan), *others, ""]))
+    async with playing(demo_copy, THROUGHPUT) as shown:
+        await shown.wait(moment(demo_copy, THROUGHPUT))
         assert title(shown.screen).startswith(" bandwidth ")
         await shown.press("v")
         await shown.press("home")
-        await shown.wait(moment(copy, THROUGHPUT))
+        await shown.wait(moment(demo_copy, THROUGHPUT))
         assert title(shown.screen).startswith(" latency ")
 
 
-async def test_b_draws_a_line_for_each_node(session: Path) -> None:
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+async def test_b_draws_a_line_for_each_node(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         chart = shown.screen.query_one("#chart", Chart)
         together = [line.label for line in known(chart._shown).lines]
         await shown.press("b")
@@ -476,12 +463,12 @@ async def test_b_draws_a_line_for_each_node(session: Path) -> None:
         assert title(shown.screen) == " IOPS by node "
         await shown.press("b")
         assert [line.label for line in known(chart._shown).lines] == together == ["write"]
-    assert apart == [node.node for node in store.read_run(session, demo.STAR).nodes]
+    assert apart == [node.node for node in store.read_run(demo_session, demo.STAR).nodes]
 
 
-async def test_h_shows_the_heat_map(session: Path) -> None:
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+async def test_h_shows_the_heat_map(demo_session: Path) -> None:
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         assert not shown.screen.query("#write-heat")
         await shown.press("h")
         await until(shown.pilot, lambda: len(shown.screen.query("#write-heat")) > 0)
@@ -494,23 +481,23 @@ async def test_h_shows_the_heat_map(session: Path) -> None:
     assert shown.said == []
 
 
-async def test_a_tool_without_a_histogram_has_no_heat_map(session: Path, golden: Golden) -> None:
-    number = next(run.run for run in store.read_runs(session)[0] if run.tool == "rados-bench")
-    async with playing(session, number) as shown:
+async def test_a_tool_without_a_histogram_has_no_heat_map(demo_session: Path, golden: Golden) -> None:
+    number = next(run.run for run in store.read_runs(demo_session)[0] if run.tool == "rados-bench")
+    async with playing(demo_session, number) as shown:
         await shown.press("end", "h")
         golden.same(shown.said)
 
 
-async def test_escape_leaves_the_full_screen_before_it_leaves_the_replay(session: Path) -> None:
-    async with playing(session, size=(80, 24)) as shown:
-        await shown.wait(moment(session))
+async def test_escape_leaves_the_full_screen_before_it_leaves_the_replay(demo_session: Path) -> None:
+    async with playing(demo_session, size=(80, 24)) as shown:
+        await shown.wait(moment(demo_session))
         chart = shown.screen.query_one("#chart", Chart)
         before = chart.size.height
         await shown.press("z")
         await until(shown.pilot, lambda: chart.size.height > before)
         assert "$ fio" not in screen_text(shown.app)
         await shown.wait(2)
-        assert shown.position == pytest.approx(moment(session) + 2), "it plays on behind it"
+        assert shown.position == pytest.approx(moment(demo_session) + 2), "it plays on behind it"
         await shown.press("escape")
         await until(shown.pilot, lambda: chart.size.height == before)
         assert shown.app.screen is shown.screen
@@ -518,22 +505,22 @@ async def test_escape_leaves_the_full_screen_before_it_leaves_the_replay(session
         await until(shown.pilot, lambda: not shown.app.is_running)
 
 
-async def test_the_presenter_shows_the_figure_while_it_plays_on(session: Path) -> None:
+async def test_the_presenter_shows_the_figure_while_it_plays_on(demo_session: Path) -> None:
     def digits() -> str:
         return " ".join(shown.app.screen.query(f".{part}").first(Big)._texts[0] for part in ("value", "word"))
 
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         await shown.press("f")
         await until(shown.pilot, lambda: isinstance(shown.app.screen, Presenter))
-        write = known(at(session, demo.STAR, shown.position).latest).write
+        write = known(at(demo_session, demo.STAR, shown.position).latest).write
         assert write
         assert digits() == f"{units.iops(write.iops)} IOPS write"
         await shown.wait(2)
-        write = known(at(session, demo.STAR, shown.position).latest).write
+        write = known(at(demo_session, demo.STAR, shown.position).latest).write
         assert write
         await until(shown.pilot, lambda: digits() == f"{units.iops(write.iops)} IOPS write")
-        assert text_in(shown.app.screen, "#presented").startswith(store.read_run(session, demo.STAR).preset)
+        assert text_in(shown.app.screen, "#presented").startswith(store.read_run(demo_session, demo.STAR).preset)
         await shown.press("v")
         await until(shown.pilot, lambda: digits().endswith(" MiB/s write"))
         assert title(shown.screen).startswith(" bandwidth")
@@ -541,15 +528,15 @@ async def test_the_presenter_shows_the_figure_while_it_plays_on(session: Path) -
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
 
 
-async def test_the_log_has_the_commands_and_the_output_of_each_node(session: Path) -> None:
-    run = store.read_run(session, demo.STAR)
-    async with playing(session) as shown:
-        await shown.wait(moment(session))
+async def test_the_log_has_the_commands_and_the_output_of_each_node(demo_session: Path) -> None:
+    run = store.read_run(demo_session, demo.STAR)
+    async with playing(demo_session) as shown:
+        await shown.wait(moment(demo_session))
         await shown.press("l")
         await until(shown.pilot, lambda: isinstance(shown.app.screen, LogScreen))
         seen = []
         for node in run.nodes:
-            raw = (session / f"{demo.STAR:03}" / "raw" / f"{node.node}.stdout").read_text()
+            raw = (demo_session / f"{demo.STAR:03}" / "raw" / f"{node.node}.stdout").read_text()
             assert text_in(shown.app.screen, "#log-command").replace("\n", "") == f"$ {node.command}".replace("\n", "")
             assert raw.rstrip().endswith(text_in(shown.app.screen, "#log-output").rstrip().splitlines()[-1])
             seen.append(border_title(shown.app.screen.query_one("#log")))
@@ -584,12 +571,12 @@ BROKEN: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-async def test_a_broken_recording_is_told_in_one_line(copy: Path, what: str) -> None:
+async def test_a_broken_recording_is_told_in_one_line(demo_copy: Path, what: str) -> None:
     ending, damage = BROKEN[what]
-    node = store.read_run(copy, demo.STAR).nodes[0].node
-    path = copy / RAW / f"{node}.{ending}"
+    node = store.read_run(demo_copy, demo.STAR).nodes[0].node
+    path = demo_copy / RAW / f"{node}.{ending}"
     damage(path)
-    async with playing(copy) as shown:
+    async with playing(demo_copy) as shown:
         await shown.wait(1e6)
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
@@ -605,40 +592,40 @@ async def test_a_broken_recording_is_told_in_one_line(copy: Path, what: str) -> 
         await until(shown.pilot, lambda: not shown.app.is_running)
 
 
-async def test_what_can_not_be_read_is_told_while_it_stands_still_too(copy: Path) -> None:
-    node = store.read_run(copy, demo.STAR).nodes[0].node
-    (copy / RAW / f"{node}.stdout").unlink()
-    async with playing(copy) as shown:
+async def test_what_can_not_be_read_is_told_while_it_stands_still_too(demo_copy: Path) -> None:
+    node = store.read_run(demo_copy, demo.STAR).nodes[0].node
+    (demo_copy / RAW / f"{node}.stdout").unlink()
+    async with playing(demo_copy) as shown:
         await shown.press("space", "end")
         await until(shown.pilot, lambda: bool(shown.said))
         assert f"{node}.stdout" in shown.said[0]
 
 
 @pytest.mark.parametrize("name", [f"{demo.STAR:03}/cluster.jsonl", "marks.jsonl"])
-async def test_what_was_said_beside_the_run_may_be_broken(copy: Path, name: str) -> None:
-    break_line(copy / name)
-    async with playing(copy) as shown:
+async def test_what_was_said_beside_the_run_may_be_broken(demo_copy: Path, name: str) -> None:
+    break_line(demo_copy / name)
+    async with playing(demo_copy) as shown:
         await shown.wait(1e6)
         await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert shown.said == []
 
 
 @pytest.mark.parametrize("name", ["plans.jsonl", f"{demo.STAR:03}/run.json"])
-def test_nothing_is_played_without_these(copy: Path, name: str) -> None:
-    (copy / name).unlink()
+def test_nothing_is_played_without_these(demo_copy: Path, name: str) -> None:
+    (demo_copy / name).unlink()
     with pytest.raises(store.StoreError) as caught:
-        ReplayScreen(copy, demo.STAR)
-    assert str(copy / name) in str(caught.value)
+        ReplayScreen(demo_copy, demo.STAR)
+    assert str(demo_copy / name) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-async def test_a_recording_that_goes_away_is_told(session: Path, copy: Path) -> None:
-    async with playing(copy) as shown:
-        await shown.wait(moment(session))
-        shutil.rmtree(copy)
+async def test_a_recording_that_goes_away_is_told(demo_session: Path, demo_copy: Path) -> None:
+    async with playing(demo_copy) as shown:
+        await shown.wait(moment(demo_session))
+        shutil.rmtree(demo_copy)
         await shown.press("left")
         await until(shown.pilot, lambda: bool(shown.said))
-        assert all(str(copy) in text and "\n" not in text for text in shown.said)
+        assert all(str(demo_copy) in text and "\n" not in text for text in shown.said)
         await shown.press("end", "l", "escape", "escape")
         await until(shown.pilot, lambda: not shown.app.is_running)
 
@@ -697,10 +684,10 @@ def being_written(session: Path, tmp_path: Path, number: int) -> Iterator[Writte
         yield written
 
 
-async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Path) -> None:
-    run = store.read_run(session, demo.STAR)
+async def test_a_run_is_followed_while_it_is_written(demo_session: Path, tmp_path: Path) -> None:
+    run = store.read_run(demo_session, demo.STAR)
     assert run.summary.write
-    with being_written(session, tmp_path, demo.STAR) as written:
+    with being_written(demo_session, tmp_path, demo.STAR) as written:
         async with watching(written.directory) as shown:
             screen = shown.screen
             await until(shown.pilot, lambda: text_in(screen, "#progress").startswith(f"#{demo.STAR} {run.preset} "))
@@ -724,25 +711,25 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
         assert shown.said == []
 
 
-async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Path) -> None:
-    written = only(session, tmp_path, 1)
+async def test_the_next_run_is_shown_when_it_begins(demo_session: Path, tmp_path: Path) -> None:
+    written = only(demo_session, tmp_path, 1)
     with contextlib.closing(known(take_lock(written))):
         async with watching(written) as shown:
             await until(shown.pilot, lambda: " whole " in title(shown.screen))
             first = text_in(shown.screen, "#progress")
-            shutil.copytree(session / "002", tmp_path / "next" / "002")
+            shutil.copytree(demo_session / "002", tmp_path / "next" / "002")
             begun(tmp_path / "next", 2)
             (tmp_path / "next" / "002").rename(written / "002")
             await until(shown.pilot, lambda: text_in(shown.screen, "#progress").startswith("#2 "))
             await until(shown.pilot, lambda: known(shown.screen.run).run == 2)
-            second = store.read_run(session, 2)
+            second = store.read_run(demo_session, 2)
             assert " whole " not in title(shown.screen)
             assert text_in(shown.screen, "#command") == f"$ {tool_command(second.command, second.tool)}"
     assert first.startswith("#1 ")
 
 
-async def test_watching_writes_nothing(session: Path, tmp_path: Path) -> None:
-    with being_written(session, tmp_path, demo.STAR) as written:
+async def test_watching_writes_nothing(demo_session: Path, tmp_path: Path) -> None:
+    with being_written(demo_session, tmp_path, demo.STAR) as written:
         written.write(10.0)
         before = files(tmp_path)
         async with watching(written.directory) as shown:
@@ -757,22 +744,22 @@ async def test_watching_writes_nothing(session: Path, tmp_path: Path) -> None:
         assert files(tmp_path) == before
 
 
-async def test_a_session_without_a_run_is_waited_for(session: Path, tmp_path: Path) -> None:
+async def test_a_session_without_a_run_is_waited_for(demo_session: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    shutil.copy(session / "session.json", tmp_path / "empty")
+    shutil.copy(demo_session / "session.json", tmp_path / "empty")
     async with watching(tmp_path / "empty") as shown:
         await until(shown.pilot, lambda: "waiting for a run ..." in screen_text(shown.app))
         await shown.press("c", "l", "f", "escape")
         assert shown.app.screen is shown.screen
         assert set(shown.said) == {"no run has begun yet"}
-        shutil.copy(session / "plans.jsonl", tmp_path / "empty")
-        shutil.copytree(session / "001", tmp_path / "empty" / "001")
+        shutil.copy(demo_session / "plans.jsonl", tmp_path / "empty")
+        shutil.copytree(demo_session / "001", tmp_path / "empty" / "001")
         await until(shown.pilot, lambda: text_in(shown.screen, "#progress").startswith("#1 "))
     assert set(shown.said) == {"no run has begun yet"}
 
 
-async def test_the_end_of_the_console_that_writes_makes_the_run_lost(session: Path, tmp_path: Path) -> None:
-    with being_written(session, tmp_path, demo.STAR) as written:
+async def test_the_end_of_the_console_that_writes_makes_the_run_lost(demo_session: Path, tmp_path: Path) -> None:
+    with being_written(demo_session, tmp_path, demo.STAR) as written:
         written.write(10.0)
         async with watching(written.directory) as shown:
             await until(shown.pilot, lambda: " running " in text_in(shown.screen, "#progress"))
@@ -788,8 +775,8 @@ def lock_gone(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["plans.jsonl", f"{demo.STAR:03}/run.json", f"{RAW}/lab1.index.jsonl"])
-async def test_what_can_not_be_followed_is_told_once(session: Path, tmp_path: Path, name: str) -> None:
-    with being_written(session, tmp_path, demo.STAR) as written:
+async def test_what_can_not_be_followed_is_told_once(demo_session: Path, tmp_path: Path, name: str) -> None:
+    with being_written(demo_session, tmp_path, demo.STAR) as written:
         written.write(5.0)
         (written.directory / name).write_bytes(b"broken\n")
         async with watching(written.directory) as shown:
@@ -802,8 +789,8 @@ async def test_what_can_not_be_followed_is_told_once(session: Path, tmp_path: Pa
             await until(shown.pilot, lambda: not shown.app.is_running)
 
 
-async def test_a_session_that_goes_away_is_told_once(session: Path, tmp_path: Path) -> None:
-    written = only(session, tmp_path, 1)
+async def test_a_session_that_goes_away_is_told_once(demo_session: Path, tmp_path: Path) -> None:
+    written = only(demo_session, tmp_path, 1)
     async with watching(written) as shown:
         await until(shown.pilot, lambda: " whole " in title(shown.screen))
         shutil.rmtree(written)

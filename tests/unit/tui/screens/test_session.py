@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
@@ -43,19 +42,6 @@ from tests.unit.tui.screens.test_replay import border_title, keep_what_is_said, 
 CATALOGUE = find_presets(packaged_presets_dir(), Path("none"))
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded session of three nodes."""
-    return demo.unpack(tmp_path_factory.mktemp("recorded"))
-
-
-@pytest.fixture
-def session(recorded: Path, tmp_path: Path) -> Path:
-    """One that may be changed."""
-    shutil.copytree(recorded, tmp_path / "sessions" / "demo")
-    return tmp_path / "sessions" / "demo"
 
 
 class Shown:
@@ -124,12 +110,12 @@ def whole_title(run: Run) -> list[str]:
 # ---------------------------------------------------------------------------------------------- what is there
 
 
-async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> None:
-    runs, marks = store.read_runs(session)[0], store.read_marks(session)
+async def test_all_runs_and_marks_are_listed_the_newest_first(demo_copy: Path) -> None:
+    runs, marks = store.read_runs(demo_copy)[0], store.read_marks(demo_copy)
     assert len(runs) > 3
     assert marks
     by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
-    async with showing(session) as shown:
+    async with showing(demo_copy) as shown:
         rows = [cells for cells in shown.rows if cells[0] == "*" or cells[0].isdigit()]
         found = shown.columns("preset", "", "IOPS", "bandwidth", "latency mean", "latency p99", "outcome")
     first = list(dict.fromkeys(cells[0] for cells in found))
@@ -154,13 +140,13 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> 
             assert figures == ([expected] if expected else [])
 
 
-async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(session: Path) -> None:
-    runs = store.read_runs(session)[0]
+async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(demo_copy: Path) -> None:
+    runs = store.read_runs(demo_copy)[0]
     last = runs[-1]
-    late = store.read_marks(session)[0].model_copy(update={"at": last.started_at + timedelta(days=1)})
-    with (session / "marks.jsonl").open("a") as file:
+    late = store.read_marks(demo_copy)[0].model_copy(update={"at": last.started_at + timedelta(days=1)})
+    with (demo_copy / "marks.jsonl").open("a") as file:
         file.write(late.model_dump_json() + "\n")
-    async with showing(session) as shown:
+    async with showing(demo_copy) as shown:
         assert shown.rows[0][0] == "*"
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(last)))
         assert shown.table.chosen is not None
@@ -168,12 +154,12 @@ async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(session: Path) 
         assert shown.screen.focused is shown.table
 
 
-async def test_everything_is_on_the_screen(session: Path) -> None:
-    archive.annotate(session, note="jumbo frames on [x]", tags=("lab", "hdd"))
-    run = store.read_run(session, demo.STAR)
+async def test_everything_is_on_the_screen(demo_copy: Path) -> None:
+    archive.annotate(demo_copy, note="jumbo frames on [x]", tags=("lab", "hdd"))
+    run = store.read_run(demo_copy, demo.STAR)
     said = ("session demo   jumbo frames on [x]   #lab #hdd", conditions(run), run.target)
     named = ("outcome", "whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes))
-    async with showing(session, SIZES[0]) as shown:
+    async with showing(demo_copy, SIZES[0]) as shown:
         await shown.at(demo.STAR)
         for size in SIZES:
             await shown.pilot.resize_terminal(*size)
@@ -188,10 +174,10 @@ async def test_everything_is_on_the_screen(session: Path) -> None:
             assert max(map(len, text.splitlines())) <= size[0]
 
 
-async def test_the_charts_follow_the_cursor(session: Path) -> None:
-    runs = {run.run: run for run in store.read_runs(session)[0]}
+async def test_the_charts_follow_the_cursor(demo_copy: Path) -> None:
+    runs = {run.run: run for run in store.read_runs(demo_copy)[0]}
     chosen = [runs[number] for number in (max(runs), max(runs) - 1, min(runs), max(runs))]
-    async with showing(session) as shown:
+    async with showing(demo_copy) as shown:
         for run in chosen:
             await shown.at(run.run)
             await until(shown.pilot, lambda run: all(words in shown.title for words in whole_title(run)), run)
@@ -200,18 +186,18 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
             assert all(finding.text in said for finding in run.findings)
             drawn = known(shown.screen.query_one("#chart", Chart)._shown)
             lines = {line.label: line.points for line in drawn.lines}
-            history = store.read_history(session, run.run)
+            history = store.read_history(demo_copy, run.run)
             for name in history.directions:
                 assert lines[name] == tuple(history.curves[f"{name}.{about(run).name}"].points())
     assert {about(run).name for run in chosen} == {"iops", "bandwidth_bytes"}
 
 
-async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
-    runs = [run.run for run in store.read_runs(session)[0]]
-    marks = [mark for mark in store.read_marks(session) if mark.run is not None and mark.elapsed_seconds is not None]
+async def test_marks_are_in_the_chart_of_their_run_only(demo_copy: Path) -> None:
+    runs = [run.run for run in store.read_runs(demo_copy)[0]]
+    marks = [mark for mark in store.read_marks(demo_copy) if mark.run is not None and mark.elapsed_seconds is not None]
     marked = known(marks[0].run)
     other = next(number for number in runs if number not in {mark.run for mark in marks})
-    async with showing(session) as shown:
+    async with showing(demo_copy) as shown:
         chart = shown.screen.query_one("#chart", Chart)
         await shown.at(marked)
         own = [(mark.elapsed_seconds, mark.text) for mark in marks if mark.run == marked]
@@ -220,10 +206,10 @@ async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
         await until(shown.pilot, lambda: not known(chart._shown).marks)
 
 
-async def test_repeats_are_one_row_whose_keys_mean_all_of_them(session: Path) -> None:
+async def test_repeats_are_one_row_whose_keys_mean_all_of_them(demo_copy: Path) -> None:
     """Compared, they are all of them; what only one run has is that of the last."""
-    runs = {run.run: run for run in store.read_runs(session)[0]}
-    async with showing(session, opened=False) as shown:
+    runs = {run.run: run for run in store.read_runs(demo_copy)[0]}
+    async with showing(demo_copy, opened=False) as shown:
         rows = [cells[0] for cells in shown.rows]
         assert "7-9" in rows
         assert not {"7", "8", "9"} & {*rows}
@@ -241,9 +227,9 @@ async def test_repeats_are_one_row_whose_keys_mean_all_of_them(session: Path) ->
         assert "3 runs" in screen_text(shown.app)
 
 
-async def test_the_cursor_goes_past_marks_and_results_of_batches(session: Path) -> None:
-    runs = [run.run for run in store.read_runs(session)[0]]
-    async with showing(session, SIZES[0]) as shown:
+async def test_the_cursor_goes_past_marks_and_results_of_batches(demo_copy: Path) -> None:
+    runs = [run.run for run in store.read_runs(demo_copy)[0]]
+    async with showing(demo_copy, SIZES[0]) as shown:
         kinds = {cells[0] if not cells[0].isdigit() else "run" for cells in shown.rows}
         assert kinds == {"*", "10-12", "7-9", "run"}
         for key, order in (("down", sorted(runs, reverse=True)), ("up", sorted(runs))):
@@ -261,9 +247,9 @@ async def test_the_cursor_goes_past_marks_and_results_of_batches(session: Path) 
             assert shown.table.cursor_row > before
 
 
-async def test_what_stands_above_the_newest_run_is_seen_again(session: Path) -> None:
+async def test_what_stands_above_the_newest_run_is_seen_again(demo_copy: Path) -> None:
     """The cursor does not go there."""
-    async with showing(session, SIZES[0]) as shown:
+    async with showing(demo_copy, SIZES[0]) as shown:
         assert [cells[0] for cells in shown.rows[:3]] == ["*", "*", str(demo.STAR)]
         await shown.pilot.press("end")
         await until(shown.pilot, lambda: shown.table.scroll_offset.y > 2)
@@ -271,8 +257,8 @@ async def test_what_stands_above_the_newest_run_is_seen_again(session: Path) -> 
         await until(shown.pilot, lambda: shown.table.scroll_offset.y == 0)
 
 
-async def test_a_click_on_a_mark_does_nothing(session: Path) -> None:
-    async with showing(session) as shown:
+async def test_a_click_on_a_mark_does_nothing(demo_copy: Path) -> None:
+    async with showing(demo_copy) as shown:
         before = known(shown.table.chosen)
         star = next(n for n, cells in enumerate(shown.rows) if cells[0] == "*")
         for _ in range(2):
@@ -282,8 +268,8 @@ async def test_a_click_on_a_mark_does_nothing(session: Path) -> None:
         assert shown.app.screen is shown.screen
 
 
-async def test_keys_of_the_chart(session: Path) -> None:
-    async with showing(session) as shown:
+async def test_keys_of_the_chart(demo_copy: Path) -> None:
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         chart = shown.screen.query_one("#chart", Chart)
         height = chart.size.height
@@ -303,13 +289,13 @@ async def test_keys_of_the_chart(session: Path) -> None:
 # ---------------------------------------------------------------------------------------------- doing
 
 
-async def test_b_makes_a_baseline_another_one_and_none(session: Path, golden: Golden) -> None:
-    archive.annotate(session, note="kept", tags=("lab",))
-    async with showing(session) as shown:
+async def test_b_makes_a_baseline_another_one_and_none(demo_copy: Path, golden: Golden) -> None:
+    archive.annotate(demo_copy, note="kept", tags=("lab",))
+    async with showing(demo_copy) as shown:
         for number, baseline in ((demo.STAR, demo.STAR), (2, 2), (2, None)):
             await shown.at(number)
             await shown.pilot.press("B")
-            await until(shown.pilot, lambda baseline: archive.read_notes(session).baseline == baseline, baseline)
+            await until(shown.pilot, lambda baseline: archive.read_notes(demo_copy).baseline == baseline, baseline)
             await until(
                 shown.pilot,
                 lambda names: {run for run, text in shown.columns("differs") if text.startswith("baseline")} == names,
@@ -318,18 +304,18 @@ async def test_b_makes_a_baseline_another_one_and_none(session: Path, golden: Go
             assert shown.table.chosen is not None
             assert shown.table.chosen.run == number
         golden.same(shown.said)
-    assert archive.read_notes(session) == SessionNotes(note="kept", tags=("lab",), baseline=None)
+    assert archive.read_notes(demo_copy) == SessionNotes(note="kept", tags=("lab",), baseline=None)
 
 
-async def test_the_baseline_is_there_when_the_session_is_opened_again(session: Path) -> None:
-    archive.annotate(session, baseline=2)
-    async with showing(session) as shown:
+async def test_the_baseline_is_there_when_the_session_is_opened_again(demo_copy: Path) -> None:
+    archive.annotate(demo_copy, baseline=2)
+    async with showing(demo_copy) as shown:
         assert {run for run, text in shown.columns("differs") if "baseline" in text} == {"2"}
 
 
-async def test_c_chooses_the_other_run_and_compares(session: Path) -> None:
-    archive.annotate(session, baseline=3)
-    async with showing(session) as shown:
+async def test_c_chooses_the_other_run_and_compares(demo_copy: Path) -> None:
+    archive.annotate(demo_copy, baseline=3)
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await shown.pilot.press("c")
         await shown.until_on(RunPicker)
@@ -349,23 +335,23 @@ async def test_c_chooses_the_other_run_and_compares(session: Path) -> None:
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
 
 
-async def test_a_run_that_went_away_meanwhile_is_not_compared(session: Path) -> None:
-    archive.annotate(session, baseline=3)
-    async with showing(session) as shown:
+async def test_a_run_that_went_away_meanwhile_is_not_compared(demo_copy: Path) -> None:
+    archive.annotate(demo_copy, baseline=3)
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await shown.pilot.press("c")
         await shown.until_on(RunPicker)
         await until(shown.pilot, lambda: "demo/3 " in screen_text(shown.app))
-        shutil.rmtree(session / "003")
+        shutil.rmtree(demo_copy / "003")
         await shown.pilot.press("enter")
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
-        assert str(session / "003") in said
+        assert str(demo_copy / "003") in said
         assert shown.app.screen is shown.screen
 
 
-async def test_p_plays_the_run_and_escape_comes_back_to_it(session: Path) -> None:
-    async with showing(session) as shown:
+async def test_p_plays_the_run_and_escape_comes_back_to_it(demo_copy: Path) -> None:
+    async with showing(demo_copy) as shown:
         await shown.at(2)
         await shown.pilot.press("p")
         await shown.until_on(ReplayScreen)
@@ -376,9 +362,9 @@ async def test_p_plays_the_run_and_escape_comes_back_to_it(session: Path) -> Non
         assert shown.table.chosen.run == 2
 
 
-async def test_enter_shows_all_of_a_run(session: Path) -> None:
-    run = store.read_run(session, demo.STAR)
-    async with showing(session) as shown:
+async def test_enter_shows_all_of_a_run(demo_copy: Path) -> None:
+    run = store.read_run(demo_copy, demo.STAR)
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await shown.pilot.press("enter")
         await shown.until_on(DetailsScreen)
@@ -396,10 +382,10 @@ async def test_enter_shows_all_of_a_run(session: Path) -> None:
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
 
 
-async def test_f_and_l_show_the_run_under_the_cursor(session: Path) -> None:
-    run = store.read_run(session, demo.STAR)
+async def test_f_and_l_show_the_run_under_the_cursor(demo_copy: Path) -> None:
+    run = store.read_run(demo_copy, demo.STAR)
     write = known(run.summary.write)
-    async with showing(session) as shown:
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
         await shown.pilot.press("f")
@@ -414,8 +400,8 @@ async def test_f_and_l_show_the_run_under_the_cursor(session: Path) -> None:
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
 
 
-async def test_a_click_on_a_run_shows_it(session: Path) -> None:
-    async with showing(session) as shown:
+async def test_a_click_on_a_run_shows_it(demo_copy: Path) -> None:
+    async with showing(demo_copy) as shown:
         below = next(cells[0] for cells in shown.rows[3:] if cells[0].isdigit())
         row = next(n for n, cells in enumerate(shown.rows) if cells[0] == below)
         await shown.pilot.click(DataTable, offset=(5, row + 1))
@@ -426,12 +412,12 @@ async def test_a_click_on_a_run_shows_it(session: Path) -> None:
 # ---------------------------------------------------------------------------------------------- what may be wrong
 
 
-async def test_a_session_without_runs_says_so(session: Path, golden: Golden) -> None:
-    for path in session.iterdir():
+async def test_a_session_without_runs_says_so(demo_copy: Path, golden: Golden) -> None:
+    for path in demo_copy.iterdir():
         if path.name.isdecimal():
             shutil.rmtree(path)
-    (session / "marks.jsonl").unlink()
-    async with showing(session) as shown:
+    (demo_copy / "marks.jsonl").unlink()
+    async with showing(demo_copy) as shown:
         golden.same(text_in(shown.screen, "#conditions"))
         await shown.pilot.press("p", "c", "B", "f", "l", "enter", "v", "h", "b", "j", "k")
         assert shown.app.screen is shown.screen
@@ -439,69 +425,70 @@ async def test_a_session_without_runs_says_so(session: Path, golden: Golden) -> 
         golden.same(said)
 
 
-async def test_torn_notes_are_told_and_the_runs_are_shown(session: Path) -> None:
-    (session / "notes.json").write_text('{"note": "hal')
-    async with showing(session) as shown:
+async def test_torn_notes_are_told_and_the_runs_are_shown(demo_copy: Path) -> None:
+    (demo_copy / "notes.json").write_text('{"note": "hal')
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         (said,) = shown.said
-        assert str(session / "notes.json") in said
+        assert str(demo_copy / "notes.json") in said
         assert "\n" not in said
         await shown.pilot.press("B")
         await until(shown.pilot, lambda: len(shown.said) == 2)
         assert shown.app.screen is shown.screen
-    assert (session / "notes.json").read_text() == '{"note": "hal'
+    assert (demo_copy / "notes.json").read_text() == '{"note": "hal'
 
 
-async def test_a_broken_run_is_told_and_the_others_are_there(session: Path) -> None:
-    (session / "002" / "run.json").write_text("{}")
-    runs = [run.run for run in store.read_runs(session)[0]]
-    async with showing(session) as shown:
+async def test_a_broken_run_is_told_and_the_others_are_there(demo_copy: Path) -> None:
+    (demo_copy / "002" / "run.json").write_text("{}")
+    runs = [run.run for run in store.read_runs(demo_copy)[0]]
+    async with showing(demo_copy) as shown:
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
-        assert str(session / "002" / "run.json") in said
+        assert str(demo_copy / "002" / "run.json") in said
         assert {cells[0] for cells in shown.columns()} == {str(number) for number in runs}
     assert 2 not in runs
 
 
-async def test_a_run_without_readable_curves_keeps_its_figures(session: Path) -> None:
-    run = store.read_run(session, demo.STAR)
-    (session / f"{demo.STAR:03}" / "overview.json").write_text("{")
-    async with showing(session) as shown:
+async def test_a_run_without_readable_curves_keeps_its_figures(demo_copy: Path) -> None:
+    run = store.read_run(demo_copy, demo.STAR)
+    (demo_copy / f"{demo.STAR:03}" / "overview.json").write_text("{")
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
-        assert str(session / f"{demo.STAR:03}" / "overview.json") in shown.said[0]
+        assert str(demo_copy / f"{demo.STAR:03}" / "overview.json") in shown.said[0]
 
 
-async def test_what_can_not_be_played_is_told(session: Path) -> None:
-    (session / "plans.jsonl").unlink()
-    async with showing(session) as shown:
+async def test_what_can_not_be_played_is_told(demo_copy: Path) -> None:
+    (demo_copy / "plans.jsonl").unlink()
+    async with showing(demo_copy) as shown:
         await shown.at(demo.STAR)
         await shown.pilot.press("p")
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
-        assert str(session / "plans.jsonl") in said
+        assert str(demo_copy / "plans.jsonl") in said
         assert shown.app.screen is shown.screen
 
 
-async def test_a_session_that_has_gone_is_told(session: Path) -> None:
-    shutil.rmtree(session)
-    screen = SessionScreen(session)
-    app = SavedApp(session.parent, [screen])
+async def test_a_session_that_has_gone_is_told(demo_copy: Path) -> None:
+    shutil.rmtree(demo_copy)
+    screen = SessionScreen(demo_copy)
+    app = SavedApp(demo_copy.parent, [screen])
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: bool(screen.query("#conditions")) and str(session) in text_in(screen, "#conditions"))
+        await until(pilot, lambda: bool(screen.query("#conditions")))
+        await until(pilot, lambda: str(demo_copy) in text_in(screen, "#conditions"))
         await pilot.press("p", "enter", "B", "escape")
         await until(pilot, lambda: not app.is_running)
 
 
-async def test_a_session_that_is_being_written_is_shown_and_noted(session: Path) -> None:
-    text = (session / f"{demo.STAR:03}" / "run.json").read_text()
-    (session / f"{demo.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
-    with contextlib.closing(known(take_lock(session))):
-        async with showing(session) as shown:
+async def test_a_session_that_is_being_written_is_shown_and_noted(demo_copy: Path) -> None:
+    text = (demo_copy / f"{demo.STAR:03}" / "run.json").read_text()
+    (demo_copy / f"{demo.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
+    with contextlib.closing(known(take_lock(demo_copy))):
+        async with showing(demo_copy) as shown:
             assert [text for run, text in shown.columns("outcome") if run == str(demo.STAR)] == ["running"]
             await shown.at(2)
             await shown.pilot.press("B")
-            await until(shown.pilot, lambda: archive.read_notes(session).baseline == 2)
+            await until(shown.pilot, lambda: archive.read_notes(demo_copy).baseline == 2)
 
 
 async def test_an_imported_run_says_where_it_is_from_and_is_not_played(tmp_path: Path, golden: Golden) -> None:

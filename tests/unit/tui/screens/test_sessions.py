@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, Label, Static
 
 import cephtui.tui
-from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, Summary, Total
+from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, Summary
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store
 from cephtui.sessions.listing import list_sessions
@@ -37,8 +37,10 @@ from cephtui.tui.widgets.sessions_table import (
     session_text,
 )
 from tests.support.golden import Golden
-from tests.support.replayed import SESSION, until
-from tests.unit.sessions.test_store import run_of, write_session
+from tests.support.replayed import until
+from tests.support.runs import SESSION, total
+from tests.support.sessions import write_session
+from tests.unit.sessions.test_store import run_of, session_of_one_run
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 LONG = "osd_memory_target 4G, default scheduler, jumbo frames off on the storage network"
@@ -115,21 +117,10 @@ async def showing(root: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
         yield app, pilot
 
 
-def made(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("ok",), **values: object) -> Path:
+def session_of(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("ok",), **fields: Any) -> Path:
     """A session that was made so many days ago."""
-    session = SessionWriter.open(root, name)
-    path = session.directory / "session.json"
-    found = store.read_session(session.directory)
-    path.write_text(found.model_copy(update={"created_at": found.created_at - timedelta(days=days)}).model_dump_json())
-    for outcome in outcomes:
-        run = run_of(name, session.next_run())
-        session.start_run(run).finish(run.model_copy(update={"outcome": outcome, **values}))
-    session.close()
-    return session.directory
-
-
-def total(iops: float, bandwidth_bytes: float) -> Total:
-    return Total(ios=1, bytes=1, runtime_seconds=1, iops=iops, bandwidth_bytes=bandwidth_bytes)
+    runs = [run_of(name, number, outcome=outcome, **fields) for number, outcome in enumerate(outcomes, 1)]
+    return write_session(root, runs, name=name, created_at=datetime.now(UTC) - timedelta(days=days))
 
 
 @pytest.fixture
@@ -138,10 +129,12 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "sessions"
     nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2"))
     ceph = ClusterEnvironment(ceph_version="16.2.15")
-    best = Summary(read=total(120_000, 480 << 20), write=total(16_700, 732 << 20))
-    made(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph, summary=best)
-    made(root, "osd-memory-8g", 2, ("ok", "stopped"), preset="latency", cluster=ceph)
-    made(root, "nvme", 1)
+    reads, writes = (120_000, 480 << 20), (16_700, 732 << 20)
+    read, write = (total(iops=iops, bandwidth_bytes=bandwidth) for iops, bandwidth in (reads, writes))
+    best = Summary(read=read, write=write)
+    session_of(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph, summary=best)
+    session_of(root, "osd-memory-8g", 2, ("ok", "stopped"), preset="latency", cluster=ceph)
+    session_of(root, "nvme", 1)
     shutil.copytree(SESSION, root / "replay")
     path = root / "replay" / "session.json"
     path.write_text(path.read_text().replace("2026-11-21", "2001-11-21"))
@@ -209,7 +202,7 @@ async def test_the_list_does_not_offer_itself(root: Path) -> None:
 
 
 def test_a_name_that_is_its_time_needs_no_date(root: Path) -> None:
-    directory = made(root, "renamed", 0)
+    directory = session_of(root, "renamed", 0)
     created_at = store.read_session(directory).created_at.astimezone()
     names = [f"{created_at:%Y-%m-%d-%H%M%S}", f"{created_at - timedelta(days=1):%Y-%m-%d-%H%M%S}", "0001-01-01-000000"]
     for name in names:
@@ -220,7 +213,7 @@ def test_a_name_that_is_its_time_needs_no_date(root: Path) -> None:
 
 
 async def test_a_session_of_which_each_run_was_refused_is_dim(root: Path) -> None:
-    made(root, "refused", 0, ("refused",))
+    session_of(root, "refused", 0, ("refused",))
     async with showing(root, (120, 36)) as (app, pilot):
         await until(pilot, lambda: len(app.names) == 5)
         styles = {name: {str(cell.style) for cell in app.table.get_row(name)} for name in app.names}
@@ -229,7 +222,7 @@ async def test_a_session_of_which_each_run_was_refused_is_dim(root: Path) -> Non
 
 
 async def test_names_of_the_list_are_masked(root: Path) -> None:
-    made(root, "cluster", 0, target="rbd:secret", nodes=(NodeResult(node="host7", command="fio"),))
+    session_of(root, "cluster", 0, target="rbd:secret", nodes=(NodeResult(node="host7", command="fio"),))
     async with showing(root) as (app, _):
         assert app.sessions.names_to_hide().items() >= {"secret": "pool", "host7": "node", "pve1": "node"}.items()
 
@@ -464,7 +457,7 @@ async def test_keys_of_the_list(root: Path) -> None:
 
 async def test_hundreds_of_sessions_are_all_there(tmp_path: Path) -> None:
     root = tmp_path / "sessions"
-    first = write_session(root, "s000", seconds=1)
+    first = session_of_one_run(root, "s000", seconds=1)
     for number in range(1, 230):
         shutil.copytree(first, root / f"s{number:03}")
     async with showing(root) as (app, pilot):
@@ -483,7 +476,7 @@ async def test_hundreds_of_sessions_are_all_there(tmp_path: Path) -> None:
 async def test_what_has_changed_meanwhile_is_there_when_the_screen_comes_back(root: Path) -> None:
     async with showing(root) as (app, pilot):
         await app.push_screen(Screen())
-        write_session(root, "newest")
+        session_of_one_run(root, "newest")
         app.pop_screen()
         await until(pilot, lambda: app.names == ["newest", *ALL] and app.selected == "nvme")
 
@@ -598,7 +591,7 @@ async def test_deleting_asks_and_tells_what_would_go(root: Path) -> None:
 
 async def test_the_last_session_is_deleted(tmp_path: Path) -> None:
     root = tmp_path / "sessions"
-    write_session(root, "only")
+    session_of_one_run(root, "only")
     async with showing(root) as (app, pilot):
         await pilot.press("D")
         await until(pilot, lambda: app.is_above(Confirm))

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cephtui import config
 from cephtui.models import Run
-from cephtui.sessions import store
 from cephtui.tui.terminal import notification
 from cephtui.tui.terminal.apply import PlainDriver
 from cephtui.tui.widgets.live_view import LiveView
-from tests.support.replayed import MIXED, SESSION, WRITE_IOPS, console, console_screen, finished, saved
+from tests.support.replayed import console, console_screen, finished, saved
+from tests.support.runs import MIXED, WRITE_IOPS, recorded
 
 BELL = "\a"
 
 
-def recorded(number: int, **changes: Any) -> Run:
-    return store.read_run(SESSION, number).model_copy(update=changes)
-
-
 def test_the_end_of_a_run_in_a_line() -> None:
-    assert notification.text_of(recorded(WRITE_IOPS), "iops").startswith("cephtui: write-iops ok, ")
-    assert notification.text_of(recorded(WRITE_IOPS), "iops").endswith("k IOPS")
-    assert notification.text_of(recorded(WRITE_IOPS), "bandwidth").endswith("MiB/s")
-    assert notification.text_of(recorded(MIXED), "latency").endswith("ok, read latency 903 us, write latency 1.09 ms")
-    nothing = recorded(WRITE_IOPS, summary=type(recorded(WRITE_IOPS).summary)(), outcome="failed", preset="x\x1b]ö")
+    assert notification.text_of(recorded(), "iops").startswith("cephtui: write-iops ok, ")
+    assert notification.text_of(recorded(), "iops").endswith("k IOPS")
+    assert notification.text_of(recorded(), "bandwidth").endswith("MiB/s")
+    assert notification.text_of(recorded(of=MIXED), "latency").endswith(
+        "ok, read latency 903 us, write latency 1.09 ms"
+    )
+    nothing = recorded(summary=type(recorded().summary)(), outcome="failed", preset="x\x1b]ö")
     assert notification.text_of(nothing, "iops") == "cephtui: x?]? failed"
 
 

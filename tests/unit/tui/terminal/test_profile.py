@@ -46,7 +46,8 @@ from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PL
 from cephtui.tui.terminal.too_small import MinimumSizeApp, is_too_small, message
 from tests.support import replayed
 from tests.support.golden import Golden
-from tests.support.replayed import WRITE_IOPS, screen_text, until
+from tests.support.replayed import screen_text, until
+from tests.support.runs import WRITE_IOPS
 
 SGR = re.compile(r"\x1b\[([\d;]*)m")
 OURS = (DARK, LIGHT, BASIC_DARK, BASIC_LIGHT, PLAIN)

@@ -22,19 +22,8 @@ from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, chart_title, picture
 from cephtui.tui.widgets.side_panels import cluster_text
 from tests.support.golden import Golden
-from tests.support.replayed import (
-    SESSION,
-    WRITE_IOPS,
-    console,
-    console_screen,
-    finished,
-    in_a_run,
-    let_go,
-    screen_text,
-    text_of,
-    until,
-)
-from tests.support.runs import measured
+from tests.support.replayed import console, console_screen, finished, in_a_run, let_go, screen_text, text_of, until
+from tests.support.runs import SESSION, WRITE_IOPS, recorded
 
 SMALL, USUAL, LARGE, HUGE = (80, 24), (120, 36), (150, 45), (250, 70)
 CHARTS = tuple(headline.name for headline in HEADLINES)
@@ -188,15 +177,15 @@ async def test_after_repeats_the_tile_shows_their_mean(tmp_path: Path, size: tup
     async with console(tmp_path, speed=60, size=size) as (app, pilot):
         tile = console_screen(app).query_one("#panel-2", PresetPanel)
         for number, iops in enumerate((10000, 10400, 9800)):
-            tile.show_result([], measured(number, iops, 0.1, findings=()))
+            tile.show_result([], recorded(number, iops=iops, p99=0.1, findings=()))
         await until(pilot, lambda: "10.1k" in text_of(app, tile))
         assert [word for word in words if word not in text_of(app, tile).split()] == []
-        tile.show_result([], measured(4, 500, 0.1, batch="another", findings=()))
+        tile.show_result([], recorded(4, iops=500, p99=0.1, batch="another", findings=()))
         assert (tile.result.text, tile.result.longer[0]) == ("500", "500")
 
 
 def test_the_mean_is_that_of_reads_and_writes_together_and_in_turn_of_each(golden: Golden) -> None:
-    write = [measured(n, iops, 0.1, findings=()) for n, iops in ((1, 100), (2, 100))]
+    write = [recorded(n, iops=iops, p99=0.1, findings=()) for n, iops in ((1, 100), (2, 100))]
     options = {**write[0].options, "rw": "randread"}
     read = [run.model_copy(update={"run": run.run + 2, "options": options,
                                    "summary": Summary(read=run.summary.write)}) for run in write]  # fmt: skip
@@ -207,7 +196,7 @@ def test_the_mean_is_that_of_reads_and_writes_together_and_in_turn_of_each(golde
             for run in write]  # fmt: skip
     assert tile_result_of(both, "iops", []).longer[0] == "200 ±0.0 % n=2"
     assert tile_result_of(both, "latency", [], ascii_only=True).longer == ("12.4 ms 12.4 ms n=2", "12.4 ms 12.4 ms")
-    stopped = measured(3, 7, 0.1, outcome="stopped", findings=())
+    stopped = recorded(3, iops=7, p99=0.1, outcome="stopped", findings=())
     golden.same(tile_result_of([*write, stopped], "iops", [], ascii_only=True).longer[0])
 
 

@@ -43,9 +43,6 @@ from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.replayed import (
-    MIXED,
-    SESSION,
-    WRITE_IOPS,
     connector_to,
     console,
     console_screen,
@@ -60,7 +57,7 @@ from tests.support.replayed import (
     text_of,
     until,
 )
-from tests.support.runs import recorded
+from tests.support.runs import MIXED, SESSION, WRITE_IOPS, recorded
 
 SMALL, USUAL = (80, 24), (120, 36)
 THREE = ("a", "b", "c")

@@ -25,7 +25,7 @@ from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
 from cephtui.tui.widgets.runs_table import RunsTable, columns_for
 from tests.support.known import known
 from tests.support.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
-from tests.support.runs import measured, recorded
+from tests.support.runs import recorded
 
 BEGUN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 PRESETS = options_by_preset(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))
@@ -37,11 +37,11 @@ def at(minutes: float) -> datetime:
     return BEGUN + timedelta(minutes=minutes)
 
 
-def run(number: int, **changes: object) -> Run:
+def run(number: int, **fields: Any) -> Run:
     """One of preset write-iops on a pool, as it is without changed options."""
     options = {**PRESETS["write-iops"], "ioengine": "rbd"}
-    values: dict[str, object] = {"batch": f"b{number}", "target": "rbd:bench", "options": options, "findings": ()}
-    return recorded(number, **{**values, "started_at": at(number), **changes})
+    usual = {"batch": f"b{number}", "target": "rbd:bench", "options": options, "findings": (), "started_at": at(number)}
+    return recorded(number, **{**usual, **fields})
 
 
 def changed(**options: OptionValue) -> dict[str, OptionValue]:
@@ -91,12 +91,10 @@ def test_the_baseline_is_named_before_what_differs() -> None:
     assert texts(content(*runs, baseline=1).rows(), "differs") == [("",), ("baseline qd1",)]
 
 
-def repeats(*iops: float, begun: int = 1, **changes: object) -> list[Run]:
+def repeats(*iops: float, begun: int = 1, **fields: Any) -> list[Run]:
     """The runs of a batch of repeats, with these IOPS."""
-    return [
-        measured(n, each, 0.1, **{"batch": "b", "started_at": at(n), "findings": (), **changes})
-        for n, each in enumerate(iops, begun)
-    ]
+    usual = {"batch": "b", "options": recorded().options, "target": recorded().target, **fields}
+    return [run(number, iops=rate, p99=0.1, **usual) for number, rate in enumerate(iops, begun)]
 
 
 def opened(*runs: Run, **changes: Any) -> list[RunRow]:

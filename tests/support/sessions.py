@@ -1,0 +1,59 @@
+"""A session on disk, as its writer has left it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from cephtui.models import ClusterSample, Mark, Run, Sample, Session, SessionNotes
+from cephtui.models.study import SavedStudy
+from cephtui.sessions import archive
+from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.writer import SessionWriter
+
+AnySample = Sample | ClusterSample
+
+
+def write_session(
+    root: Path,
+    runs: Iterable[Run] = (),
+    *,
+    name: str = "tuning",
+    created_at: datetime | None = None,
+    samples: Callable[[Run], Iterable[AnySample]] = lambda run: (),
+    marks: Iterable[Mark] = (),
+    studies: Iterable[SavedStudy] = (),
+    notes: SessionNotes | None = None,
+) -> Path:
+    """A session with these runs, which are its own; gives its directory. ``samples`` are those of each run."""
+    directory = root / name
+    if created_at:
+        directory.mkdir(parents=True)
+        about = Session(session=name, created_at=created_at, cephtui_version="0.1.0")
+        (directory / "session.json").write_text(as_json(about))
+    writer = SessionWriter.open(root, name)
+    for study in studies:
+        writer.keep_study(study)
+    for run in runs:
+        write_run(writer, run.model_copy(update={"session": name}), samples(run))
+    for mark in marks:
+        writer.mark(mark)
+    writer.close()
+    if notes:
+        archive.write_notes(directory, notes)
+    return directory
+
+
+def write_run(session: SessionWriter, run: Run, samples: Iterable[AnySample]) -> None:
+    """One that has an outcome has ended; any other was cut off."""
+    writer = session.start_run(run)
+    for sample in samples:
+        if isinstance(sample, Sample):
+            writer.sample(sample)
+        else:
+            writer.cluster(sample)
+    if run.outcome:
+        writer.finish(run)
+    else:
+        writer.close()
