@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.sandbox import Sandbox
-from tests.support import mounts
+from tests.support import disks
 
 NewSandbox = Callable[[], Sandbox]
 Mount = Callable[[str], Path]
@@ -63,4 +63,4 @@ def new_sandbox(disk: Path) -> Iterator[NewSandbox]:
 def mounted() -> Iterator[Mount]:
     """Mounts a tmpfs with these options, until the end of the test."""
     with ExitStack() as stack:
-        yield lambda options: stack.enter_context(mounts.mounted(options))
+        yield lambda options: stack.enter_context(disks.mounted(options))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.lab import processes
 from tests.lab.processes import LabError
-from tests.support import loop_devices
+from tests.support import disks
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def attached(directory: Path, size: int) -> Iterator[Path]:
     with tempfile.NamedTemporaryFile(prefix="loop-", dir=directory) as file:
         file.truncate(size)
         try:
-            with loop_devices.opening():
+            with disks.opening():
                 device = Path(processes.run(["losetup", "--find", "--show", file.name]).strip())
         except LabError as error:
             raise LabError(f"this machine forbids loop devices: {error}") from error

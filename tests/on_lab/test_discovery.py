@@ -19,7 +19,7 @@ from cephtui.targets.discovery import known_nodes
 from tests.lab import Lab
 from tests.on_lab.others import erasure_profile, opened, pool_on
 from tests.on_lab.runs import Bench
-from tests.support import loop_devices
+from tests.support import disks
 
 pytestmark = pytest.mark.essential
 MIB = 1 << 20
@@ -95,7 +95,7 @@ def test_devices(bench: Bench, runner: Runner) -> None:
     with bench.lab.loop_device(64 * MIB) as free, bench.lab.loop_device(64 * MIB) as used:
         subprocess.run(["mkfs.ext4", "-q", str(used)], check=True, capture_output=True)
 
-        with loop_devices.undisturbed():
+        with disks.undisturbed():
             devices, problem = found(runner, node_of(bench), "devices")
 
     assert problem == ""

@@ -12,17 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab
-from tests.on_lab.others import (
-    SMALL,
-    Others,
-    all_refused,
-    allowed,
-    findings,
-    opened,
-    refused,
-)
+from tests.on_lab.others import SMALL, Others, all_refused, allowed, findings, opened, refused
 from tests.on_lab.runs import Bench
-from tests.support import loop_devices
+from tests.support import disks
 
 MIB = 1 << 20
 
@@ -271,7 +263,7 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
 @pytest.mark.essential
 def test_a_device_of_nobody_asks_for_its_name_is_used_and_survives(bench: Bench) -> None:
     pattern = bytes(range(256)) * (BYTES // 256)
-    with bench.lab.loop_device(BYTES) as device, loop_devices.undisturbed():
+    with bench.lab.loop_device(BYTES) as device, disks.undisturbed():
         write_at(device, 0, pattern)
         target = f"device:{device}"
         text = refused(bench, "write-iops", target, "--destroy", "loop", "--destroy", "/dev")

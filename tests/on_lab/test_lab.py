@@ -20,7 +20,7 @@ import pytest
 from tests.lab import Lab, LabError, releases
 from tests.lab.state import State
 from tests.on_lab.conftest import NewLab
-from tests.support import loop_devices
+from tests.support import disks
 from tests.support.waiting import comes_true, wait_for
 
 pytestmark = pytest.mark.essential
@@ -309,7 +309,7 @@ def test_down_leaves_nothing(new_lab: NewLab) -> None:
     file = lab.directory / "disk"
     file.touch()
     os.truncate(file, 1 << 20)
-    with loop_devices.opening():
+    with disks.opening():
         said(["losetup", "--find", "--show", str(file)])
     escaped = "setsid sh -c 'trap \"\" TERM HUP; sleep 60' & echo started; exec sleep 60"
     with beside(ssh(lab, "lab1", escaped), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

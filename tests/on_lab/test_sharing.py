@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from tests.on_lab.others import SMALL, Others, pool_on, said
+from tests.on_lab.others import SMALL, Others, said
 from tests.on_lab.runs import ENDLESS, Bench, Console, sets
 
 LONG: dict[str, Any] = {**SMALL, "runtime": ENDLESS}
-
-
-@pytest.fixture
-def pool(bench: Bench) -> Iterator[str]:
-    """A pool of this test's own."""
-    with pool_on(bench.lab) as name:
-        yield name
 
 
 def made_by(console: Console) -> set[str]:

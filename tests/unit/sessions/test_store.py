@@ -28,8 +28,8 @@ from cephtui.sessions.names import NO_SESSIONS, find_session
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
+from tests.support.disks import mounted
 from tests.support.golden import Golden
-from tests.support.mounts import mounted
 from tests.support.runs import begun
 from tests.support.sessions import write_session
 

@@ -19,7 +19,7 @@ import pytest
 from cephtui.models.refusal import Refusal
 from cephtui.targets import devices
 from cephtui.targets.devices import DeviceFacts, RbdMapping, guard_device, parse_device
-from tests.support import loop_devices
+from tests.support import disks
 from tests.support.golden import Golden
 
 MIB = 1 << 20
@@ -39,13 +39,13 @@ def call(*argv: str | Path) -> str:
 
 @contextlib.contextmanager
 def attached(*options: str, file: Path | None = None) -> Iterator[str]:
-    """A loop device on a file of its own, not below pytest's folders: see tests/support/mounts.py."""
+    """A loop device on a file of its own, not below pytest's folders: see tests/support/disks.py."""
     with tempfile.TemporaryDirectory(prefix="cephtui-loop-", dir="/var/tmp") as folder:
         path = file or Path(folder) / "disk"
         if not file:
             with path.open("wb") as new:
                 new.truncate(SIZE)
-        with loop_devices.attached(path, *options) as device:
+        with disks.attached(path, *options) as device:
             try:
                 yield device
             finally:
@@ -76,7 +76,7 @@ def run(argv: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: str, *roots: str, **more: Any) -> DeviceFacts:
-    with loop_devices.undisturbed():
+    with disks.undisturbed():
         done = run(devices.inspect_device_argv(path, *roots), **more)
     assert (done.returncode, done.stderr) == (0, "")
     return parse_device(done.stdout)
@@ -349,7 +349,7 @@ def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path:
 
 
 def test_another_user_than_root_can_not_tell(device: str, golden: Golden) -> None:
-    with loop_devices.undisturbed():
+    with disks.undisturbed():
         done = run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *devices.inspect_device_argv(device)]
         )

@@ -22,7 +22,7 @@ from cephtui.targets import devices
 from cephtui.targets import file as file_target
 from cephtui.targets.devices import guard_device, parse_device
 from cephtui.targets.file import FileFacts, parse_file_facts
-from tests.support import loop_devices
+from tests.support import disks
 from tests.support.golden import Golden
 
 SPAN = 1 << 20
@@ -37,7 +37,7 @@ Held = Callable[[Path], contextlib.AbstractContextManager[object]]
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder with a blank in its name, not below pytest's: see tests/support/mounts.py."""
+    """A folder with a blank in its name, not below pytest's: see tests/support/disks.py."""
     with tempfile.TemporaryDirectory(prefix="cephtui leads ", dir="/var/tmp") as folder:
         yield Path(folder)
 
@@ -59,7 +59,7 @@ def osd(disk: Path) -> Path:
 
 def inspected(path: Path, *before: str) -> FileFacts:
     argv = [*before, *file_target.inspect_file_argv(str(path))]
-    with loop_devices.opening():
+    with disks.opening():
         done = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return parse_file_facts(done.stdout)
@@ -237,7 +237,7 @@ def test_those_that_look_at_the_same_time_do_not_refuse_each_other(disk: Path, a
 
 def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path, golden: Golden) -> None:
     (disk / "image").write_bytes(bytes(1 << 20))
-    with loop_devices.attached(disk / "image"):
+    with disks.attached(disk / "image"):
         found = given_up(disk / "image")
     assert found
     golden.same(found.problem)
@@ -248,7 +248,7 @@ def test_a_file_behind_a_loop_device_is_not_given_up(disk: Path, golden: Golden)
 def test_a_loop_device_on_the_block_of_an_osd_is_refused(osd: Path, disk: Path, offset: int, golden: Golden) -> None:
     (osd / "block").write_bytes(LABEL + bytes(1 << 20))
     os.link(osd / "block", disk / "hard")
-    with loop_devices.attached(disk / "hard", "--offset", str(offset)) as name, loop_devices.undisturbed():
+    with disks.attached(disk / "hard", "--offset", str(offset)) as name, disks.undisturbed():
         answer = subprocess.run(devices.inspect_device_argv(name), capture_output=True, text=True, check=True).stdout
     found = guard_device(name, parse_device(answer), SPAN, (name, Path(name).name))
     assert found

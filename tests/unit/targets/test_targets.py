@@ -27,7 +27,7 @@ from cephtui.targets.base import DataLayout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 from cephtui.targets.file import FileFacts, FileTarget, parse_file_facts
 from cephtui.tools.fio import Fio
-from tests.support import loop_devices
+from tests.support import disks
 from tests.support.golden import Golden
 
 SPAN = 1 << 20
@@ -54,7 +54,7 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: Path | str) -> FileFacts:
-    with loop_devices.opening():
+    with disks.opening():
         completed = run(file_target.inspect_file_argv(str(path)))
     assert (completed.returncode, completed.stderr) == (0, "")
     return parse_file_facts(completed.stdout)

@@ -1,4 +1,4 @@
-"""Loop devices of the tests' own, of which each process of the machine leaves those of the others alone."""
+"""Small file systems and loop devices of the tests' own; only root can have them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,3 +52,21 @@ def attached(file: Path, *options: str) -> Iterator[str]:
         yield device
     finally:
         subprocess.run(["losetup", "--detach", device], check=True)
+
+
+@contextlib.contextmanager
+def mounted(options: str) -> Iterator[Path]:
+    """A tmpfs with these mount options.
+
+    Not below pytest's own folders: where a test run was killed, a mount left there would fail every later one.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cephtui-disk-", dir="/var/tmp"))
+    command = ["mount", "-t", "tmpfs", "-o", options, "cephtui-test", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        if done.returncode:
+            pytest.fail(f"this test needs root, to mount a small tmpfs: {done.stderr.strip()}")
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=False)
+        folder.rmdir()
