@@ -12,9 +12,7 @@ from typing import Any, Literal, cast
 from cephtui.models import Node, Run, Step, Summary
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.ordering import requests_of
-from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Order, new_batch
-from cephtui.presets import choose, find_presets
 from cephtui.reports.blocks import View
 from cephtui.reports.render.rich import draw
 from cephtui.reports.studies import view_of
@@ -25,6 +23,7 @@ from cephtui.studies.base import Measure, Study
 from cephtui.studies.conductor import Commands, Conductor, Ended, FrontEnd
 from cephtui.targets.file import FileTarget
 from tests.support.drawings import printed
+from tests.support.plans import packaged
 from tests.support.runs import begun, total
 
 Figure = float | str | None
@@ -47,7 +46,7 @@ def study(
 ) -> Study[Any]:
     """A new study of packaged presets on files of a node, by default of this machine."""
     ids = iter(batches)
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
+    chosen = packaged(*presets)
     cells = tuple(
         Cell(
             step=preset.name,

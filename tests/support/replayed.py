@@ -34,6 +34,7 @@ from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets import live_view
 from tests.support import fakes
 from tests.support.fakes import FakeNode, Log, Script
+from tests.support.plans import FILE
 from tests.support.runs import SESSION, WRITE_IOPS
 from tests.support.settled import settled
 from tests.support.waiting import FairClock
@@ -41,7 +42,6 @@ from tests.support.waiting import FairClock
 RECORDED_SECONDS = "20"
 PRESETS = ("write-throughput", "write-iops", "read-throughput", "read-iops", "latency", "mixed-75-25")
 """By their keys, from 1."""
-FILE = "file:/mnt/bench/test"
 _Given = TypeVarTuple("_Given")
 
 

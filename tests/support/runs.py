@@ -52,7 +52,7 @@ def run(
         "command": "fio",
         "started_at": STARTED + timedelta(seconds=STEP_SECONDS * number),
         "duration_seconds": RUN_SECONDS,
-        "nodes": (NodeResult(node="pve1", command="fio"),),
+        "nodes": nodes("pve1"),
         "summary": Summary(read=read, write=write or (None if read else total(iops=iops))),
     }
     return Run.model_validate(usual).model_copy(update=fields)
@@ -114,6 +114,11 @@ def sweep(depths: Sequence[int], system: System | None = None, first: int = 1, *
 
 
 # ---------------------------------------------------------------------------------------------- where they ran
+
+
+def nodes(*names: str, **fields: Any) -> tuple[NodeResult, ...]:
+    """What the nodes of a run did, by default without figures."""
+    return tuple(NodeResult(**{"node": name, "command": "fio", **fields}) for name in names)
 
 
 def environment(**fields: Any) -> NodeEnvironment:

@@ -1,4 +1,4 @@
-"""The recorded session that comes with cephtui, for the tests that read or change it."""
+"""The recorded session that comes with cephtui, and directories of a user without any."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def demo_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def demo_copy(demo_session: Path, tmp_path: Path) -> Path:
     """A copy of it that may be changed."""
     return Path(shutil.copytree(demo_session, tmp_path / "sessions" / demo.SESSION))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing of the user's own is read or written; sessions are in ``data/sessions``."""
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
+    for name in ("CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    return tmp_path

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from cephtui.models import Node, NodeStep, Plan
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Order, Request, make_plan, new_batch, new_bytes
-from cephtui.presets import Choice, choose, find_presets, parse_overrides
+from cephtui.planning import Order, make_plan, new_batch, new_bytes
 from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget
 from cephtui.tools.base import OptionError
 from cephtui.units import parse_size
 from tests.support.golden import Golden
+from tests.support.plans import OWNER, plan_of, request
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -34,12 +31,9 @@ def plan(
     destroy: tuple[str, ...] = (),
     order: Order | None = None,
 ) -> Plan:
-    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    overrides: dict[str, Choice] = parse_overrides(set)
-    hosts = tuple(Node(name=name) for name in nodes)
-    request = Request(choose(catalogue, names), hosts, FileTarget(path), overrides, repeats, destroy, order=order)
-    batches = (f"batch{number}" for number in itertools.count(1))
-    return make_plan(request, lambda: next(batches), {("local", f"file:{path}"): filled_bytes})
+    target = FileTarget(path)
+    choice = request(*names, nodes=nodes, target=target, options=set, repeats=repeats, destroy=destroy, order=order)
+    return plan_of(choice, {("local", f"file:{path}"): filled_bytes})
 
 
 def test_one_preset_is_one_step_filled_first() -> None:
@@ -101,8 +95,8 @@ def test_a_sweep_of_sizes_grows_into_what_was_filled() -> None:
 def test_sweeps_and_repeats_are_tied_by_a_batch_and_interleaved() -> None:
     steps = plan("latency", "read-iops", repeats=3).steps
     assert [(step.batch, step.repeat, step.options["rw"]) for step in steps] == [
-        *(("batch1", repeat, rw) for repeat in (1, 2, 3) for rw in ("randread", "randwrite")),
-        *(("batch2", repeat, "randread") for repeat in (1, 2, 3)),
+        *(("00000001", repeat, rw) for repeat in (1, 2, 3) for rw in ("randread", "randwrite")),
+        *(("00000002", repeat, "randread") for repeat in (1, 2, 3)),
     ]
 
 
@@ -129,17 +123,8 @@ def test_one_of_anything_takes_no_turns(golden: Golden) -> None:
 
 
 def test_the_rest_of_an_order_counts_on() -> None:
-    request = Request(
-        choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ("write-iops", "read-iops")),
-        (Node(name="local"),),
-        FileTarget("/x"),
-        {},
-        3,
-        order="abba",
-        begun=1,
-        until=4,
-    )
-    steps = make_plan(request, new_batch).steps
+    rest = request("write-iops", "read-iops", target="file:/x", repeats=3, order="abba", begun=1, until=4)
+    steps = plan_of(rest).steps
     assert [(step.number, step.preset, step.repeat) for step in steps] == [
         (2, "read-iops", 1),
         (3, "read-iops", 2),
@@ -234,7 +219,6 @@ def test_more_steps_than_anybody_means_are_refused(golden: Golden) -> None:
 
 # ---------------------------------------------------------------------------------------------- images and devices
 
-GUIDED = "0a1b2c3d"
 THREE = ("pve1", "pve2", "pve3")
 
 
@@ -247,12 +231,10 @@ def plan_on(
     room_bytes: int | None = None,
     repeats: int = 1,
 ) -> Plan:
-    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
-    chosen = parse_target(target, owner_id=GUIDED) if isinstance(target, str) else target
-    presets, overrides = choose(catalogue, names), parse_overrides(set)
-    request = Request(presets, hosts, chosen, overrides, repeats, destroy, room_bytes=room_bytes)
-    return make_plan(request, lambda: "0f0f0f0f")
+    choice = request(
+        *names, nodes=nodes, target=target, options=set, destroy=destroy, room_bytes=room_bytes, repeats=repeats
+    )
+    return make_plan(choice, lambda: "0f0f0f0f")
 
 
 def images_of(node: NodeStep) -> list[str]:
@@ -283,7 +265,7 @@ def test_a_pool_on_several_nodes_has_an_image_for_each_node_and_job() -> None:
     assert [node.node for node in step.nodes] == list(THREE)
     for node in step.nodes:
         images = images_of(node)
-        assert images == [f"cephtui-{GUIDED}-{node.node}-{job}" for job in range(8)]
+        assert images == [f"cephtui-{OWNER}-{node.node}-{job}" for job in range(8)]
         assert node.place.images == tuple(images)
         assert [part.spec for part in node.parts] == [f"rbd:bench/{image}" for image in images]
         assert {part.bytes for part in node.parts} == {10 * GIB // 8}
@@ -397,7 +379,7 @@ def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> 
     """One job uses the first image in full, eight jobs use a piece of each."""
     first, second = plan_on("rbd:bench", "write-iops", "read-iops", nodes=("pve1", "pve2")).steps
     for node in first.nodes:
-        small = [f"cephtui-{GUIDED}-{node.node}-{job}" for job in range(8)]
+        small = [f"cephtui-{OWNER}-{node.node}-{job}" for job in range(8)]
         expected = dict.fromkeys(small, 10 * GIB // 8) | {small[0]: 10 * GIB}
         assert {part.spec.rpartition("/")[2]: part.bytes for part in node.fill} == expected
         assert node.prepare_argv is not None
@@ -405,7 +387,7 @@ def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> 
         assert sizes_in(node.argv) == dict.fromkeys(small, 10 * GIB // 8)
     assert first.fill_bytes == 10 * GIB + 7 * (10 * GIB // 8)
     assert [(node.fill, node.prepare_argv) for node in second.nodes] == [((), None)] * 2
-    assert sizes_in(second.nodes[0].argv) == {f"cephtui-{GUIDED}-pve1-0": 10 * GIB}
+    assert sizes_in(second.nodes[0].argv) == {f"cephtui-{OWNER}-pve1-0": 10 * GIB}
 
 
 def test_images_that_a_later_step_adds_are_filled_before_it() -> None:
@@ -472,14 +454,14 @@ def test_nodes_with_odd_names_have_images_of_their_own() -> None:
     images = [image for node in step.nodes for image in images_of(node)]
     assert len({*images}) == len(ODD)
     for image in images:
-        assert image.startswith(f"cephtui-{GUIDED}-")
+        assert image.startswith(f"cephtui-{OWNER}-")
         assert not {*image} & {*"/@#;,: []%"}, "what fio, rbd or a shell would take for something else"
         assert image.isascii()
 
 
 def test_objects_of_every_console_node_and_batch_are_apart() -> None:
     (step,) = plan_on("pool:bench", "rados-write", nodes=("pve1", "h:22"), room_bytes=10 * GIB).steps
-    base = f"cephtui-{GUIDED}-0f0f0f0f"
+    base = f"cephtui-{OWNER}-0f0f0f0f"
     assert [node.place.namespace for node in step.nodes] == [f"{base}-pve1", f"{base}-h_3a22"]
 
 

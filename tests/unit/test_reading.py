@@ -45,7 +45,6 @@ from cephtui.models import (
     Run,
     Sample,
     SessionNotes,
-    Step,
     Summary,
     Total,
 )
@@ -66,6 +65,7 @@ from cephtui.tools.fio.output import FioParser
 from tests.support.drawings import draw_comparison, draw_run, draw_runs, draw_sessions, printed
 from tests.support.golden import Golden
 from tests.support.matrix import cases
+from tests.support.plans import step
 from tests.unit.sessions.test_store import run_of, sample_of
 
 HUGE = 10**400
@@ -165,18 +165,13 @@ FULL = {
         for name in ("local", "other")
     ),
 }
-STEP = Step(
-    preset="write-iops",
-    tool="fio",
+STEP = step(
     batch="b1",
-    target="file:/mnt/bench/test",
     writes=True,
-    span_bytes=1 << 30,
     options=OPTIONS,
     nodes=(NodeStep(node="local", argv=("fio",), command="fio", place=FilePlace(kind="file", path="/x")),),
     prepare_seconds=1.0,
     ramp_seconds=2.0,
-    run_seconds=60.0,
 )
 
 

@@ -14,24 +14,19 @@ from cephtui.cli.verbs import cli
 from cephtui.models import Node
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.ordering import by_kind, cells_of, in_slices, once, place, plan_of, plans_of, requests_of, steps_per_repeat
-from cephtui.paths import packaged_presets_dir, packaged_suites_dir
+from cephtui.paths import packaged_suites_dir
 from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, Preset, PresetError, combinations, find_presets
+from cephtui.presets import Preset, PresetError, combinations
 from cephtui.studies.runs import Runs
 from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, shared_options, suite_rows
 from cephtui.targets import KINDS, Target, parse_target
 from cephtui.tools.base import OptionError
 from tests.support.conducting import run_of
 from tests.support.golden import Golden
+from tests.support.plans import catalogue, packaged
 from tests.support.sessions import write_session
 
-NONE = Path("/nonexistent")
 WRITES = '[[steps]]\npreset = "write-iops"\n'
-
-
-@pytest.fixture(scope="module")
-def presets() -> Catalogue:
-    return find_presets(packaged_presets_dir(), NONE)
 
 
 @pytest.fixture
@@ -41,33 +36,27 @@ def own(tmp_path: Path) -> Path:
     return folder
 
 
-def preset(catalogue: Catalogue, name: str) -> Preset:
-    found = catalogue[name]
-    assert isinstance(found, Preset)
-    return found
-
-
 def written(folder: Path, steps: str, head: str = 'title = "Mine"', name: str = "mine") -> Path:
     path = folder / f"{name}.toml"
     path.write_text(f"{head}\n{steps}")
     return path
 
 
-def loaded(folder: Path, catalogue: Catalogue, steps: str, head: str = 'title = "Mine"') -> Suite:
-    return load_suite(written(folder, steps, head), catalogue, user=True)
+def loaded(folder: Path, steps: str, head: str = 'title = "Mine"') -> Suite:
+    return load_suite(written(folder, steps, head), catalogue(), user=True)
 
 
 # ---------------------------------------------------------------------------------------------- files
 
 
-def test_a_suite_has_all_that_its_file_says(own: Path, presets: Catalogue) -> None:
+def test_a_suite_has_all_that_its_file_says(own: Path) -> None:
     head = 'title = "Night"\ndescription = "all"\norder = "abba"\nrepeats = 3\n[options]\nruntime = 20\niodepth = 4'
     steps = (
         '[[steps]]\npreset = "rados-write"\ntargets = ["pool"]\noptional = true\n'
         '[[steps]]\npreset = "write-iops"\ntitle = "small"\nrepeats = 5\neach = "node"\nexpect = ["iops>=5000"]\n'
         'options = { blocksize = ["4k", "8k"], runtime = 10 }\n'
     )
-    suite = loaded(own, presets, steps, head)
+    suite = loaded(own, steps, head)
     first, second = suite.steps
     assert (suite.name, suite.user, suite.file.order) == ("mine", True, "abba")
     assert (first.title, first.options, first.repeats) == ("rados-write", {"runtime": 20}, 3), "it has no iodepth"
@@ -77,9 +66,9 @@ def test_a_suite_has_all_that_its_file_says(own: Path, presets: Catalogue) -> No
     assert second.expect == ("iops>=5000",)
 
 
-def test_a_step_is_called_by_its_preset_and_what_it_sets(own: Path, presets: Catalogue) -> None:
+def test_a_step_is_called_by_its_preset_and_what_it_sets(own: Path) -> None:
     steps = f'{WRITES}options = {{ iodepth = [1, 4], size = "1G" }}\n{WRITES}'
-    suite = loaded(own, presets, steps, 'title = "Mine"\n[options]\nruntime = 5')
+    suite = loaded(own, steps, 'title = "Mine"\n[options]\nruntime = 5')
     assert [step.title for step in suite.steps] == ["write-iops size 1G", "write-iops"]
 
 
@@ -115,13 +104,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_error_names_the_file_the_key_and_what_was_expected(
-    own: Path, presets: Catalogue, name: str, golden: Golden
-) -> None:
+def test_an_error_names_the_file_the_key_and_what_was_expected(own: Path, name: str, golden: Golden) -> None:
     text, expected = WRONG[name]
     path = written(own, text)
     with golden.raises(PresetError) as error:
-        load_suite(path, presets, user=True)
+        load_suite(path, catalogue(), user=True)
     assert str(error.value).startswith(f"{path}: {expected}")
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 700
@@ -137,44 +124,44 @@ HEADS = (
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_an_error_in_the_head_of_a_suite(own: Path, presets: Catalogue, head: str, golden: Golden) -> None:
+def test_an_error_in_the_head_of_a_suite(own: Path, head: str, golden: Golden) -> None:
     path = written(own, WRITES, head)
     with golden.raises(PresetError) as error:
-        load_suite(path, presets, user=True)
+        load_suite(path, catalogue(), user=True)
     assert str(error.value).startswith(f"{path}: ")
 
 
-def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, presets: Catalogue, golden: Golden) -> None:
+def test_what_is_no_text_or_no_file_is_an_error_of_its_own(own: Path, golden: Golden) -> None:
     (own / "binary.toml").write_bytes(b"\x00\xff\xfe" * 100)
     (own / "folder.toml").mkdir()
     (own / "large.toml").write_text("# " + "x" * (1 << 20))
     (own / "quick.toml").write_text(f'title = "Mine"\n{WRITES}')
     (own / "latency.toml").write_text(f'title = "Mine"\n{WRITES}')
-    found = find_suites(packaged_suites_dir(), own, presets)
-    errors = {name: str(entry) for name, entry in found.items() if isinstance(entry, PresetError)}
+    suites = find_suites(packaged_suites_dir(), own, catalogue())
+    errors = {name: str(entry) for name, entry in suites.items() if isinstance(entry, PresetError)}
     assert errors.keys() == {"binary", "folder", "large", "latency"}
     golden.same(text for _, text in sorted(errors.items()))
-    quick = found["quick"]
+    quick = suites["quick"]
     assert isinstance(quick, Suite)
     assert (quick.user, quick.path) == (True, own / "quick.toml"), "a user's own replaces the packaged one"
-    listed = {row.suite: row for row in suite_rows(found)}
+    listed = {row.suite: row for row in suite_rows(suites)}
     assert listed["folder"].error
     assert (listed["quick"].runs, listed["quick"].user, listed["quick"].error) == (1, True, None)
 
 
-def packaged(catalogue: Catalogue) -> Suites:
-    return find_suites(packaged_suites_dir(), NONE, catalogue)
+def packaged_suites() -> Suites:
+    return find_suites(packaged_suites_dir(), Path("/nonexistent"), catalogue())
 
 
-def test_the_packaged_suites_are_valid_and_described(presets: Catalogue) -> None:
-    for name, suite in packaged(presets).items():
+def test_the_packaged_suites_are_valid_and_described() -> None:
+    for name, suite in packaged_suites().items():
         assert isinstance(suite, Suite), suite
         assert suite.file.title, name
         assert suite.file.description, name
 
 
-def test_what_the_packaged_suites_measure(presets: Catalogue, golden: Golden) -> None:
-    for name, suite in packaged(presets).items():
+def test_what_the_packaged_suites_measure(golden: Golden) -> None:
+    for name, suite in packaged_suites().items():
         assert isinstance(suite, Suite)
         assert len(suite.file.description) < 100
         golden.same(
@@ -185,8 +172,8 @@ def test_what_the_packaged_suites_measure(presets: Catalogue, golden: Golden) ->
         )
 
 
-def test_the_proxmox_suite_runs_on_each_node_and_then_on_all(presets: Catalogue) -> None:
-    suite = packaged(presets)["proxmox"]
+def test_the_proxmox_suite_runs_on_each_node_and_then_on_all() -> None:
+    suite = packaged_suites()["proxmox"]
     assert isinstance(suite, Suite)
     placed, _ = place(suite.steps, [[target("rbd:v")]])
     on = [cell.nodes for cell in cells_of(placed, ("a", "b", "c"))]
@@ -196,14 +183,14 @@ def test_the_proxmox_suite_runs_on_each_node_and_then_on_all(presets: Catalogue)
     assert [spans[name] for name in ("write-iops", "read-iops")] == ["1280M", "10G"], "10 GiB, by 8 jobs and by one"
 
 
-def test_quick_takes_about_five_minutes(presets: Catalogue) -> None:
-    (quick,) = (row for row in suite_rows(packaged(presets)) if row.suite == "quick")
+def test_quick_takes_about_five_minutes() -> None:
+    (quick,) = (row for row in suite_rows(packaged_suites()) if row.suite == "quick")
     assert 240 < quick.duration_seconds < 330
     assert [step.preset for step in quick.steps] == ["rados-write", "write-iops", "latency"]
 
 
-def test_an_option_is_set_where_the_tool_has_it(presets: Catalogue) -> None:
-    both = [preset(presets, "rados-write"), preset(presets, "write-iops")]
+def test_an_option_is_set_where_the_tool_has_it() -> None:
+    both = [packaged("rados-write")[0], packaged("write-iops")[0]]
     assert shared_options(both, {"blocksize": "8k", "runtime": 5}) == [{"runtime": 5}, {"bs": "8k", "runtime": 5}]
     assert shared_options(both, {"pool": "x"}) == [{"pool": "x"}] * 2, "each tool knows why it does not take it"
 
@@ -215,8 +202,9 @@ def target(text: str) -> Target:
     return parse_target(text, owner_id="0badcafe")
 
 
-def step(catalogue: Catalogue, name: str, repeats: int = 1, **more: object) -> SuiteStep:
-    return replace(SuiteStep(preset(catalogue, name), name, {}, repeats), **more)  # type: ignore[arg-type]
+def step(name: str, repeats: int = 1, **more: object) -> SuiteStep:
+    (preset,) = packaged(name)
+    return replace(SuiteStep(preset, name, {}, repeats), **more)  # type: ignore[arg-type]
 
 
 def taken(steps: Sequence[SuiteStep], *values: str) -> dict[str, list[str]]:
@@ -225,30 +213,30 @@ def taken(steps: Sequence[SuiteStep], *values: str) -> dict[str, list[str]]:
     return {each.step.title: [target.spec for target in each.targets] for each in placed}
 
 
-def test_a_step_takes_the_first_target_that_its_tool_can_use(presets: Catalogue) -> None:
-    steps = [step(presets, "rados-write"), step(presets, "write-iops")]
+def test_a_step_takes_the_first_target_that_its_tool_can_use() -> None:
+    steps = [step("rados-write"), step("write-iops")]
     expected = {"rados-write": ["pool:v"], "write-iops": ["rbd:v"]}
     assert taken(steps, "pool:v", "rbd:v") == expected
     assert taken(steps, "rbd:v", "pool:v") == expected
 
 
-def test_several_of_a_kind_are_an_axis(presets: Catalogue) -> None:
-    steps = [step(presets, "rados-write"), step(presets, "write-iops")]
+def test_several_of_a_kind_are_an_axis() -> None:
+    steps = [step("rados-write"), step("write-iops")]
     expected = {"rados-write": ["pool:a", "pool:b"], "write-iops": ["rbd:v"]}
     assert taken(steps, "pool:a,pool:b", "rbd:v") == expected
     assert taken(steps, "pool:a", "rbd:v", "pool:b") == expected
     assert taken(steps[1:], "rbd:v,file:/x") == {"write-iops": ["rbd:v", "file:/x"]}, "with a comma of any kind"
 
 
-def test_a_step_may_be_for_some_kinds_only(presets: Catalogue, golden: Golden) -> None:
-    steps = [step(presets, "write-iops"), replace(step(presets, "read-iops"), schemes=("file",))]
+def test_a_step_may_be_for_some_kinds_only(golden: Golden) -> None:
+    steps = [step("write-iops"), replace(step("read-iops"), schemes=("file",))]
     assert taken(steps, "rbd:v", "file:/x") == {"write-iops": ["rbd:v"], "read-iops": ["file:/x"]}
     with golden.raises(OptionError):
         taken(steps, "rbd:v")
 
 
-def test_a_target_that_nothing_uses_and_a_step_without_one_are_errors(presets: Catalogue, golden: Golden) -> None:
-    steps = [step(presets, "rados-write"), step(presets, "write-iops")]
+def test_a_target_that_nothing_uses_and_a_step_without_one_are_errors(golden: Golden) -> None:
+    steps = [step("rados-write"), step("write-iops")]
     with pytest.raises(OptionError, match=r"^target: write-iops: fio measures images, .*: use --target rbd:POOL$"):
         taken(steps, "pool:v")
     with golden.raises(OptionError):
@@ -257,8 +245,8 @@ def test_a_target_that_nothing_uses_and_a_step_without_one_are_errors(presets: C
         taken(steps[:1], "rbd:v")
 
 
-def test_a_step_that_may_be_left_out_is_named(presets: Catalogue, golden: Golden) -> None:
-    steps = [replace(step(presets, "rados-write"), optional=True), step(presets, "write-iops")]
+def test_a_step_that_may_be_left_out_is_named(golden: Golden) -> None:
+    steps = [replace(step("rados-write"), optional=True), step("write-iops")]
     placed, left_out = place(steps, [[target("rbd:v")]])
     assert [each.step.title for each in placed] == ["write-iops"]
     golden.same(left_out)
@@ -266,10 +254,8 @@ def test_a_step_that_may_be_left_out_is_named(presets: Catalogue, golden: Golden
         place(steps[:1], [[target("rbd:v")]])
 
 
-def test_what_is_proposed_for_a_target_that_nothing_uses_is_of_a_step_that_could(
-    presets: Catalogue, golden: Golden
-) -> None:
-    steps = [step(presets, "osd-write"), step(presets, "write-iops")]
+def test_what_is_proposed_for_a_target_that_nothing_uses_is_of_a_step_that_could(golden: Golden) -> None:
+    steps = [step("osd-write"), step("write-iops")]
     with golden.raises(OptionError):
         place(steps, [[target("osd:*")], [target("rbd:v")], [target("rbd:w")]])
 
@@ -277,8 +263,8 @@ def test_what_is_proposed_for_a_target_that_nothing_uses_is_of_a_step_that_could
 # ---------------------------------------------------------------------------------------------- the order
 
 
-def test_all_links_are_measured_before_the_next_step(presets: Catalogue) -> None:
-    steps = [step(presets, "network"), step(presets, "write-iops")]
+def test_all_links_are_measured_before_the_next_step() -> None:
+    steps = [step("network"), step("write-iops")]
     targets = [[target("host:a"), target("host:b")], [target("rbd:v"), target("rbd:w")]]
 
     found = cells_of(place(steps, targets)[0], ("a", "b"))
@@ -301,10 +287,9 @@ def ordered(
 def again(found: SavedStudy) -> list[Request]:
     """The requests of what is ordered, from nothing but what is kept."""
     kept = SavedStudy.model_validate_json(found.model_dump_json())
-    catalogue = {name: p for name, p in find_presets(packaged_presets_dir(), NONE).items() if isinstance(p, Preset)}
     return requests_of(
         kept,
-        catalogue,
+        {name: preset for name, preset in catalogue().items() if isinstance(preset, Preset)},
         {cell.target: target(cell.target) for cell in kept.cells},
         {name: Node(name=name) for cell in kept.cells for name in cell.nodes},
     )
@@ -318,8 +303,8 @@ def run(slices: Sequence[Request]) -> str:
     )
 
 
-def test_a_cell_is_a_step_on_a_target_and_nodes(presets: Catalogue) -> None:
-    steps = [step(presets, "write-iops", each_node=True, expect=("iops>=1",)), step(presets, "read-iops", 2)]
+def test_a_cell_is_a_step_on_a_target_and_nodes() -> None:
+    steps = [step("write-iops", each_node=True, expect=("iops>=1",)), step("read-iops", 2)]
     found, requests = ordered(steps, "rbd:x", "rbd:y", nodes=("a", "b"))
     assert [(c.step, c.target, c.nodes, c.repeats) for c in found.cells[:3]] == [
         ("write-iops", "rbd:x", ("a",), 1),
@@ -332,8 +317,8 @@ def test_a_cell_is_a_step_on_a_target_and_nodes(presets: Catalogue) -> None:
     assert run(in_slices(requests, None)) == "xwa xwb xrab xrab ywa ywb yrab yrab"
 
 
-def test_on_a_single_node_nothing_is_run_on_each_and_on_all(presets: Catalogue) -> None:
-    steps = [step(presets, "write-iops", each_node=True), step(presets, "write-iops"), step(presets, "read-iops")]
+def test_on_a_single_node_nothing_is_run_on_each_and_on_all() -> None:
+    steps = [step("write-iops", each_node=True), step("write-iops"), step("read-iops")]
     assert [(each.title, each.each_node) for each in once(steps)] == [("write-iops", True), ("read-iops", False)]
 
 
@@ -345,27 +330,27 @@ def test_on_a_single_node_nothing_is_run_on_each_and_on_all(presets: Catalogue) 
         ("abba", "xwa xra xla xla xla xla xwa xwa"),
     ],
 )
-def test_cells_of_different_lengths_take_turns(presets: Catalogue, order: Order | None, expected: str) -> None:
-    steps = [step(presets, "write-iops", 3), step(presets, "read-iops", 1), step(presets, "latency", 2)]
+def test_cells_of_different_lengths_take_turns(order: Order | None, expected: str) -> None:
+    steps = [step("write-iops", 3), step("read-iops", 1), step("latency", 2)]
     _, requests = ordered(steps, "rbd:x", order=order)
     assert [steps_per_repeat(request) for request in requests] == [1, 1, 2]
     assert run(in_slices(requests, order)) == expected
 
 
-def test_the_values_of_a_sweep_turn_round_too(presets: Catalogue) -> None:
-    _, requests = ordered([step(presets, "latency", 2), step(presets, "write-iops", 2)], "rbd:x", order="abba")
+def test_the_values_of_a_sweep_turn_round_too() -> None:
+    _, requests = ordered([step("latency", 2), step("write-iops", 2)], "rbd:x", order="abba")
     did = [s.options["rw"] for plan in plans_of(in_slices(requests, "abba")) for s in plan.steps]
     assert did == ["randread", "randwrite", "randwrite", "randwrite", "randwrite", "randread"]
 
 
-def test_presets_on_one_target_are_one_plan(presets: Catalogue) -> None:
-    found, (request,) = ordered([step(presets, "write-iops", 2), step(presets, "read-iops", 2)], "rbd:x", suite="")
-    assert request.batches == tuple(cell.batch for cell in found.cells)
-    assert [s.batch for s in plan_of(request).steps] == [found.cells[0].batch] * 2 + [found.cells[1].batch] * 2
+def test_presets_on_one_target_are_one_plan() -> None:
+    study, (request,) = ordered([step("write-iops", 2), step("read-iops", 2)], "rbd:x", suite="")
+    assert request.batches == tuple(cell.batch for cell in study.cells)
+    assert [s.batch for s in plan_of(request).steps] == [study.cells[0].batch] * 2 + [study.cells[1].batch] * 2
 
 
-def test_what_is_prefilled_stays_for_the_next_step(presets: Catalogue) -> None:
-    _, requests = ordered([step(presets, "write-iops", 2), step(presets, "write-iops")], "rbd:x", "rbd:y", order="abab")
+def test_what_is_prefilled_stays_for_the_next_step() -> None:
+    _, requests = ordered([step("write-iops", 2), step("write-iops")], "rbd:x", "rbd:y", order="abab")
     filled = [bool(s.fill_bytes) for plan in plans_of(in_slices(requests, "abab")) for s in plan.steps]
     assert filled == [True, False, True, False, False, False]
 
@@ -389,30 +374,30 @@ def left(found: SavedStudy, done: int) -> str:
 
 @pytest.mark.parametrize("order", [None, "abab", "abba"])
 @pytest.mark.parametrize("suite", ["s", ""])
-def test_what_is_left_is_the_rest_of_the_order(presets: Catalogue, order: Order | None, suite: str) -> None:
+def test_what_is_left_is_the_rest_of_the_order(order: Order | None, suite: str) -> None:
     repeats = (3, 1, 2) if suite else (2, 2, 2)
     names = ("write-iops", "read-iops", "latency")
-    steps = [step(presets, name, number) for name, number in zip(names, repeats, strict=True)]
+    steps = [step(name, number) for name, number in zip(names, repeats, strict=True)]
     found, requests = ordered(steps, "rbd:x", order=order, suite=suite)
     whole = run(in_slices(requests, order)).split()
     for done in range(len(whole) + 1):
         assert left(found, done).split() == whole[done:], done
 
 
-def test_what_is_missing_in_the_middle_is_measured(presets: Catalogue) -> None:
-    found, (request,) = ordered([step(presets, "write-iops", 5)], "rbd:x")
+def test_what_is_missing_in_the_middle_is_measured() -> None:
+    study, (request,) = ordered([step("write-iops", 5)], "rbd:x")
     (batch,) = request.batches
-    rest = rest_of(found, [request], {(batch, 1), (batch, 3)})
+    rest = rest_of(study, [request], {(batch, 1), (batch, 3)})
     assert [(each.begun, each.until) for each in rest] == [(1, 2), (3, 5)]
     assert [s.number for plan in plans_of(rest) for s in plan.steps] == [2, 4, 5]
-    assert rest_of(found, [request], {(batch, number) for number in range(1, 6)}) == []
+    assert rest_of(study, [request], {(batch, number) for number in range(1, 6)}) == []
 
 
-def test_it_is_measured_as_it_was_ordered_though_the_preset_has_changed(presets: Catalogue) -> None:
-    found, _ = ordered([step(presets, "write-iops", options={"iodepth": [1, 4]})], "rbd:x")
-    changed = preset(presets, "write-iops")
+def test_it_is_measured_as_it_was_ordered_though_the_preset_has_changed() -> None:
+    study, _ = ordered([step("write-iops", options={"iodepth": [1, 4]})], "rbd:x")
+    changed = packaged("write-iops")[0]
     changed = replace(changed, file=changed.file.model_copy(update={"options": {"rw": "read", "bs": ["4k", "8k"]}}))
-    (request,) = requests_of(found, {"write-iops": changed}, {"rbd:x": target("rbd:x")}, {"a": Node(name="a")})
+    (request,) = requests_of(study, {"write-iops": changed}, {"rbd:x": target("rbd:x")}, {"a": Node(name="a")})
     assert [(s.options["rw"], s.options["bs"], s.options["iodepth"]) for s in plan_of(request).steps] == [
         ("randwrite", "4k", 1),
         ("randwrite", "4k", 4),
@@ -420,15 +405,6 @@ def test_it_is_measured_as_it_was_ordered_though_the_preset_has_changed(presets:
 
 
 # ---------------------------------------------------------------------------------------------- the command line
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing of the user's own is read or written."""
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
-    for name in ("CACHE", "CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    return tmp_path
 
 
 REFUSED = (

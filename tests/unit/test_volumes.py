@@ -17,8 +17,7 @@ from cephtui.cli.verbs import cli
 from cephtui.cluster.reader import ClusterReader, image_limits
 from cephtui.models import VolumePart
 from cephtui.models.expectation import Expected
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import Preset, PresetError, choose, combinations, find_presets
+from cephtui.presets import Preset, PresetError, combinations
 from cephtui.reports.views.expected import PARTS, Row
 from cephtui.targets import parse_target
 from cephtui.targets.base import TargetFault
@@ -26,6 +25,7 @@ from cephtui.volumes import PRESET, Volume, load_volumes, steps_of, volume_of
 from tests.support.clusters import RecordedShell, ok
 from tests.support.drawings import draw_provisioned, printed
 from tests.support.golden import Golden
+from tests.support.plans import packaged
 from tests.support.runs import STARTED, run
 from tests.unit.analysis.verdicts.test_expectation import flow
 
@@ -34,8 +34,8 @@ TARGET = "rbd:bench/disk1"
 
 @pytest.fixture(scope="module")
 def preset() -> Preset:
-    (found,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), [PRESET])
-    return found
+    (preset,) = packaged(PRESET)
+    return preset
 
 
 def expected(preset: Preset, **promised: float) -> dict[str, tuple[str, ...]]:

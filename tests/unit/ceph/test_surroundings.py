@@ -17,8 +17,6 @@ from cephtui.cli.neighbours import with_neighbours
 from cephtui.cli.verbs import cli
 from cephtui.config import Config
 from cephtui.models import Node
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
 from cephtui.targets import parse_target
 from cephtui.targets.discovery import known_nodes
@@ -27,7 +25,8 @@ from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
 from tests import RECORDINGS
 from tests.support.fakes import FakeNode
-from tests.support.replayed import FILE, console_screen, screen_text, until
+from tests.support.plans import FILE, catalogue
+from tests.support.replayed import console_screen, screen_text, until
 
 HOSTS = RECORDINGS / "hosts"
 ADMIN = "/etc/ceph/ceph.client.admin.keyring"
@@ -150,10 +149,9 @@ async def test_the_first_screen_offers_what_there_is(tmp_path: Path) -> None:
     node = FakeNode(Node(name="local"))
     answer = subprocess.run(surroundings_argv(str(HOSTS / "pve8")), capture_output=True, text=True, check=True)
     node.answer(lambda argv: "cephtui-surroundings" in argv, answer.stdout)
-    catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     start = Start((node.node,), parse_target(FILE), looks_around=True)
     with Runner(tmp_path / "sessions", connect_node=lambda _, answers: node.ask(answers)) as runner:
-        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        app = ConsoleApp(catalogue(), start, runner, tmp_path / "sessions")
         async with app.run_test(size=(80, 24)) as pilot:
             await until(pilot, lambda: "Proxmox VE node pve1" in screen_text(app))
             assert "t offers rbd:vm-pool, cephfs:/mnt/pve/cephfs/cephtui and 3 more\n" in screen_text(app)

@@ -21,6 +21,7 @@ from cephtui.models import Node, NodeStep, RbdPlace, Step
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import Chunk, Command, Completed, TransportError
 from cephtui.targets import parse_target
+from tests.support import plans
 from tests.support.clusters import ANSWERS, RecordedShell, ok
 from tests.support.golden import Golden
 
@@ -139,20 +140,7 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked(golden: Golden
 
 def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
     node = NodeStep(node="n1", argv=("fio",), command="fio", place=RbdPlace(kind="rbd", pool="rec", images=()))
-    return Step(
-        preset="write-iops",
-        tool="fio",
-        batch="0",
-        target="rbd:rec",
-        data_pool=data_pool,
-        writes=writes,
-        span_bytes=GIB,
-        options={},
-        nodes=(node,),
-        prepare_seconds=0.0,
-        ramp_seconds=0.0,
-        run_seconds=1.0,
-    )
+    return plans.step(target="rbd:rec", data_pool=data_pool, writes=writes, nodes=(node,), run_seconds=1.0)
 
 
 async def check(shell: RecordedShell, of: Step, new_bytes: int, target: str = "rbd:rec") -> Preflight:

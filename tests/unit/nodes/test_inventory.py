@@ -205,14 +205,11 @@ LINES = [
 
 @given(st.text(max_size=300) | st.lists(st.sampled_from(LINES)).map("\n".join))
 def test_any_answer_is_parsed(text: str) -> None:
-    found = parse_inventory(text)
-    assert printed(draw_nodes(with_findings([with_hardware(NodeRow(node="a"), found)])))
+    hardware = parse_inventory(text)
+    assert printed(draw_nodes(with_findings([with_hardware(NodeRow(node="a"), hardware)])))
 
 
 # ---------------------------------------------------------------------------------------------- the cluster
-
-
-BDEV = {"bluestore_bdev_devices": "sdb"}
 
 
 def metadata(*osds: Mapping[str, object]) -> str:

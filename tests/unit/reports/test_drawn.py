@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,6 @@ from cephtui.models import (
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
 from cephtui.nodes.state import NodeState
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.drawn.live import draw_live
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.render.rich import draw
@@ -42,11 +38,11 @@ from cephtui.reports.words import text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
-from cephtui.targets import parse_target
+from tests.support import plans
 from tests.support.conducting import Bed, conduct, figures, study
 from tests.support.drawings import draw_comparison, draw_nodes, draw_run, draw_runs, draw_sessions, printed
 from tests.support.golden import Golden
-from tests.support.replayed import FILE
+from tests.support.plans import packaged
 from tests.support.runs import SESSION, WRITE_IOPS, recorded, total
 
 
@@ -62,11 +58,7 @@ AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 def planned(
     *presets: str, nodes: tuple[str, ...] = ("a",), repeat: int = 1, options: tuple[str, ...] = ("runtime=20",)
 ) -> Plan:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
-    hosts = tuple(Node(name=name, host=name) for name in nodes)
-    overrides = parse_overrides((*options, "size=64M", "numjobs=1"))
-    batches = (f"{number:08x}" for number in count(1))
-    return make_plan(Request(chosen, hosts, parse_target(FILE), overrides, repeat), lambda: next(batches))
+    return plans.plan(*presets, nodes=nodes, options=(*options, "size=64M", "numjobs=1"), repeats=repeat)
 
 
 def finding(text: str) -> Finding:
@@ -361,9 +353,8 @@ def test_an_error_stands_in_its_row_and_findings_below_the_table(golden: Golden)
 
 def test_a_finding_of_several_runs_stands_once_with_their_numbers(golden: Golden) -> None:
     short, lost = finding("the run was short"), finding("node a was lost")
-    runs = [
-        recorded(number, findings=each) for number, each in ((2, (short, short)), (3, (short, lost)), (5, (short,)))
-    ]
+    by_number = {2: (short, short), 3: (short, lost), 5: (short,)}
+    runs = [recorded(number, findings=findings) for number, findings in by_number.items()]
     golden.same(
         [
             line.strip()
@@ -644,12 +635,11 @@ def test_without_latencies_there_is_no_line_of_them_and_none_is_proposed() -> No
     bare = total(ios=5, bytes=5, runtime_seconds=1, iops=5, bandwidth_bytes=5)
 
     for write, shown in ((run.summary.write, True), (bare, False)):
-        found = printed(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
-        assert ("write clat" in found, "none known" in found) == (shown, shown)
+        text = printed(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
+        assert ("write clat" in text, "none known" in text) == (shown, shown)
 
 
 def test_presets_of_no_block_have_a_dash() -> None:
-    (found,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["network"])
-    row = PresetRow(preset="network", tool="iperf3", options=found.file.options)
-
+    (preset,) = packaged("network")
+    row = PresetRow(preset="network", tool="iperf3", options=preset.file.options)
     assert printed(draw(presets_view([row], ()).document())).splitlines()[-1].split()[:3] == ["network", "-", "1"]

@@ -79,12 +79,6 @@ def run(home: Path, *words: str) -> Result:
     return CliRunner().invoke(verbs.cli, words, prog_name="cephtui", env={"CEPHTUI_DATA_DIR": str(home)})
 
 
-def output_of(home: Path, *words: str) -> str:
-    done = run(home, *words)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
 # ---------------------------------------------------------------------------------------------- what is said first
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.models import Outcome, Step
+from cephtui.models import Outcome
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import load_preset
@@ -15,6 +15,7 @@ from cephtui.running.outcomes import decide, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 from tests.support.golden import Golden
+from tests.support.plans import step
 
 FLOW = Flow(
     ios=1000,
@@ -26,19 +27,7 @@ FLOW = Flow(
     moments=None,
     bounds=None,
 )
-STEP = Step(
-    preset="write-iops",
-    tool="fio",
-    batch="b",
-    target="file:/mnt/bench/test",
-    span_bytes=1 << 30,
-    block_bytes=4096,
-    options={"rw": "randwrite", "bs": "4k"},
-    nodes=(),
-    prepare_seconds=0.0,
-    ramp_seconds=2.0,
-    run_seconds=60.0,
-)
+STEP = step(block_bytes=4096, options={"rw": "randwrite", "bs": "4k"}, ramp_seconds=2.0)
 FULL = "the session can no longer be written"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import json
 import re
 import shutil
@@ -12,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +28,6 @@ from cephtui.nodes import state as state_module
 from cephtui.nodes.shell import NodeShell, Shell
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import Completed, Connection, Question, TransportError
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.words.text import node_states
 from cephtui.running import cleanup, follow
 from cephtui.running.bench import Bench, PrefilledPart
@@ -48,15 +45,15 @@ from cephtui.targets.base import TargetState, Use
 from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
 from tests import RECORDINGS
+from tests.support import plans
 from tests.support.fakes import GIB, FakeNode, Log, Script, connector
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.plans import FILE, OWNER
 
 THREE = ("a", "b", "c")
 PRESET = "write-iops"
-FILE = "file:/mnt/bench/test"
 RBD = "rbd:bench"
-GUIDED = "0a1b2c3d"
 LONG = 30.0
 
 
@@ -67,22 +64,22 @@ def plan(
     set: tuple[str, ...] = (),
 ) -> Plan:
     """By default random writes as they were recorded, and the 1 GiB that was filled for them."""
-    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
     size = ("size=128M",) if target == RBD else ()
-    overrides = parse_overrides(("runtime=20", *size, *set))
-    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, owner_id=GUIDED), overrides)
-    batches = (f"{number:08x}" for number in itertools.count(1))
-    return make_plan(request, lambda: next(batches))
+    return plans.plan(*(presets or (PRESET,)), nodes=nodes, target=target, options=("runtime=20", *size, *set))
 
 
 def target_of(whole: Plan) -> Target:
     return parse_target(whole.steps[0].target)
 
 
-def hosts_of(whole: Plan) -> dict[str, FakeNode]:
+def hosts_of(whole: Plan, **script: Any) -> dict[str, FakeNode]:
+    """Its nodes, where a run may go as a script has it."""
     log = Log()
-    return {node.name: FakeNode(node, log) for node in whole.hosts}
+    hosts = {node.name: FakeNode(node, log) for node in whole.hosts}
+    if script:
+        for host in hosts.values():
+            host.scripts[PRESET] = Script(**script)
+    return hosts
 
 
 @dataclass
@@ -806,7 +803,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     this.hosts["b"].busy = 1
     (problem,) = this.runner.close()
     assert this.runner.cleanup.leaves
-    assert problem.startswith(f"b: rbd:bench/cephtui-{GUIDED}-b-")
+    assert problem.startswith(f"b: rbd:bench/cephtui-{OWNER}-b-")
     assert ": rbd: error: image still has watchers: cephtui cleanup " in problem
     (left,) = this.hosts["b"].there
     ((directory, undo),) = left_behind(this.directory.parent)
@@ -1070,9 +1067,7 @@ def test_without_an_answer_nothing_is_started(desk: Callable[..., Desk], golden:
 
 def test_a_stop_ends_the_run_and_drops_the_rest_of_the_plan(desk: Callable[..., Desk]) -> None:
     whole = plan(PRESET, "read-iops")
-    hosts = hosts_of(whole)
-    for host in hosts.values():
-        host.scripts[PRESET] = Script(waits_after=8.0)
+    hosts = hosts_of(whole, waits_after=8.0)
     this = desk(whole, hosts)
     done, queued = (this.runner.submit(whole, target_of(whole)) for _ in range(2))
     this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
@@ -1095,9 +1090,7 @@ def test_a_stop_is_known_where_the_console_ends_before_the_run(
         finish(writer, run)
 
     monkeypatch.setattr(RunWriter, "finish", copied_before)
-    hosts = hosts_of(whole)
-    for host in hosts.values():
-        host.scripts[PRESET] = Script(waits_after=8.0)
+    hosts = hosts_of(whole, waits_after=8.0)
     this = desk(whole, hosts)
     done = this.runner.submit(whole, target_of(whole))
     this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
@@ -1108,9 +1101,7 @@ def test_a_stop_is_known_where_the_console_ends_before_the_run(
 
 def test_closing_in_mid_run_stops_it_and_cleans_up(desk: Callable[..., Desk]) -> None:
     whole = plan()
-    hosts = hosts_of(whole)
-    for host in hosts.values():
-        host.scripts[PRESET] = Script(waits_after=8.0)
+    hosts = hosts_of(whole, waits_after=8.0)
     this = desk(whole, hosts)
     done = this.runner.submit(whole, target_of(whole))
     this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
@@ -1130,7 +1121,7 @@ def test_what_a_dead_console_left_elsewhere_is_not_touched_at_the_start(
     left = [
         Undo(node="local", target="file:/cache/old", at=here),
         Undo(node="b", target="file:/mnt/bench/test.b", at=there),
-        Undo(node="local", target=f"rbd:bench/cephtui-{GUIDED}-local-0", at=here),
+        Undo(node="local", target=f"rbd:bench/cephtui-{OWNER}-local-0", at=here),
     ]
     (dead / "undo.jsonl").write_text("".join(undo.model_dump_json() + "\n" for undo in left))
     log = Log()

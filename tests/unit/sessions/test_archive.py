@@ -15,13 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import (
-    SCHEMA_VERSION,
-    ClusterEnvironment,
-    NodeEnvironment,
-    NodeResult,
-    SessionNotes,
-)
+from cephtui.models import SCHEMA_VERSION, ClusterEnvironment, NodeEnvironment, SessionNotes
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store, writer
 from cephtui.sessions.listing import list_sessions
@@ -29,7 +23,7 @@ from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
 from tests.support.golden import Golden
-from tests.support.runs import run, total
+from tests.support.runs import nodes, run, total
 from tests.support.sessions import write_session
 from tests.unit.sessions.test_store import run_of, session_of_one_run
 
@@ -51,10 +45,9 @@ def root(tmp_path: Path) -> Path:
 def varied(root: Path, name: str = "varied") -> Path:
     """A session of runs that differ in all that a listing tells."""
     ceph = ClusterEnvironment(ceph_version="16.2.15")
-    results = [tuple(NodeResult(node=node, command="fio") for node in nodes) for nodes in (("b", "a"), ("a", "c"))]
     runs = [
-        run_of(name, 1, outcome="ok", nodes=results[0]),
-        run_of(name, 2, outcome="failed", preset="latency", cluster=ceph, nodes=results[1]),
+        run_of(name, 1, outcome="ok", nodes=nodes("b", "a")),
+        run_of(name, 2, outcome="failed", preset="latency", cluster=ceph, nodes=nodes("a", "c")),
         run_of(name, 3, outcome="ok", environment={"d": NodeEnvironment()}),
     ]
     return write_session(root, runs, name=name)

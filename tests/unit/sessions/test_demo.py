@@ -33,6 +33,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from tests.recordings.record_demo import row_of
 from tests.support.drawings import draw_session
 from tests.support.replayed import until
+from tests.support.sessions import write_session
 
 
 @pytest.fixture
@@ -66,13 +67,6 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(cli, words, prog_name="cephtui")
-
-
-def own(root: Path, name: str) -> Path:
-    """A session of the user's."""
-    writer = SessionWriter.open(root, name)
-    writer.close()
-    return writer.directory
 
 
 # ---------------------------------------------------------------------------------------------- read by every verb
@@ -123,7 +117,7 @@ def test_the_last_session_is_never_the_demo(root: Path) -> None:
         with pytest.raises(StoreError) as error:
             find_session(root, name)
         assert str(error.value) == NO_SESSIONS
-    directory = own(root, "tuning")
+    directory = write_session(root)
     assert {find_session(root, name) for name in ("last", "-", "t")} == {directory}
 
 
@@ -156,7 +150,7 @@ def test_neither_listing_nor_completing_unpacks_it(root: Path) -> None:
     assert complete.complete_sessions(*COMPLETED, "d") == ["demo"]
     assert complete.complete_own_sessions(*COMPLETED, "") == []
     assert complete.complete_runs(*COMPLETED, "demo/1") == [f"demo/{n}" for n in (1, 10, 11, 12, 13, 14)]
-    own(root, "tuning")
+    write_session(root)
     assert [row.session for row in list_with_demo(root)] == ["tuning", "demo"]
     assert [json.loads(line)["session"] for line in run("sessions", "--json").output.splitlines()] == ["tuning"]
     assert complete.complete_sessions(*COMPLETED, "") == ["tuning", "last", "demo"]
@@ -164,7 +158,7 @@ def test_neither_listing_nor_completing_unpacks_it(root: Path) -> None:
 
 
 def test_its_runs_are_compared_with_those_of_the_users_but_not_offered_for_them(root: Path, packaged: Path) -> None:
-    own(root, "tuning")
+    write_session(root)
     assert {each.directory for each in candidates(root, ("demo", 14))} == {packaged}
     assert [*candidates(root, ("tuning", 1))] == []
 
@@ -211,7 +205,7 @@ def test_a_verb_that_would_write_refuses_in_a_line(root: Path, packaged: Path, w
 
 
 def test_no_session_gets_its_name(root: Path) -> None:
-    directory = own(root, "tuning")
+    directory = write_session(root)
     refused = "session demo comes with cephtui and is read-only: choose another name"
     with pytest.raises(StoreError, match=refused):
         SessionWriter.open(root, "demo")

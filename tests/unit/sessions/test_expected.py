@@ -19,9 +19,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.findings.cluster import RECOVERY
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.ordering import plan_of, requests_of
-from cephtui.paths import packaged_presets_dir
 from cephtui.planning import new_batch
-from cephtui.presets import choose, find_presets
 from cephtui.reports.render import FORMATS
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, keep_expected
@@ -31,6 +29,7 @@ from cephtui.targets import parse_target
 from tests.support.golden import Golden
 from tests.support.imported import import_texts, rados
 from tests.support.logs import WRITES
+from tests.support.plans import packaged
 from tests.support.runs import STARTED
 from tests.support.sessions import write_session
 from tests.unit.analysis.verdicts.test_expectation import wrote
@@ -83,9 +82,8 @@ def events(text: str) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------------------------------- a part of the run
 
 
-def test_what_is_expected_goes_from_the_order_to_each_step(tmp_path: Path) -> None:
-    presets = find_presets(packaged_presets_dir(), tmp_path)
-    chosen = {preset.name: preset for preset in choose(presets, ["write-iops", "read-iops"])}
+def test_what_is_expected_goes_from_the_order_to_each_step() -> None:
+    chosen = {preset.name: preset for preset in packaged("write-iops", "read-iops")}
     batches = [new_batch(), new_batch(), new_batch()]
     cells = [
         Cell(step=name, preset=name, target="rbd:x", nodes=("a",), batch=batch, expect=expect)

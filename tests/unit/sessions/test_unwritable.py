@@ -17,15 +17,13 @@ import pytest
 from cephtui.cli.emit import Output
 from cephtui.cli.measuring import carry_out
 from cephtui.models import Node, Plan, Run, Sample
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.running import cleanup
 from cephtui.running.runner import Runner
 from cephtui.sessions import writer
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import StoreError
 from cephtui.targets import parse_target
+from tests.support import plans
 from tests.support.conducting import study
 from tests.support.fakes import FakeNode, connector
 from tests.support.golden import Golden
@@ -37,10 +35,7 @@ TARGET = parse_target("file:/mnt/bench/test")
 
 
 def plan(*presets: str) -> Plan:
-    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    overrides = parse_overrides(("runtime=20",))
-    batches = (f"{number:08x}" for number in itertools.count(1))
-    return make_plan(Request(choose(catalogue, presets), (HOST,), TARGET, overrides), lambda: next(batches))
+    return plans.plan(*presets, nodes=[HOST], options=["runtime=20"])
 
 
 class Trouble:

@@ -12,24 +12,25 @@ from hypothesis import strategies as st
 
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_NOT_MET
-from cephtui.models import Run, Step, Summary, Total
+from cephtui.models import Run, Step, Summary
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
 from cephtui.studies.bounded import Bounded, bound_of
 from tests.support.conducting import BEGUN, Bed, Figure, code_of, conduct, lines_of, run_of, study, text_of
 from tests.support.golden import Golden
-from tests.unit.studies.test_stable import home
+from tests.support.runs import total
 
-__all__ = ["home"]
+pytestmark = pytest.mark.usefixtures("home")
+
 Latency = Callable[[int, int], float]
 """In seconds, of the depth and the number of the run."""
 
 
 def with_latency(step: Step, number: int, seconds: float, figure: Figure = 1000.0) -> Run:
-    total = Total(ios=60_000, bytes=60, runtime_seconds=60, iops=1000.0, bandwidth_bytes=60,
-                  latency_mean_seconds=seconds / 2, latency_p99_seconds=seconds)  # fmt: skip
+    latencies = {"latency_mean_seconds": seconds / 2, "latency_p99_seconds": seconds}
+    write = total(ios=60_000, iops=1000.0, bandwidth_bytes=60, **latencies)
     run = run_of(step, number, figure)
-    return run.model_copy(update={"summary": Summary(write=total)}) if run.outcome == "ok" else run
+    return run.model_copy(update={"summary": Summary(write=write)}) if run.outcome == "ok" else run
 
 
 def on(latency: Latency, **bed: int) -> Bed:

@@ -25,6 +25,8 @@ from cephtui.reports.studies.stable import LOOKS_LINE, stable_line, unstable_lin
 from tests.support.conducting import Bed, code_of, conduct, figures, run_of, study, text_of
 from tests.support.golden import Golden
 
+pytestmark = pytest.mark.usefixtures("home")
+
 SERIES = 1000
 VALUES = (10000.0, 10400.0, 9800.0, 10200.0, 9900.0)
 Rule = Callable[[Sequence[float]], tuple[bool, float]]
@@ -222,14 +224,6 @@ WRONG = (
     "--order abba --repeat 4",
     "--target file:/x --target file:/x",
 )
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's own is read or written."""
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
-    for name in ("CACHE", "CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
 
 
 @pytest.mark.parametrize("words", WRONG)

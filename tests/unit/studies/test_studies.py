@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,9 @@ from hypothesis import strategies as st
 
 from cephtui.analysis.verdicts.failures import Needs, given_up
 from cephtui.cli.verbs import cli
-from cephtui.models import NodeResult, Run, Step, Summary, Total
+from cephtui.models import Run, Step, Summary
 from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, SavedStudy
 from cephtui.ordering import plan_of
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.studies import STUDIES_FILE, find_study, next_name, ordered_in, read_studies
@@ -28,7 +25,10 @@ from cephtui.sessions.writer import SessionWriter
 from cephtui.studies import KINDS, kind_of
 from cephtui.studies.base import Study
 from cephtui.studies.saved import row_of, study_states
+from tests.support import runs
 from tests.support.conducting import BEGUN, Bed, conduct, run_of, study
+from tests.support.plans import catalogue
+from tests.support.runs import begun, total
 from tests.support.sessions import write_session
 
 GOALS: Mapping[str, Mapping[str, Any]] = {
@@ -57,9 +57,9 @@ def on_a_system(noise: Sequence[float]) -> Callable[[Step, int], Run]:
         apart = noise[(made[step.batch, depth] + depth) % len(noise)]
         iops = 1000.0 * min(depth, 16) * (1 + 0.01 * apart)
         latency = depth / iops * (1 + 0.01 * apart)
-        total = Total(ios=60_000, bytes=60, runtime_seconds=60, iops=iops, bandwidth_bytes=60,
-                      latency_mean_seconds=latency / 2, latency_p99_seconds=latency)  # fmt: skip
-        return run_of(step, number, iops, summary=Summary(write=total))
+        latencies = {"latency_mean_seconds": latency / 2, "latency_p99_seconds": latency}
+        write = total(ios=60_000, iops=iops, bandwidth_bytes=60, **latencies)
+        return run_of(step, number, iops, summary=Summary(write=write))
 
     return run
 
@@ -144,14 +144,8 @@ def test_what_is_said_beforehand_holds(kind: str) -> None:
 
 def outcome(number: int, outcome: str = "ok", tool: str = "fio", target: str = "rbd:x", nodes: str = "a") -> Run:
     error = None if outcome == "ok" else f"{outcome} {number}"
-    return Run.model_validate(
-        {
-            "session": "t", "run": number, "batch": f"{tool} {target}", "preset": "p", "tool": tool, "target": target,
-            "options": {}, "command": "", "started_at": BEGUN + timedelta(minutes=number), "outcome": outcome,
-            "error": error,
-            "nodes": [NodeResult(node=node, command="", outcome=outcome) for node in nodes],
-        }
-    )  # fmt: skip
+    where = {"batch": f"{tool} {target}", "tool": tool, "target": target}
+    return begun(number, outcome=outcome, error=error, nodes=runs.nodes(*nodes, outcome=outcome), **where)
 
 
 FIO, RADOS = Needs("fio", "rbd:x", ("a",)), Needs("rados-bench", "rbd:x", ("a",))
@@ -268,7 +262,6 @@ def test_what_a_session_of_0_1_has_kept_is_read(tmp_path: Path) -> None:
 
 
 def test_the_state_of_each_study_is_known_without_any_node(writer: SessionWriter) -> None:
-    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     for kind, goal in GOALS.items():
         writer.keep_study(
             saved(
@@ -281,7 +274,7 @@ def test_the_state_of_each_study_is_known_without_any_node(writer: SessionWriter
     writer.keep_study(saved("bounded", batch="m", goal={"within": "nonsense"}))
     gone = saved(batch="g")
     writer.keep_study(gone.model_copy(update={"cells": (gone.cells[0].model_copy(update={"preset": "gone"}),)}))
-    rows = [row_of("tuning", state) for state in study_states(writer.directory, catalogue)]
+    rows = [row_of("tuning", state) for state in study_states(writer.directory, catalogue())]
     assert [row.kind for row in rows] == [*GOALS, "newer", "bounded", "runs"]
     assert not any(row.finished for row in rows)
     assert [row.missing for row in rows] == [2 if row.kind == RUNS and not row.problem else None for row in rows]
@@ -329,8 +322,7 @@ def test_a_study_that_makes_no_sense_is_listed_with_its_problem_and_refused(
     kept = {**saved().model_dump(mode="json"), "id": "s1", **changes}
     (directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
-    presets = find_presets(packaged_presets_dir(), Path("/nonexistent"))
-    (state,) = study_states(directory, presets)
+    (state,) = study_states(directory, catalogue())
     assert state.study is None
     assert "validation error" not in state.problem
     for command in (["run", "--resume", "tuning"], ["run", "--resume", "tuning", "s1"]):

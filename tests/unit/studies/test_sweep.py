@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cephtui.analysis.verdicts.sweep import DepthRun, runs_most
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_INCOMPLETE, EXIT_NO_VERDICT
-from cephtui.models import Run, Step, Summary, Total
+from cephtui.models import Run, Step, Summary
 from cephtui.ordering import plan_of
 from cephtui.reports.studies import view_of
 from cephtui.reports.words.curve import again_line, confirmed_line, point_line
@@ -18,10 +18,10 @@ from cephtui.studies.depth import depth_most
 from tests.support.closed_loops import SECONDS, System, hard
 from tests.support.conducting import BEGUN, Bed, code_of, conduct, lines_of, run_of, study, text_of
 from tests.support.golden import Golden
-from tests.support.runs import under_load
-from tests.unit.studies.test_stable import home
+from tests.support.runs import total, under_load
 
-__all__ = ["home"]
+pytestmark = pytest.mark.usefixtures("home")
+
 WAY = [1, 2, 4, 8, 16, 32, 64, 11, 23]
 
 
@@ -37,9 +37,9 @@ def on(system: System, *failing: int, stopping: int = 0) -> Bed:
             latency = SECONDS
         if number in failing or number == stopping:
             return run_of(step, number, "no space" if number in failing else None)
-        total = Total(ios=60, bytes=60, runtime_seconds=60, iops=rate, bandwidth_bytes=rate,
-                      latency_mean_seconds=latency, latency_p99_seconds=2 * latency)  # fmt: skip
-        return run_of(step, number, rate, summary=Summary(write=total))
+        latencies = {"latency_mean_seconds": latency, "latency_p99_seconds": 2 * latency}
+        write = total(ios=60, iops=rate, bandwidth_bytes=rate, **latencies)
+        return run_of(step, number, rate, summary=Summary(write=write))
 
     return Bed(run)
 

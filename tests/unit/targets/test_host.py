@@ -26,9 +26,8 @@ from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import HostPlace, Node, Plan
 from cephtui.nodes.shell import NodeShell
 from cephtui.ordering import plan_of
-from cephtui.paths import packaged_presets_dir, packaged_text
+from cephtui.paths import packaged_text
 from cephtui.planning import Request, expand_targets, make_plan
-from cephtui.presets import choose, find_presets
 from cephtui.running.launch import NotRun
 from cephtui.running.survey import survey
 from cephtui.studies.base import Study
@@ -37,6 +36,7 @@ from cephtui.targets.base import TargetFault, Use
 from cephtui.targets.host import HostTarget
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
+from tests.support import plans
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 
@@ -56,8 +56,7 @@ def target(text: str) -> HostTarget:
 
 
 def request(text: str, nodes: Iterable[Node] = THREE) -> Request:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["network"])
-    return Request(chosen, tuple(nodes), parse_target(text), {})
+    return plans.request("network", nodes=nodes, target=text)
 
 
 def pairs(text: str, nodes: Iterable[Node] = THREE) -> list[tuple[str, str]]:

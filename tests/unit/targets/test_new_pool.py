@@ -17,17 +17,15 @@ from cephtui.ceph.crush_tree import parse_tree
 from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, new_pool_room, parse_shape
 from cephtui.ceph.pool_guards import Space, guard_space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
-from cephtui.models import Node
 from cephtui.ordering import by_kind, place
-from cephtui.paths import packaged_presets_dir, packaged_suites_dir
-from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import choose, find_presets
+from cephtui.paths import packaged_suites_dir
 from cephtui.suites import Suite, find_suites
 from cephtui.targets import TargetError, parse_target, removal_groups, target_kind
 from cephtui.targets.new_pool import NewPool
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
 from tests.support.golden import Golden
+from tests.support.plans import catalogue, plan
 
 OWNER = "0a1b2c3d"
 POOL = f"cephtui-{OWNER}-pg32-size2"
@@ -196,10 +194,8 @@ def test_a_tool_uses_it_as_it_uses_any_pool(tool: str, part: str) -> None:
     preset = {"rados-bench": "rados-write", "fio": "latency", "rbd-bench": "rbd-bench-read", "load-gen": "load-gen"}[
         tool
     ]
-    presets = choose(find_presets(packaged_presets_dir(), packaged_presets_dir()), [preset])
     target = parse_target("new-pool:size=2", owner_id=OWNER)
-    plan = make_plan(Request(presets, (Node(name="a", host="a"),), target, {}), new_batch)
-    (first, *_) = plan.steps
+    (first, *_) = plan(preset, nodes=("a",), target=target).steps
     assert first.target == "new-pool:pg=32,size=2"
     assert first.nodes[0].parts[0].spec.startswith(part)
     assert target.check_tool(TOOLS[tool]) is None
@@ -220,16 +216,13 @@ def test_what_overwrites_parts_of_objects_is_refused_in_an_erasure_coded_pool(go
 
 
 def test_load_gen_gets_no_pool_of_others(golden: Golden) -> None:
-    presets = choose(find_presets(packaged_presets_dir(), packaged_presets_dir()), ["load-gen"])
-    for other in ("pool:bench", "rbd:bench"):
-        target = parse_target(other, owner_id=OWNER)
+    for target in ("pool:bench", "rbd:bench"):
         with golden.raises(OptionError):
-            make_plan(Request(presets, (Node(name="a"),), target, {}), new_batch)
+            plan("load-gen", nodes=("a",), target=target)
 
 
 def test_a_whole_suite_has_one_new_pool() -> None:
-    presets = find_presets(packaged_presets_dir(), packaged_presets_dir())
-    suite = find_suites(packaged_suites_dir(), Path("/nonexistent"), presets)["three-nodes"]
+    suite = find_suites(packaged_suites_dir(), Path("/nonexistent"), catalogue())["three-nodes"]
     assert isinstance(suite, Suite)
     target = parse_target("new-pool:size=3", owner_id=OWNER)
     placed, left_out = place([replace(step, optional=True) for step in suite.steps], by_kind([[target]]))

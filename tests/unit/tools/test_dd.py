@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import Event, FilePlace, Node, OptionValue, Plan, Run, Sample
+from cephtui.models import Event, FilePlace, OptionValue, Plan, Run, Sample
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
@@ -27,6 +24,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.filling import CopyParser
 from tests import RECORDINGS
+from tests.support import plans
 from tests.support.golden import Golden
 
 DD = TOOLS["dd"]
@@ -171,19 +169,13 @@ def test_nothing_is_found_of_a_copy_that_did_nothing() -> None:
 # ---------------------------------------------------------------------------------------------- a run
 
 
-def planned(preset: str, target: str, *options: str) -> Plan:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), [preset])
-    request = Request(chosen, (Node(name="local"),), parse_target(target), parse_overrides(options))
-    return make_plan(request, lambda: "00000001")
-
-
 def test_a_device_is_only_read(golden: Golden) -> None:
-    (step,) = planned("dd-read", "device:/dev/sdb").steps
+    (step,) = plans.plan("dd-read", target="device:/dev/sdb").steps
     assert (step.writes, step.fill_bytes, step.nodes[0].prepare_argv) == (False, 0, None)
     assert "if=/dev/sdb" in step.nodes[0].argv
     for target in ("device:/dev/sdb", "krbd:bench"):
         with golden.raises(OptionError):
-            planned("dd-write", target)
+            plans.plan("dd-write", target=target)
 
 
 async def carried_out(root: Path, plan: Plan, events: list[Event]) -> Run:
@@ -206,7 +198,7 @@ async def carried_out(root: Path, plan: Plan, events: list[Event]) -> Run:
 )
 async def test_a_file_is_copied(tmp_path: Path, preset: str, direction: str, found: set[str]) -> None:
     events: list[Event] = []
-    plan = planned(preset, f"file:{tmp_path}/file", "size=8M", "bs=64k", "direct=false")
+    plan = plans.plan(preset, target=f"file:{tmp_path}/file", options=["size=8M", "bs=64k", "direct=false"])
     run = await carried_out(tmp_path, plan, events)
     assert (run.outcome, run.error) == ("ok", None)
     total = run.summary.flows[direction]
@@ -225,7 +217,8 @@ async def test_the_directory_of_an_osd_is_refused(tmp_path: Path, below: str, go
     (osd / "whoami").write_text("3\n")
     (osd / "ceph_fsid").write_text("00000000-0000-0000-0000-000000000000\n")
     (tmp_path / "link").symlink_to(osd)
-    run = await carried_out(tmp_path, planned("dd-write", f"file:{tmp_path}/link{below}/deleteme", "size=1M"), [])
+    plan = plans.plan("dd-write", target=f"file:{tmp_path}/link{below}/deleteme", options=["size=1M"])
+    run = await carried_out(tmp_path, plan, [])
     assert run.outcome == "refused"
     assert "osd.3" in (run.error or "")
     golden.same(run.error or "")

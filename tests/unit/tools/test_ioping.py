@@ -16,12 +16,9 @@ from hypothesis import strategies as st
 from cephtui import stats
 from cephtui.analysis.runs.sides import side_of
 from cephtui.analysis.verdicts.figures import compared_figures
-from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
+from cephtui.models import Event, FilePlace, Interval, OptionValue, Plan, Run, Sample
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
@@ -35,6 +32,7 @@ from cephtui.tools.filling import CopyParser
 from cephtui.tools.ioping.output import IopingParser
 from tests import RECORDINGS
 from tests.support.golden import Golden
+from tests.support.plans import plan
 
 IOPING = TOOLS["ioping"]
 FOLDER = RECORDINGS / "ioping-1.3"
@@ -169,10 +167,7 @@ def test_filling_is_followed_and_counts_no_requests() -> None:
 
 
 def planned(target: str) -> Plan:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["ping"])
-    overrides = parse_overrides(["runtime=2", "interval=0.02", "work-size=8M"])
-    request = Request(chosen, (Node(name="local"),), parse_target(target), overrides, repeats=2)
-    return make_plan(request, lambda: "00000001")
+    return plan("ping", target=target, options=["runtime=2", "interval=0.02", "work-size=8M"], repeats=2)
 
 
 def test_a_device_is_only_read() -> None:

@@ -22,9 +22,7 @@ from cephtui.analysis.runs.merge import as_sample
 from cephtui.ceph.commands import parse_answers, script_argv
 from cephtui.models import Finding, Node, NodeResult, OptionValue, OsdPlace, Part, Sample
 from cephtui.nodes.transport import Completed
-from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.blocks import Table
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.plan import draw_plans
@@ -37,10 +35,12 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.osd_bench.output import OsdBenchParser
 from tests import RECORDINGS
+from tests.support import plans
 from tests.support.clusters import RecordedShell
 from tests.support.drawings import draw_session, printed, run_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.runs import nodes
 from tests.support.runs import run as measured_run
 
 OSD_BENCH = TOOLS["osd-bench"]
@@ -542,9 +542,8 @@ async def test_it_asks_where_it_is_not_known_whose_the_data_is(golden: Golden) -
 
 
 def request(spec: str, *names: str, ceph_node: str | None = None) -> Request:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["osd-write"])
-    nodes = tuple(Node(name=name, host=name, ceph_prefix=("cephadm", "shell", "--")) for name in names)
-    return Request(chosen, nodes, parse_target(spec), parse_overrides(["runtime=10"]), ceph_node=ceph_node)
+    nodes = [Node(name=name, host=name, ceph_prefix=("cephadm", "shell", "--")) for name in names]
+    return plans.request("osd-write", nodes=nodes, target=spec, options=["runtime=10"], ceph_node=ceph_node)
 
 
 def test_one_node_asks_however_many_are_chosen(golden: Golden) -> None:
@@ -648,7 +647,7 @@ def test_no_jobs_have_no_bars() -> None:
 
 def test_a_run_ends_with_its_bars_and_the_report_has_a_table() -> None:
     jobs = parsed([IN_TURN.read_bytes()])[1].jobs
-    run = measured_run(1).model_copy(update={"nodes": (NodeResult(node="a", command="x", jobs=jobs),)})
+    run = measured_run(nodes=nodes("a", jobs=jobs))
     shown = printed(draw_session([run]))
     assert re.search(r"osd\.1 hdd +ceph vda █+.* +▼ \d\d % ", shown)
     (compared,) = job_blocks(run)

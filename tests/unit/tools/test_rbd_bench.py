@@ -9,17 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import Node, OptionValue, RbdPlace
+from cephtui.models import OptionValue, RbdPlace
 from cephtui.models.findings.data import LIBRBD_CACHE
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, Workload
 from cephtui.tools.rbd_bench.output import MIXED, RbdBenchParser
 from tests.recordings.pieces import Piece, cut, parsed, pieces_of
 from tests.support.golden import Golden
+from tests.support.plans import plan
 
 TOOL = TOOLS["rbd-bench"]
 PLACE = RbdPlace(kind="rbd", pool="bench", images=("cephtui-1-a-0",), ceph_id="admin")
@@ -92,18 +89,14 @@ def test_an_image_holds_at_least_one_io(golden: Golden) -> None:
 
 
 def test_each_node_has_one_image_of_its_own_and_it_is_written_before_it_is_read() -> None:
-    presets = choose(find_presets(packaged_presets_dir(), packaged_presets_dir()), ["rbd-bench-read"])
-    nodes = tuple(Node(name=name, host=name) for name in ("a", "b"))
-    target = parse_target("rbd:bench", owner_id="0a1b2c3d")
-    overrides = parse_overrides(("size=64M",))
-    plan = make_plan(Request(presets, nodes, target, overrides), new_batch)
-    assert [node.parts[0].spec for node in plan.steps[0].nodes] == [
+    (step,) = plan("rbd-bench-read", nodes=("a", "b"), target="rbd:bench", options=("size=64M",)).steps
+    assert [node.parts[0].spec for node in step.nodes] == [
         "rbd:bench/cephtui-0a1b2c3d-a-0",
         "rbd:bench/cephtui-0a1b2c3d-b-0",
     ]
-    assert all(node.prepare_argv and "full-seq" in node.prepare_argv for node in plan.steps[0].nodes)
+    assert all(node.prepare_argv and "full-seq" in node.prepare_argv for node in step.nodes)
     with pytest.raises(OptionError, match="--target rbd:POOL"):
-        make_plan(Request(presets, nodes[:1], parse_target("rbd:bench/disk"), {}), new_batch)
+        plan("rbd-bench-read", nodes=("a",), target="rbd:bench/disk")
 
 
 def test_versions(golden: Golden) -> None:

@@ -29,8 +29,8 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from tests.support.golden import Golden
-from tests.support.replayed import until
-from tests.unit.tui.screens.test_replay import keep_what_is_said, screen_text, text_in
+from tests.support.replayed import screen_text, until
+from tests.unit.tui.screens.test_replay import keep_what_is_said, text_in
 
 VERBS = ("replay", "watch", "demo")
 

@@ -59,9 +59,9 @@ async def at_run(app: App[None], pilot: Pilot[None], number: int) -> None:
 
 def test_a_run_of_a_batch_is_copied_with_the_others(demo_session: Path) -> None:
     runs = {run.run: run for run in store.read_runs(demo_session)[0]}
-    found = run_snippet(demo_session, runs[8])
-    assert found.name == "#7-9"
-    assert found.text == runs_markdown([runs[7], runs[8], runs[9]])
+    handout = run_snippet(demo_session, runs[8])
+    assert handout.name == "#7-9"
+    assert handout.text == runs_markdown([runs[7], runs[8], runs[9]])
     assert run_snippet(demo_session, runs[13]).name == "#13"
 
 

@@ -22,9 +22,8 @@ from cephtui import tui
 from cephtui.analysis.runs.sides import Side
 from cephtui.config import Config
 from cephtui.models import Node
-from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import Preset, find_presets
+from cephtui.presets import Preset
 from cephtui.sessions import demo, store
 from cephtui.studies.queue import Queue
 from cephtui.targets import parse_target
@@ -59,7 +58,7 @@ from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.run_view import RunView
-from tests.support import desks
+from tests.support import desks, plans
 from tests.support.replayed import console, screen_text, until
 from tests.support.runs import WRITE_IOPS
 
@@ -122,7 +121,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     """Each once, over a saved session."""
     directory = root / demo.SESSION
     run = store.read_run(directory, demo.STAR)
-    catalogue = find_presets(packaged_presets_dir(), root / "none")
+    catalogue = plans.catalogue()
     preset = catalogue["write-iops"]
     assert isinstance(preset, Preset)
     request = Request((preset,), (Node(name="local"),), parse_target("file:/x"), {})

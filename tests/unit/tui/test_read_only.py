@@ -43,7 +43,6 @@ from tests.unit.tui.test_keys import all_of
 
 ACTING = {"baseline", "change", "mark", "queue", "run_key", "run_selected", "sessions", "skip", "stop"}
 """Some of the actions that are off: so that this test does not pass because it sees none."""
-LEAVING = {"back", "dismiss", "escape", "help_quit", "pop_screen", "quit"}
 KEYS_OF_LISTS = {"select_cursor", "select", "press", "submit"}
 """Of widgets: the row under the cursor, a button, the text that was typed."""
 OTHER = "secret"

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network_rate, placed_rate
 from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, Run, Summary, Total
 from cephtui.reports.words.run import ceiling_lines, client_facts
 from tests.support.golden import Golden
-from tests.support.runs import run
+from tests.support.runs import nodes, run, total
 
 OBJECTS = 60_000
 LINK = 10e9 / 8 * 0.94
@@ -98,13 +98,12 @@ NIC = NodeEnvironment(hostname="pve1", nic_bits_per_second={"eno1": 1_000_000_00
 
 
 def flow(iops: float, bandwidth: float = 0.0, latency: float | None = None) -> Total:
-    fields = {"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": iops, "bandwidth_bytes": bandwidth or iops * 4096}
-    return Total.model_validate(fields | {"latency_mean_seconds": latency})
+    return total(ios=1, iops=iops, bandwidth_bytes=bandwidth or iops * 4096, latency_mean_seconds=latency)
 
 
 def wrote(number: int = 1, iops: float = 10_000.0, *, bandwidth: float = 0.0, **changes: Any) -> Run:
     fields: dict[str, Any] = {
-        "summary": Summary(write=flow(iops, bandwidth, changes.pop("latency", None))),
+        "write": flow(iops, bandwidth, changes.pop("latency", None)),
         "cluster": CLUSTER,
         "environment": {"pve1": NIC},
         "options": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 1},
@@ -112,19 +111,19 @@ def wrote(number: int = 1, iops: float = 10_000.0, *, bandwidth: float = 0.0, **
     return run(number, **fields | changes)
 
 
-def found(value: Run, *others: Run) -> dict[str, Ceiling]:
-    return {each.limit: each for each in ceilings(value, others)}
+def limits_of(run: Run, *of_session: Run) -> dict[str, Ceiling]:
+    return {ceiling.limit: ceiling for ceiling in ceilings(run, of_session)}
 
 
 def test_larger_packets_carry_more_of_a_link() -> None:
     large = NIC.model_copy(update={"nic_mtu": {"eno1": 1500, "bond0": 9000}})
-    network = found(wrote(bandwidth=440e6, environment={"pve1": large}))["network"]
+    network = limits_of(wrote(bandwidth=440e6, environment={"pve1": large}))["network"]
     assert network.at_most == pytest.approx(0.75 * 10e9 / 8 * 0.99)
     assert "x 0.99" in network.basis
 
 
 def test_the_network_of_one_host_of_three(golden: Golden) -> None:
-    network = found(wrote(bandwidth=440e6))["network"]
+    network = limits_of(wrote(bandwidth=440e6))["network"]
     assert network.at_most == pytest.approx(0.75 * LINK)
     assert network.share == pytest.approx(440e6 / (0.75 * LINK))
     golden.same(ceiling_lines([network]))
@@ -136,20 +135,19 @@ def environment(**changes: Any) -> dict[str, Any]:
 
 def test_all_hosts_and_hosts_elsewhere() -> None:
     names = ("pve1", "pve2", "pve3")
-    nodes = tuple(NodeResult(node=name, command="fio") for name in names)
     inside = {name: NIC.model_copy(update={"hostname": f"{name}.example.net"}) for name in names}
     outside = {"pve1": NIC.model_copy(update={"hostname": "client"})}
-    assert found(wrote(nodes=nodes, environment=inside))["network"].at_most == pytest.approx(1.125 * LINK)
-    assert found(wrote(environment=outside))["network"].at_most == pytest.approx(LINK)
-    assert "network" not in found(wrote(nodes=nodes, environment=inside | outside))
+    assert limits_of(wrote(nodes=nodes(*names), environment=inside))["network"].at_most == pytest.approx(1.125 * LINK)
+    assert limits_of(wrote(environment=outside))["network"].at_most == pytest.approx(LINK)
+    assert "network" not in limits_of(wrote(nodes=nodes(*names), environment=inside | outside))
 
 
 def test_networks_apart_and_erasure_coding() -> None:
-    assert found(wrote(**environment(networks_apart=True)))["network"].at_most == pytest.approx(1.5 * LINK)
+    assert limits_of(wrote(**environment(networks_apart=True)))["network"].at_most == pytest.approx(1.5 * LINK)
     coded = environment(
         pool={"name": "ec", "type": "erasure", "size": 3, "pg_num": 32}, pool_settings={"ec k": "2", "ec m": "1"}
     )
-    network = found(wrote(**coded))["network"]
+    network = limits_of(wrote(**coded))["network"]
     assert network.at_most == pytest.approx(LINK)
     assert "EC 2+1" in network.basis
 
@@ -170,11 +168,11 @@ def test_networks_apart_and_erasure_coding() -> None:
     ids=["file", "no node", "no NIC", "by osd", "no hosts", "one host", "too few hosts", "no k", "no pool"],
 )
 def test_a_network_that_is_not_known_has_no_ceiling(changes: dict[str, Any]) -> None:
-    assert "network" not in found(wrote(**changes))
+    assert "network" not in limits_of(wrote(**changes))
 
 
 def test_the_osds_by_what_they_have_measured() -> None:
-    osds = found(wrote(iops=15_000))["OSDs"]
+    osds = limits_of(wrote(iops=15_000))["OSDs"]
     assert (osds.at_most, osds.share) == (20_000, 0.75)
 
 
@@ -188,8 +186,7 @@ def benched(number: int, *rates: float, block: str = "4M") -> Run:
         for osd, rate in enumerate(rates)
     )
     options = {"block-size": block, "runtime": 60, "together": False}
-    node = NodeResult(node="pve1", command="x", jobs=jobs)
-    return run(number, tool="osd-bench", options=options, nodes=(node,), target="osd:*")
+    return run(number, tool="osd-bench", options=options, nodes=nodes("pve1", jobs=jobs), target="osd:*")
 
 
 def test_the_osds_by_what_each_wrote_in_the_session() -> None:
@@ -227,7 +224,7 @@ def test_not_all_osds_or_small_blocks_are_no_ceiling(other: Run) -> None:
     ids=["no caps", "fallback", "no number", "no PGs", "one unknown", "sequential", "tiny", "reads"],
 )
 def test_osds_that_are_not_known_have_no_ceiling(changes: dict[str, Any]) -> None:
-    assert "OSDs" not in found(wrote(**changes))
+    assert "OSDs" not in limits_of(wrote(**changes))
 
 
 def test_an_osd_has_the_capacity_of_its_class() -> None:
@@ -236,13 +233,13 @@ def test_an_osd_has_the_capacity_of_its_class() -> None:
     at_most = {}
     for name in ("hdd", "ssd", "nvme"):
         classes = environment(config=both, class_by_osd=dict.fromkeys("012", name))
-        at_most[name] = found(wrote(100, **classes))["OSDs"].at_most
+        at_most[name] = limits_of(wrote(100, **classes))["OSDs"].at_most
     assert at_most["ssd"] == at_most["nvme"] == 40 * at_most["hdd"]
-    assert found(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
+    assert limits_of(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
     for unlike in ({}, {"class_by_osd": {"0": "ssd", "1": "ssd"}}, {"class_by_osd": dict.fromkeys("012", "fast")}):
-        assert "OSDs" not in found(wrote(100, **environment(config=both, **unlike))), "it may be either"
+        assert "OSDs" not in limits_of(wrote(100, **environment(config=both, **unlike))), "it may be either"
     other = environment(class_by_osd=dict.fromkeys("012", "hdd"))
-    assert "OSDs" not in found(wrote(100, **other)), "only that of its former disk was measured"
+    assert "OSDs" not in limits_of(wrote(100, **other)), "only that of its former disk was measured"
 
 
 def alone(number: int, latency: float, **changes: Any) -> Run:
@@ -251,7 +248,7 @@ def alone(number: int, latency: float, **changes: Any) -> Run:
 
 
 def test_the_depth_by_the_latency_of_one_in_flight() -> None:
-    depth = found(wrote(3, 30_000), alone(1, 0.001), alone(2, 0.004))["depth"]
+    depth = limits_of(wrote(3, 30_000), alone(1, 0.001), alone(2, 0.004))["depth"]
     assert depth.at_most == pytest.approx(64 / 0.002)
     assert ceiling_lines([depth]) == [
         "depth 94 %: write 30.0k IOPS, at most 32.0k (64 in flight, 2.00 ms with 1 on each node (#1, #2))",
@@ -268,19 +265,19 @@ def test_the_depth_by_the_latency_of_one_in_flight() -> None:
         {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 2, "numjobs": 1}},
         {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "fsync": 8}},
         {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "size": "16M"}},
-        {"nodes": (NodeResult(node="pve2", command="fio"),)},
+        {"nodes": nodes("pve2")},
         environment(pool={"name": "bench", "type": "replicated", "size": 2, "pg_num": 32}),
         {"outcome": "failed"},
     ],
     ids=str,
 )
 def test_another_run_says_nothing_of_the_depth(changes: dict[str, Any]) -> None:
-    assert "depth" not in found(wrote(3, 30_000), alone(1, 0.001, **changes))
+    assert "depth" not in limits_of(wrote(3, 30_000), alone(1, 0.001, **changes))
 
 
 def test_how_long_was_measured_is_no_matter_for_the_depth() -> None:
     options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, "runtime": 10.0, "ramp_time": 2.0}
-    assert "depth" in found(wrote(3, 30_000), alone(1, 0.001, options=options))
+    assert "depth" in limits_of(wrote(3, 30_000), alone(1, 0.001, options=options))
 
 
 def flushed(depth: int, number: int, fsync: int, *, flushes: float, **other: Total) -> Run:
@@ -291,15 +288,15 @@ def flushed(depth: int, number: int, fsync: int, *, flushes: float, **other: Tot
 
 def test_the_time_of_one_io_has_its_flush_in_it_or_there_is_no_such_ceiling(golden: Golden) -> None:
     few, deep = flushed(1, 1, 8, flushes=107), flushed(4, 2, 8, flushes=107)
-    assert "depth" not in found(deep, few)
-    assert (found(few)["depth"].has_flushes, found(alone(1, 0.001))["depth"].has_flushes) == (True, False)
-    elsewhere = replace(found(few)["depth"], basis="masked")
+    assert "depth" not in limits_of(deep, few)
+    assert (limits_of(few)["depth"].has_flushes, limits_of(alone(1, 0.001))["depth"].has_flushes) == (True, False)
+    elsewhere = replace(limits_of(few)["depth"], basis="masked")
     assert ceiling_lines([elsewhere])[-1] == ceiling_lines(ceilings(few))[-1]
     golden.same(ceiling_lines(ceilings(few))[-1])
     golden.same(ceiling_lines(ceilings(deep, [few]), [deep])[-1])
     commit = {"commit": flow(856, latency=0.004)}
     each = [flushed(depth, depth, 1, flushes=856, **commit) for depth in (1, 4)]
-    assert found(each[1], each[0])["depth"].at_most == pytest.approx(1000)
+    assert limits_of(each[1], each[0])["depth"].at_most == pytest.approx(1000)
     golden.same(ceiling_lines(ceilings(each[0]))[-1])
 
 
@@ -308,14 +305,14 @@ def test_with_one_in_flight_the_depth_is_the_limit(golden: Golden) -> None:
     sentence = ceiling_lines(ceilings(alone(1, 0.001)))[-1]
     golden.same(sentence)
     assert ceiling_lines(ceilings(alone(1, 0.00001, cluster=None, environment={}))) == [sentence]
-    dd = run(1, tool="dd", options={"mode": "write", "bs": "4M", "direct": True}, summary=Summary(write=flow(30, 1e8)))
+    dd = run(1, tool="dd", options={"mode": "write", "bs": "4M", "direct": True}, write=flow(30, 1e8))
     assert ceiling_lines(ceilings(dd)) == [sentence]
 
 
 @pytest.mark.parametrize("option", [{"rate_iops": 50}, {"thinktime": 20_000}], ids=str)
 def test_with_one_in_flight_that_is_kept_back_the_depth_is_no_limit(option: dict[str, int]) -> None:
     options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1, **option}
-    assert "depth" not in found(wrote(1, 50.0, latency=0.001, options=options))
+    assert "depth" not in limits_of(wrote(1, 50.0, latency=0.001, options=options))
 
 
 @pytest.mark.parametrize(
@@ -345,19 +342,16 @@ def test_a_rate_that_is_not_reached_is_no_limit() -> None:
 def test_the_rates_of_other_tools(golden: Golden) -> None:
     options = {"target-throughput": "100M", "read-percent": 50, "max-ops": 16, "min-op-len": "4M", "max-op-len": "4M",
                "runtime": 60}  # fmt: skip
-    both = Summary(read=flow(12, 52e6), write=flow(12, 52e6))
-    (rate,) = ceilings(run(1, tool="load-gen", options=options, summary=both))
+    (rate,) = ceilings(run(1, tool="load-gen", options=options, read=flow(12, 52e6), write=flow(12, 52e6)))
     assert (rate.direction, rate.measured, rate.at_most) == ("read and write", 104e6, 100 << 20)
-    pinged = run(
-        1, tool="ioping", options={"interval": 0.1, "size": "4k", "runtime": 60}, summary=Summary(read=flow(9.9))
-    )
+    pinged = run(1, tool="ioping", options={"interval": 0.1, "size": "4k", "runtime": 60}, read=flow(9.9))
     golden.same(ceiling_lines(ceilings(pinged))[-1])
 
 
 def test_the_limits_of_images_are_limits(golden: Golden) -> None:
     limited = CLUSTER.model_copy(update={"image_limits": {"rbd_qos_iops_limit": 500.0, "rbd_qos_write_bps_limit": 1e9}})
     options = {"rw": "randrw", "bs": "4k", "iodepth": 64, "numjobs": 2}
-    value = wrote(options=options, cluster=limited, summary=Summary(read=flow(700.0), write=flow(290.0)))
+    value = wrote(options=options, cluster=limited, read=flow(700.0), write=flow(290.0))
     assert ceiling_lines(ceilings(value))[-1] == "limited by rbd_qos"
     golden.same(ceiling_lines(ceilings(value))[0])
 
@@ -375,8 +369,8 @@ def test_below_half_of_all_ceilings_no_limit_is_named(golden: Golden) -> None:
 
 
 def with_cpu(percent: float, **changes: Any) -> Run:
-    node = NodeResult(node="pve1", command="fio", cpu_user_percent=percent / 2, cpu_system_percent=percent / 2)
-    return wrote(nodes=(node,), cluster=None, **changes)
+    busy = nodes("pve1", cpu_user_percent=percent / 2, cpu_system_percent=percent / 2)
+    return wrote(nodes=busy, cluster=None, **changes)
 
 
 def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:

@@ -94,11 +94,12 @@ def recorded(directory: Path, number: int) -> tuple[Finding, ...]:
 def test_quiet_runs_of_a_real_cluster_have_no_findings(demo_session: Path, golden: Golden) -> None:
     """All but two of those that were recorded: after the pool was changed, and when an OSD stood still."""
     numbers = [number for number, _ in store.run_directories(demo_session)]
-    found = {number: recorded(demo_session, number) for number in numbers}
+    findings = {number: recorded(demo_session, number) for number in numbers}
     changed, stood = 10, 14
-    assert [texts(found[number]) for number in numbers if number not in (changed, stood)] == [[]] * (len(numbers) - 2)
-    golden.same(texts(found[changed]))
-    (stall,) = found[stood]
+    quiet = [number for number in numbers if number not in (changed, stood)]
+    assert [texts(findings[number]) for number in quiet] == [[]] * (len(numbers) - 2)
+    golden.same(texts(findings[changed]))
+    (stall,) = findings[stood]
     assert stall.code == "stalled"
     golden.same(stall.text)
 

@@ -17,7 +17,7 @@ from cephtui.analysis.detectors import settling
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
 from cephtui.analysis.views.live import LiveRun
-from cephtui.models import Finding, Interval, Run, Sample, Seconds, Step
+from cephtui.models import Finding, Interval, Run, Sample, Seconds
 from cephtui.models.metrics import HeadlineName
 from cephtui.sessions import demo, store
 from cephtui.tui.charts.chart import Period
@@ -25,6 +25,7 @@ from cephtui.tui.widgets.shown import shown_of_live
 from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.plans import step
 from tests.support.runs import SESSION, WRITE_IOPS
 
 Level = Callable[[int], float]
@@ -282,9 +283,8 @@ def test_reads_and_writes_are_together_and_a_second_without_any_is_zero() -> Non
 
 def live(headline: HeadlineName) -> LiveRun:
     run = store.read_run(SESSION, WRITE_IOPS)
-    plan = run.model_dump(include={"preset", "tool", "batch", "target", "options"})
-    times = {"prepare_seconds": 0.0, "ramp_seconds": 0.0, "run_seconds": 60.0}
-    return LiveRun(run, Step(**plan, **times, headline=headline, nodes=(), span_bytes=1 << 30))
+    fields = run.model_dump(include={"preset", "tool", "batch", "target", "options"})
+    return LiveRun(run, step(**fields, headline=headline))
 
 
 def test_it_is_on_the_time_line_while_the_run_proceeds() -> None:

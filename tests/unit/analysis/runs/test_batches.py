@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cephtui.analysis.runs.batches import Estimate, group, is_run_of, summarize
 from cephtui.analysis.views.live import BatchProgress, Live
-from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Sample, Step, Summary
-from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import Choice, choose, find_presets
+from cephtui.models import Event, Finding, Interval, Phase, Plan, Sample, Summary
+from cephtui.presets import Choice
 from cephtui.reports.words.text import time_left
-from cephtui.targets import parse_target
+from tests.support import plans
 from tests.support.golden import Golden
-from tests.support.replayed import FILE
-from tests.support.runs import recorded
+from tests.support.runs import nodes, recorded
 
 # ---------------------------------------------------------------------------------------------- batches
 
@@ -44,7 +43,7 @@ def test_the_same_batch_of_another_session_is_another() -> None:
 
 
 def test_runs_on_other_nodes_are_no_repeats() -> None:
-    elsewhere = recorded(2, nodes=(NodeResult(node="elsewhere", command="fio"),))
+    elsewhere = recorded(2, nodes=nodes("elsewhere"))
     (batch,) = group([recorded(1), elsewhere])
     assert [len(point.repeats) for point in batch.points] == [1, 1]
     assert not batch.axes
@@ -123,10 +122,8 @@ def test_a_batch_knows_the_values_of_a_sweep() -> None:
 
 def order(*presets: str, repeats: int = 1, begun: int = 0, **overrides: Choice) -> Plan:
     """A plan of packaged presets on one file, without a prefill."""
-    catalogue = find_presets(packaged_presets_dir(), packaged_presets_dir() / "none")
-    target = parse_target(FILE)
-    request = Request(choose(catalogue, presets), (Node(name="local"),), target, overrides, repeats, begun=begun)
-    return make_plan(request, new_batch, {("local", part): 1 << 60 for part in (FILE,)})
+    order = replace(plans.request(*presets, repeats=repeats, begun=begun), overrides=overrides)
+    return plans.plan_of(order, {("local", plans.FILE): 1 << 60})
 
 
 def in_step(plan: Plan, index: int, *samples: Sample) -> Live:
@@ -210,20 +207,8 @@ def test_a_run_that_its_data_may_end_has_at_most_its_runtime_left(golden: Golden
 
 def test_a_run_belongs_to_its_step_alone() -> None:
     run = recorded(step=2, repeat=3)
-    step = Step(
-        preset=run.preset,
-        tool=run.tool,
-        batch=run.batch,
-        repeat=3,
-        number=2,
-        target=run.target,
-        span_bytes=0,
-        options=run.options,
-        nodes=(),
-        prepare_seconds=0.0,
-        ramp_seconds=0.0,
-        run_seconds=60.0,
-    )
+    fields = run.model_dump(include={"preset", "tool", "batch", "target", "options"})
+    step = plans.step(**fields, repeat=3, number=2)
     assert is_run_of(run, step)
     changes: list[dict[str, object]] = [{"batch": "x"}, {"repeat": 9}, {"number": 9}, {"preset": "x"}, {"options": {}}]
     for change in changes:

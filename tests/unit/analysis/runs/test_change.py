@@ -14,12 +14,12 @@ from cephtui.analysis.runs.change import Change, around, left_beside_mark, match
 from cephtui.analysis.runs.change import between as between_sides
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
-from cephtui.models import Mark, NodeResult, Run
+from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import change_of_session
 from tests.support.golden import Golden
-from tests.support.runs import STARTED, STEP_SECONDS, run
+from tests.support.runs import STARTED, STEP_SECONDS, nodes, run
 
 
 def between(number: int, text: str = "changed") -> Mark:
@@ -100,8 +100,8 @@ def test_presets_are_apart_and_one_that_is_on_one_side_only_is_left_out() -> Non
         {"options": {"rw": "randwrite", "iodepth": 1}},
         {"target": "rbd:other"},
         {"tool": "rados"},
-        {"nodes": (NodeResult(node="pve2", command="fio"),)},
-        {"nodes": (NodeResult(node="pve1", command="fio"), NodeResult(node="pve2", command="fio"))},
+        {"nodes": nodes("pve2")},
+        {"nodes": nodes("pve1", "pve2")},
     ],
     ids=lambda changes: next(iter(changes)),
 )

@@ -34,8 +34,7 @@ from tests.support.drawings import draw_comparison, draw_links, links_markdown, 
 from tests.support.golden import Golden
 from tests.support.runs import recorded, total
 from tests.support.sessions import write_session
-from tests.unit.analysis.detectors.test_ceiling import found as ceilings_of
-from tests.unit.analysis.detectors.test_ceiling import wrote
+from tests.unit.analysis.detectors.test_ceiling import limits_of, wrote
 
 GBIT = 125e6
 
@@ -185,12 +184,12 @@ def test_a_report_has_it() -> None:
 
 def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
     run = wrote(9, bandwidth=420 * (1 << 20))
-    before = ceilings_of(run)["network"]
+    before = limits_of(run)["network"]
     assert "NIC 10.0 Gbit/s x 0.94" in before.basis
     slow = link_run(1, "pve1", "pve2", summary=Summary(write=of_link(4 * GBIT)))
     fast = link_run(2, "pve2", "pve1", summary=Summary(write=of_link(8 * GBIT)))
     other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=of_link(80 * GBIT)))
-    after = ceilings_of(run, slow, fast, other)["network"]
+    after = limits_of(run, slow, fast, other)["network"]
     golden.same(after.basis)
     assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
 
@@ -198,7 +197,7 @@ def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
 def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
     run = wrote(9, bandwidth=420 * (1 << 20))
     elsewhere = link_run(1, "x", "y", summary=Summary(write=of_link(4 * GBIT)))
-    assert "NIC" in ceilings_of(run, elsewhere)["network"].basis
+    assert "NIC" in limits_of(run, elsewhere)["network"].basis
     assert fastest_link(links_of([elsewhere]), "pve1") is None
     assert ceilings(elsewhere, [elsewhere]) == []
 

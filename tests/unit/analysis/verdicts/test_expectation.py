@@ -31,7 +31,7 @@ from cephtui.reports.words.expectation import expected_lines
 from cephtui.sessions.jsonlines import line, schema
 from tests.support.drawings import draw_provisioned, printed
 from tests.support.golden import Golden
-from tests.support.runs import STARTED, run
+from tests.support.runs import STARTED, run, total
 
 TYPED = {
     "iops>=5000": (None, "iops", 5000, "iops>=5000"),
@@ -90,8 +90,7 @@ def test_any_text_is_an_expectation_or_a_line_that_says_why_not(text: str) -> No
 
 
 def flow(ios: int | None, seconds: float, **changes: Any) -> Total:
-    fields = {"ios": ios, "bytes": (ios or 0) * 4096, "runtime_seconds": seconds, "iops": 1.0, "bandwidth_bytes": 1.0}
-    return Total.model_validate(fields | changes)
+    return total(**{"ios": ios, "bytes": (ios or 0) * 4096, "runtime_seconds": seconds, "iops": 1.0, **changes})
 
 
 def wrote(number: int, iops: float, **changes: Any) -> Run:

@@ -18,23 +18,19 @@ from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
 from cephtui.analysis.verdicts.verdict import why_not_judged
 from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus, differing_conditions, versus
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Finding, Mark, NodeResult, Run
+from cephtui.models import ClusterEnvironment, Finding, Mark, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.views.versus import legend, names_of_pairs, rows, titles
 from cephtui.reports.words.verdict import verdict_text
 from tests.support.drawings import draw_versus, printed, versus_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.runs import IOPS, STARTED, run
+from tests.support.runs import IOPS, STARTED, nodes, run
 from tests.support.sessions import write_session
 from tests.unit.analysis.statistics.test_ratio import CASES
 
 OPTIONS = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60.0, "direct": True}
 SAME, SLOWER = CASES["R2"], CASES["R1"]
-
-
-def nodes(*names: str) -> tuple[NodeResult, ...]:
-    return tuple(NodeResult(node=name, command="fio") for name in names)
 
 
 def session(name: str, *points: Sequence[Run]) -> WholeSession:

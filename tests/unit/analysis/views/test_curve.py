@@ -9,10 +9,10 @@ import pytest
 
 from cephtui.analysis.verdicts.knee import knee_of, load_points
 from cephtui.analysis.views.curve import Axis, AxisPlace, Curve, axes_or_depth, curve_of, family, varying_axes
-from cephtui.models import Latency, Mark, NodeResult, OptionValue, Run, Summary
+from cephtui.models import Latency, Mark, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from tests.support.known import known
-from tests.support.runs import recorded, under_load
+from tests.support.runs import nodes, recorded, under_load
 
 IOPS = BY_NAME["iops"]
 DEPTH, JOBS = Axis("option", "iodepth", "depth"), Axis("option", "numjobs", "jobs")
@@ -75,14 +75,10 @@ def test_depth_and_jobs_come_first() -> None:
 
 
 def test_targets_and_nodes_are_axes() -> None:
-    one = NodeResult(node="pve1", command="fio")
-    first = run(1, batch="a").model_copy(update={"nodes": (one,)})
-    second = run(2, batch="b", target="rbd:hdd").model_copy(
-        update={"nodes": (one, one.model_copy(update={"node": "pve2"}))}
-    )
-    runs = [first, second]
-    assert varying_axes(runs) == [Axis("nodes"), Axis("target")]
-    assert shape(curve_of(runs, Axis("target"))) == {"pve1": [("rbd:ssd", 1)], "pve1 pve2": [("rbd:hdd", 1)]}
+    first = run(1, batch="a").model_copy(update={"nodes": nodes("pve1")})
+    second = run(2, batch="b", target="rbd:hdd").model_copy(update={"nodes": nodes("pve1", "pve2")})
+    assert varying_axes([first, second]) == [Axis("nodes"), Axis("target")]
+    assert shape(curve_of([first, second], Axis("target"))) == {"pve1": [("rbd:ssd", 1)], "pve1 pve2": [("rbd:hdd", 1)]}
 
 
 def test_marks_are_an_axis_where_the_same_was_measured_before_and_after() -> None:
@@ -174,20 +170,17 @@ def test_an_unknown_tool_has_a_curve_but_no_load() -> None:
 
 
 def test_all_jobs_and_nodes_count_as_in_flight() -> None:
-    nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2"))
-    found = run(1, iodepth=4, numjobs=8).model_copy(update={"nodes": nodes})
-    point = load_points(curve_of([found], DEPTH).series[0])[0]
+    on_two = run(1, iodepth=4, numjobs=8).model_copy(update={"nodes": nodes("pve1", "pve2")})
+    point = load_points(curve_of([on_two], DEPTH).series[0])[0]
     assert (point.in_flight, point.label) == (64, "4")
 
 
 def test_reads_and_writes_are_one_load() -> None:
     write = known(recorded().summary.write)
     read = write.model_copy(update={"iops": 3000.0, "ios": 3000, "latency_mean_seconds": 0.001})
-    both = Summary(
-        read=read, write=write.model_copy(update={"iops": 1000.0, "ios": 1000, "latency_mean_seconds": 0.005})
-    )
-    found = run(1, iodepth=4).model_copy(update={"summary": both})
-    curve = curve_of([found], DEPTH)
+    write = write.model_copy(update={"iops": 1000.0, "ios": 1000, "latency_mean_seconds": 0.005})
+    both = run(1, iodepth=4).model_copy(update={"summary": Summary(read=read, write=write)})
+    curve = curve_of([both], DEPTH)
     point = load_points(curve.series[0])[0]
     assert [point.rate, point.latency] == pytest.approx([4000, 0.002])
     assert [curve.name_of(curve.series[0], flow) for flow in curve.series[0].flows] == ["read", "write"]
@@ -224,13 +217,11 @@ def test_littles_law_is_of_the_whole_of_an_io_in_a_client_that_waits_for_nothing
 
 
 def test_nodes_with_one_io_in_flight_each_are_not_judged_by_littles_law() -> None:
-    nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2", "pve3"))
-    runs = [
-        under_load(n, 400.0, 0.003, iodepth=depth).model_copy(update={"nodes": nodes}) for n, depth in ((1, 1), (2, 4))
-    ]
-    found = known(knee_of(load_points(curve_of(runs, DEPTH).series[0])))
-    assert [each.in_flight for each in found.points] == [3, 12]
-    assert [each.in_flight for each in found.unexplained] == [12]
+    runs = [under_load(number, 400.0, 0.003, iodepth=depth) for number, depth in ((1, 1), (2, 4))]
+    on_three = [run.model_copy(update={"nodes": nodes("pve1", "pve2", "pve3")}) for run in runs]
+    knee = known(knee_of(load_points(curve_of(on_three, DEPTH).series[0])))
+    assert [point.in_flight for point in knee.points] == [3, 12]
+    assert [point.in_flight for point in knee.unexplained] == [12]
 
 
 def test_whether_it_reads_or_writes_is_no_axis_but_sets_series_apart() -> None:

@@ -43,7 +43,7 @@ from cephtui.tui.screens.session import SessionScreen
 from tests.support import conducting, desks, studies
 from tests.support.canaries import filled, public_models
 from tests.support.documents import AT
-from tests.support.replayed import until
+from tests.support.replayed import screen_text, until
 from tests.support.runs import IOPS, STARTED, STEP_SECONDS, total
 
 OWN = {
@@ -399,7 +399,3 @@ async def test_no_name_is_left_on_a_masked_screen(session: Path, name: str) -> N
         await pilot.press("P")
         await until(pilot, lambda: app.masking.is_on)
         assert leaks(screen_text(app)) == []
-
-
-def screen_text(app: SavedApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())

@@ -281,8 +281,8 @@ async def saved_app(session: Path, *screens: Any, size: tuple[int, int] = (120, 
 
 
 def test_the_demo_has_the_names_that_are_looked_for(demo_session: Path) -> None:
-    found = names_in([store.read_run(demo_session, demo.STAR)])
-    assert {"lab1", "lab2", "lab3", "bench"} <= set(found)
+    names = names_in([store.read_run(demo_session, demo.STAR)])
+    assert {"lab1", "lab2", "lab3", "bench"} <= set(names)
     assert not WORDS & {"lab1"}
 
 

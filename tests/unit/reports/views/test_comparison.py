@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -24,11 +24,12 @@ from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.analysis.verdicts.conditions import differences
 from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Figure
 from cephtui.reports.views.comparison import about, change_text, none_differed
 from cephtui.sessions import store
+from tests.support import runs
 from tests.support.drawings import comparison_markdown, draw_comparison, printed
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -53,39 +54,16 @@ NODE = NodeEnvironment(
 )
 
 
-def total(iops: float = 1000.0, /, **changes: float | None) -> Total:
+def total(iops: float | None = 1000.0, **figures: float | None) -> Total:
+    """With all its figures."""
     latencies = {name: 0.01 for name in FIGURES if name.startswith("latency")}
-    figures = {
-        "ios": 100_000,
-        "bytes": 1,
-        "runtime_seconds": 60.0,
-        "iops": iops,
-        "bandwidth_bytes": iops * 4096,
-        **latencies,
-    }
-    return Total.model_validate({**figures, **changes})
+    return runs.total(**{"iops": iops, "bandwidth_bytes": (iops or 0.0) * 4096, **latencies, **figures})
 
 
-def run(number: int = 1, iops: float = 1000.0, **changes: Any) -> Run:
-    """A run that ended well, and wrote so much."""
-    fields = {
-        "session": "tuning",
-        "run": number,
-        "batch": "b",
-        "preset": "write-iops",
-        "tool": "fio",
-        "target": "rbd:bench",
-        "options": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60.0, "direct": True},
-        "outcome": "ok",
-        "command": "fio",
-        "cephtui_version": "0.1.0",
-        "started_at": "2026-11-21T10:00:00Z",
-        "cluster": CLUSTER,
-        "environment": {"pve1": NODE},
-        "summary": Summary(write=total(iops)),
-        "nodes": (NodeResult(node="pve1", command="fio"),),
-    }
-    return Run.model_validate({**fields, **changes})
+def run(number: int = 1, iops: float = 1000.0, **fields: Any) -> Run:
+    """A run that wrote with all its figures, on a node and a cluster that are known; all began at the same time."""
+    usual = {"cluster": CLUSTER, "environment": {"pve1": NODE}, "cephtui_version": "0.1.0", "started_at": STARTED}
+    return runs.run(number, **{"write": total(iops), **usual, "duration_seconds": 0.0, **fields})
 
 
 def side(*runs: Run) -> Side:
@@ -119,7 +97,7 @@ def test_a_run_stands_with_its_repeats() -> None:
         {"batch": "another"},
         {"preset": "latency"},
         {"target": "rbd:other"},
-        {"nodes": (NodeResult(node="pve2", command="fio"),)},
+        {"nodes": runs.nodes("pve2")},
         {"outcome": "failed"},
         {"outcome": "lost"},
         {"outcome": "refused"},
@@ -158,7 +136,7 @@ def test_a_side_without_figures_says_so() -> None:
 
 
 def test_nothing_differs_between_a_run_and_its_like() -> None:
-    assert differing(run(1), run(2, iops=5.0, batch="other", repeat=3, started_at="2026-11-22T10:00:00Z")) == {}
+    assert differing(run(1), run(2, iops=5.0, batch="other", repeat=3, started_at=STARTED + timedelta(days=1))) == {}
 
 
 def test_all_differences_are_listed_in_order() -> None:
@@ -171,7 +149,7 @@ def test_all_differences_are_listed_in_order() -> None:
         cephtui_version="0.2.0",
         findings=(Finding(code="recovery", text="r"),),
         outcome="stopped",
-        summary=Summary(write=total(runtime_seconds=30.0)),
+        write=total(runtime_seconds=30.0),
         cluster=CLUSTER.model_copy(update={"ceph_version": "19.2.0", "health": "HEALTH_WARN", "checks": ("slow",)}),
     )
     assert list(differing(run(1), other).items()) == [
@@ -334,9 +312,8 @@ def test_the_settings_of_a_node() -> None:
 
 def test_nodes_are_compared_by_name_then_in_their_order() -> None:
     def on(**kernels: str) -> Run:
-        nodes = tuple(NodeResult(node=name, command="") for name in kernels)
         facts = {name: NODE.model_copy(update={"kernel": kernel}) for name, kernel in kernels.items()}
-        return run(1, nodes=nodes, environment=facts)
+        return run(1, nodes=runs.nodes(*kernels), environment=facts)
 
     assert differing(on(a="1", b="2", c="3"), on(b="9", d="4")) == {
         "nodes names": ("a, b, c", "b, d"),
@@ -347,7 +324,7 @@ def test_nodes_are_compared_by_name_then_in_their_order() -> None:
 
 def test_a_timer_that_ends_a_little_later_is_no_difference() -> None:
     def lasting(seconds: float) -> Run:
-        return run(1, summary=Summary(write=total(runtime_seconds=seconds)))
+        return run(1, write=total(runtime_seconds=seconds))
 
     assert differing(lasting(20.4), lasting(20.6)) == {}
     assert differing(lasting(600.0), lasting(610.0)) == {}
@@ -390,7 +367,7 @@ def test_findings_of_repeats_count_and_say_in_how_many_runs(golden: Golden) -> N
 def test_a_change_is_a_number_and_no_word(
     name: str, before: float | None, after: float | None, change: float | None
 ) -> None:
-    left, right = (side(run(1, summary=Summary(write=total(**{name: value})))) for value in (before, after))
+    left, right = (side(run(1, write=total(**{name: value}))) for value in (before, after))
     found = figure(left, right, name)
     assert (found.left, found.right, found.better) == (before, after, None)
     assert found.change_fraction == (None if change is None else pytest.approx(change, abs=1e-9))
@@ -398,14 +375,8 @@ def test_a_change_is_a_number_and_no_word(
 
 def test_several_runs_are_their_geometric_mean() -> None:
     def slow(number: int, iops: float, seconds: float) -> Run:
-        return run(
-            number,
-            summary=Summary(
-                write=total(
-                    iops, latency_mean_seconds=seconds, latency_p99_seconds=seconds, latency_max_seconds=seconds
-                )
-            ),
-        )
+        names = ("latency_mean_seconds", "latency_p99_seconds", "latency_max_seconds")
+        return run(number, write=total(iops, **dict.fromkeys(names, seconds)))
 
     left, right = side(slow(1, 500, 0.1), slow(2, 1000, 0.2), slow(3, 2000, 1.6)), side(slow(4, 1100, 0.2))
     iops = figure(left, right)
@@ -419,7 +390,7 @@ def test_several_runs_are_their_geometric_mean() -> None:
 
 def test_a_repeat_without_a_figure_is_left_out_of_it() -> None:
     def with_p99(number: int, seconds: float | None) -> Run:
-        return run(number, summary=Summary(write=total(latency_p99_seconds=seconds)))
+        return run(number, write=total(latency_p99_seconds=seconds))
 
     found = figure(side(with_p99(1, None), with_p99(2, 0.3)), side(with_p99(3, None)), "latency_p99_seconds")
     assert (found.left, found.left_spread, found.right, found.better) == (0.3, None, None, None)
@@ -532,7 +503,7 @@ def test_what_is_not_comparable_has_no_change() -> None:
 
 
 def test_nothing_is_called_better_or_worse() -> None:
-    slower = run(2, 500.0, summary=Summary(write=total(500.0, latency_p99_seconds=0.02)))
+    slower = run(2, 500.0, write=total(500.0, latency_p99_seconds=0.02))
     text = "\n".join(shown(side(run(1)), side(slower)) + shown(side(slower), side(run(1))))
     assert " +100.0 %" in text
     assert not set(text.split()) & {"better", "worse", "same"}
@@ -640,7 +611,7 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
 
     def wide(number: int, factor: float) -> Run:
         figures = {name: 0.0123456 * factor for name in FIGURES if name.startswith("latency")}
-        return run(number, summary=Summary(write=total(16700 * factor, **figures)), findings=finding)
+        return run(number, write=total(16700 * factor, **figures), findings=finding)
 
     left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
     text = text_of(draw_comparison(left, right), width=width)

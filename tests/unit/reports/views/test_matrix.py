@@ -17,8 +17,7 @@ from rich.cells import cell_len
 from cephtui.analysis.views.matrix import Matrix
 from cephtui.cli import verbs
 from cephtui.models.rows import MatrixCell
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, headline_metric
+from cephtui.presets import headline_metric
 from cephtui.reports.blocks import plain_text
 from cephtui.reports.render.rich import styled
 from cephtui.reports.views.matrix import cell_words, column_titles, matrix_cells, progress_text, remarks, row_titles
@@ -29,6 +28,7 @@ from tests.support import studies
 from tests.support.drawings import draw_matrix, matrix_csv, matrix_markdown, printed
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.plans import catalogue
 
 MEASURED = 33
 """Runs, the last one in progress."""
@@ -41,8 +41,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reader(directory: Path) -> MatrixReader:
-    catalogue = find_presets(packaged_presets_dir(), directory / "none")
-    return MatrixReader(directory, partial(headline_metric, catalogue))
+    return MatrixReader(directory, partial(headline_metric, catalogue()))
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
-from cephtui.models import Finding, Mark, NodeResult, Summary
+from cephtui.models import Finding, Mark, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
@@ -44,7 +44,7 @@ from tests.support.documents import AFTER, AT, BEFORE, document, material, recor
 from tests.support.drawings import report_csv, report_xlsx
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.runs import IOPS, LATENCY, STARTED, cluster, environment, run, total
+from tests.support.runs import IOPS, LATENCY, STARTED, cluster, environment, nodes, run, total
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -508,7 +508,7 @@ def named() -> Material:
         mark="moved customer-gold from pve-frankfurt to [fd00:17::9], frankfurt.corp.example",
         target="rbd:customer-gold/vm-4711-disk-0",
         command=command,
-        nodes=(NodeResult(node="pve-frankfurt", command=command),),
+        nodes=nodes("pve-frankfurt", command=command),
         findings=(Finding(code="health", text="mon.rack9-mon is low on space on pve-frankfurt"),),
         imported_from="/etc/secret/ceph.conf",
         cluster=cluster().model_copy(update={"pool": {"name": "customer-gold"}}),

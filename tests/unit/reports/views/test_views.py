@@ -30,8 +30,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.findings import KINDS
 from cephtui.models.inventory import Disk, Nic
 from cephtui.models.rows import NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, headline_metric
+from cephtui.presets import headline_metric
 from cephtui.reports.blocks import (
     Bar,
     Block,
@@ -73,6 +72,7 @@ from cephtui.sessions.jsonlines import line
 from cephtui.sessions.matrix import MatrixReader
 from tests.support import documents, studies
 from tests.support.drawings import printed
+from tests.support.plans import catalogue
 from tests.support.runs import IOPS, STARTED, sweep
 from tests.unit.analysis.runs.test_ladder import histogram
 from tests.unit.analysis.runs.test_links import TRIANGLE
@@ -119,7 +119,7 @@ def of_versus() -> View:
 
 def of_matrix(folder: Path) -> View:
     directory = studies.write(folder, list(studies.runs(33)), studies.order())
-    reader = MatrixReader(directory, partial(headline_metric, find_presets(packaged_presets_dir(), folder / "none")))
+    reader = MatrixReader(directory, partial(headline_metric, catalogue()))
     return matrix_view(reader.read(), reader.runs, "study")
 
 

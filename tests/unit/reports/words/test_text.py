@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from cephtui.analysis.verdicts.conditions import spread_of_seconds
-from cephtui.models import Node, NodeResult, Run, Seconds, Step, Summary, Total
+from cephtui.models import Node, Run, Seconds, Step, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried
-from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports.words.text import conditions, latency_word, metric_of, short_conditions, title_of
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import as_json
@@ -23,19 +21,16 @@ from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import fitted_to_target
 from cephtui.tui.widgets.shown import range_since_ramp, shown_of_run
+from tests.support import runs
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.plans import FILE, packaged, plan
 from tests.support.runs import recorded, run
-
-FILE = "file:/mnt/bench/test"
 
 
 def step_of(preset: str, *options: str, target: str = FILE, nodes: int = 1) -> Step:
-    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), [preset])
-    hosts = tuple(Node(name=f"pve{number}", host=f"pve{number}") for number in range(nodes))
-    parsed = parse_target(target, owner_id="0a1b2c3d")
-    return make_plan(Request(chosen, hosts, parsed, parse_overrides(options)), new_batch).steps[0]
+    return plan(preset, nodes=[f"pve{number}" for number in range(nodes)], target=target, options=options).steps[0]
 
 
 def test_a_preset_as_it_is_has_nothing_to_be_named() -> None:
@@ -129,7 +124,7 @@ def test_where_all_runs_as_asked_nothing_is_said(target: str) -> None:
 
 
 def test_the_form_has_what_runs() -> None:
-    (preset,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["provisioned"])
+    (preset,) = packaged("provisioned")
     edits = Edits({"provisioned": {"numjobs": "8"}})
     for target, fitted in (("rbd:bench/vm", {"iodepth": "512", "numjobs": "1", "ioengine": "rbd"}), (FILE, {})):
         parsed = parse_target(target, owner_id="0a1b2c3d")
@@ -143,7 +138,7 @@ def test_the_form_has_what_runs() -> None:
 
 def total(ios: int | None) -> Total:
     figures = {metric.name: 0.01 for metric in METRICS if metric.unit == "s"}
-    return Total(ios=ios, bytes=4096, runtime_seconds=1.0, iops=100.0, bandwidth_bytes=1.0, **figures)
+    return runs.total(ios=ios, iops=100.0, **figures)
 
 
 @pytest.mark.parametrize(("name", "least"), [("p50", 20), ("p95", 200), ("p99", 1_000), ("p999", 10_000)])
@@ -156,15 +151,15 @@ def test_a_percentile_that_too_few_carry_is_none(name: str, least: int) -> None:
 
 
 def test_it_is_none_in_every_table() -> None:
-    few = run(1, summary=Summary(write=total(500)))
+    few = run(1, write=total(500))
     assert "| 10.0 ms | - | - |" in runs_markdown([few])
 
 
 def test_it_is_none_in_everything_that_is_written() -> None:
-    few = run(1, summary=Summary(write=total(1552)))
+    few = run(1, write=total(1552))
     known = {f"latency_{name}_seconds": 0.01 for name in ("p50", "p95", "p99")}
     wanted = {**known, "latency_p999_seconds": None}
-    node = few.model_copy(update={"nodes": (NodeResult(node="a", command="fio", summary=few.summary),)})
+    node = few.model_copy(update={"nodes": runs.nodes("a", summary=few.summary)})
     for summary in (json.loads(as_json(node))["summary"], json.loads(as_json(node))["nodes"][0]["summary"]):
         assert {name: summary["write"][name] for name in wanted} == wanted
     (row,) = csv.DictReader(StringIO(runs_csv([few])))

@@ -361,12 +361,6 @@ def test_a_run_that_was_ended_is_stopped() -> None:
 # ---------------------------------------------------------------------------------------------- the session
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
-    return tmp_path
-
-
 def run(*words: str) -> int:
     code = cli.main([*words], prog_name="cephtui", standalone_mode=False)
     return int(code or 0)

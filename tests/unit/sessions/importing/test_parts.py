@@ -271,7 +271,7 @@ def test_a_file_without_runs_has_no_parts(tmp_path: Path) -> None:
     assert read_log_file(tmp_path / "a.md").runs == ()
 
 
-def with_options(number: int, depth: int, others: dict[str, str], *, is_all: bool) -> Run:
+def with_options(number: int, depth: int, other_options: dict[str, str], *, is_all: bool) -> Run:
     """An imported run of which the log has these options, and perhaps no others."""
     return run(
         number,
@@ -279,7 +279,7 @@ def with_options(number: int, depth: int, others: dict[str, str], *, is_all: boo
         is_dated=False,
         batch=f"imported-{number}",
         options={"rw": "randwrite", "bs": "4k", "iodepth": depth},
-        other_options=others,
+        other_options=other_options,
         has_all_options=is_all,
     )
 

@@ -59,12 +59,6 @@ def imported(folder: Path, *words: str, capsys: pytest.CaptureFixture[str]) -> t
     return int(code or 0), [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
-    return tmp_path
-
-
 # ------------------------------------------------------------------ what is in no run
 
 

@@ -20,8 +20,7 @@ from cephtui.analysis.views.matrix import matrix_of
 from cephtui.models import Finding, Run, Sample, Summary, Total
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, LIVE, judged_by
 from cephtui.models.results import Latency
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, headline_metric, load_preset
+from cephtui.presets import headline_metric, load_preset
 from cephtui.reports.views.latency import latency_parts, part_words
 from cephtui.reports.words.quality import LEVELS
 from cephtui.reports.words.text import latency_word, metric_of, title_of
@@ -40,7 +39,8 @@ from cephtui.tui.widgets.shown import Shown, chart_lines, chart_title, range_sin
 from tests import RECORDINGS
 from tests.support.drawings import draw_run, runs_csv
 from tests.support.known import known
-from tests.support.runs import run
+from tests.support.plans import catalogue
+from tests.support.runs import run, total
 
 FOLDER = RECORDINGS / "flushes"
 IOPS, BANDWIDTH, MEAN, P99 = LIVE
@@ -73,15 +73,8 @@ def samples(readings: list[Reading], node: str | None = None) -> list[Sample]:
 
 def flushed(number: int, mean: float = 0.004, **changes: Any) -> Run:
     """A run whose commits took so long, 1 ms of it for the write."""
-    write = Total(
-        ios=1000,
-        bytes=4096000,
-        runtime_seconds=10.0,
-        iops=100.0,
-        bandwidth_bytes=409600.0,
-        latency_mean_seconds=0.001,
-        latency_p99_seconds=0.002,
-    )
+    rates = {"iops": 100.0, "bandwidth_bytes": 409600.0, "latency_mean_seconds": 0.001, "latency_p99_seconds": 0.002}
+    write = total(ios=1000, bytes=4096000, runtime_seconds=10.0, **rates)
     moves_none = write.model_copy(update={"bytes": 0, "bandwidth_bytes": None, "latency_p99_seconds": None})
     flush = moves_none.model_copy(update={"latency_mean_seconds": mean - 0.001, "latency_p99_seconds": 0.009})
     commit = moves_none.model_copy(update={"latency_mean_seconds": mean})
@@ -444,12 +437,11 @@ def test_what_is_expected_of_commits(typed: str, value: float) -> None:
 # ---------------------------------------------------------------------------------------------- presets
 
 
-def test_the_preset_of_commits_is_about_their_latency(tmp_path: Path) -> None:
-    catalogue = find_presets(packaged_presets_dir(), tmp_path)
-    assert headline_metric(catalogue, flushed(1)) == MEAN
+def test_the_preset_of_commits_is_about_their_latency() -> None:
+    assert headline_metric(catalogue(), flushed(1)) == MEAN
     assert headline_metric({}, flushed(1)) == MEAN, "an import has no preset"
     old = flushed(1).model_copy(update={"summary": Summary(write=flushed(1).summary.write), "options": FSYNC})
-    assert headline_metric(catalogue, old) == IOPS, "of an earlier cephtui only the rate has the flush in it"
+    assert headline_metric(catalogue(), old) == IOPS, "of an earlier cephtui only the rate has the flush in it"
 
 
 @pytest.mark.parametrize(

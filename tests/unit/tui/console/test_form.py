@@ -32,8 +32,8 @@ from cephtui.tui.console.form import Direction, Field, FormScreen, neighbour
 from cephtui.tui.console.panels import Panels, PresetPanel
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.golden import Golden
+from tests.support.plans import FILE
 from tests.support.replayed import (
-    FILE,
     burst,
     columns,
     console,

@@ -15,8 +15,6 @@ from cephtui.ceph.qos import Limits
 from cephtui.models import Node
 from cephtui.models.study import Cell, CheckGoal
 from cephtui.ordering import plans_of
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import choose, find_presets
 from cephtui.running.node_requests import NodeRequests
 from cephtui.sessions.studies import read_studies
 from cephtui.studies import KINDS, StudyKind, WrongText, kind_of
@@ -30,6 +28,7 @@ from cephtui.tui.console.how_often import HowOftenScreen, OptionInput, commands_
 from cephtui.tui.console.ordered import Site, study_of_volume
 from tests.support.conducting import study
 from tests.support.golden import Golden
+from tests.support.plans import packaged
 from tests.support.replayed import console, console_screen, finished, in_a_run, said, saved, shown, until
 from tests.support.runs import WRITE_IOPS
 
@@ -131,7 +130,7 @@ def test_commands_are_no_part_of_what_is_saved() -> None:
 
 
 def test_of_a_volume_reads_writes_and_both_have_to_reach_what_is_promised(golden: Golden) -> None:
-    (preset,) = choose(find_presets(packaged_presets_dir(), Path("/none")), ["provisioned"])
+    (preset,) = packaged("provisioned")
     nodes = Node(name="pve1"), Node(name="pve2")
     site = Site(parse_target("rbd:bench/disk", owner_id="0a1b2c3d"), nodes[:1], "0a1b2c3d", drop_caches=True)
     promised = study_of_volume(preset, {"runtime": 90}, site, Limits(iops=8000.0), [1], 2)

@@ -39,8 +39,8 @@ from cephtui.tui.dialogs import TypeName
 from tests.support.conducting import run_of, study
 from tests.support.fakes import FakeNode, Log, Script
 from tests.support.golden import Golden
+from tests.support.plans import FILE
 from tests.support.replayed import (
-    FILE,
     PRESETS,
     connector_to,
     console,
@@ -296,23 +296,29 @@ async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path, golden: 
     assert [(step_of(directory, run).number, run.step) for run in runs] == [(n, n) for n in (1, 2, 1, 3, 4, 1)]
 
 
-async def test_stop_in_repeats_before_anything_has_begun_holds_all_of_them(tmp_path: Path, golden: Golden) -> None:
-    host, gate = FakeNode(Node(name="local"), Log()), asyncio.Event()
-    tried: list[str] = []
+class ReachedLate:
+    """The way to this machine: there is none at first, and then only once the gate is open."""
 
-    async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
-        tried.append(node.name)
-        if len(tried) == 1:
+    def __init__(self) -> None:
+        self.gate, self.tried = asyncio.Event(), 0
+        self._host = FakeNode(Node(name="local"), Log())
+
+    async def connect(self, node: Node, answers: Mapping[str, str]) -> Connection | Question:
+        self.tried += 1
+        if self.tried == 1:
             raise TransportError("local: no route to host")
-        await gate.wait()
-        return await host.ask(answers)
+        await self.gate.wait()
+        return await self._host.ask(answers)
 
-    async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
+
+async def test_stop_in_repeats_before_anything_has_begun_holds_all_of_them(tmp_path: Path, golden: Golden) -> None:
+    way = ReachedLate()
+    async with console(tmp_path, connect=way.connect, speed=1, size=SMALL) as (app, pilot):
         console_screen(app).choice.edits = Edits({}, "20", repeats=3)
         await pilot.press("2", "enter")
-        await until(pilot, lambda: len(tried) == 2)
+        await until(pilot, lambda: way.tried == 2)
         await pilot.press("s")
-        app._runner._thread.call_soon(gate.set)
+        app._runner._thread.call_soon(way.gate.set)
         await until(pilot, lambda: not app.busy)
         golden.same([entry.text for entry in console_screen(app).dispatcher.queue.entries])
         golden.same(said(app)[-1])
@@ -325,21 +331,12 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_all_of_them(tmp_p
 
 async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> None:
     """While its node is being reached again, say."""
-    host, gate = FakeNode(Node(name="local"), Log()), asyncio.Event()
-    tried: list[str] = []
-
-    async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
-        tried.append(node.name)
-        if len(tried) == 1:
-            raise TransportError("local: no route to host")
-        await gate.wait()
-        return await host.ask(answers)
-
-    async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
+    way = ReachedLate()
+    async with console(tmp_path, connect=way.connect, speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2", "enter", "4", "enter")
-        await until(pilot, lambda: len(tried) == 2)
+        await until(pilot, lambda: way.tried == 2)
         await pilot.press("x")
-        app._runner._thread.call_soon(gate.set)
+        app._runner._thread.call_soon(way.gate.set)
         await until(pilot, lambda: len(saved(tmp_path)) == 1)
         await finished(app, pilot)
     assert [run.preset for run in saved(tmp_path)] == ["read-iops"]

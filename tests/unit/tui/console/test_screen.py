@@ -14,7 +14,6 @@ from textual.widgets import DataTable
 from cephtui import units
 from cephtui.models import Node
 from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
@@ -36,8 +35,8 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
+from tests.support.plans import FILE, catalogue
 from tests.support.replayed import (
-    FILE,
     PRESETS,
     burst,
     columns,
@@ -490,11 +489,10 @@ def somebodys(tmp_path: Path) -> Path:
 
 
 async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: Path, somebodys: Path) -> None:
-    catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     content = somebodys.read_bytes()
     with Runner(tmp_path / "sessions", "tuning") as runner:
         start = Start((Node(name="local"),), parse_target(f"file:{somebodys}"))
-        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        app = ConsoleApp(catalogue(), start, runner, tmp_path / "sessions")
         async with app.run_test(size=SMALL) as pilot:
             await until(pilot, lambda: bool(app.screen.query("#panels")))
             # each run asks, whatever is pressed meanwhile, and no answer but the name is a yes
@@ -655,11 +653,10 @@ async def test_the_preset_that_is_selected_first_can_use_the_target(tmp_path: Pa
 
 
 async def test_above_saved_runs_it_is_not_said_that_nothing_has_run(tmp_path: Path, golden: Golden) -> None:
-    catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     run = store.read_run(SESSION, WRITE_IOPS)
     start = Start((Node(name="local"),), parse_target("file:/mnt/x"), earlier=(run, run.model_copy(update={"run": 9})))
     with Runner(tmp_path / "sessions", "tuning", connect_node=connector(WRITE_IOPS, FAST)) as runner:
-        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        app = ConsoleApp(catalogue(), start, runner, tmp_path / "sessions")
         async with app.run_test(size=USUAL) as pilot:
             await until(pilot, lambda: shown(app, "#empty") != "")
             golden.same(shown(app, "#empty").splitlines()[0].partition(".")[0])

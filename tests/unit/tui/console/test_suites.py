@@ -10,9 +10,8 @@ import pytest
 
 from cephtui.models import Node
 from cephtui.ordering import plans_of
-from cephtui.paths import packaged_presets_dir, packaged_suites_dir
+from cephtui.paths import packaged_suites_dir
 from cephtui.planning import new_batch
-from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions.studies import read_studies
 from cephtui.studies.base import Study
 from cephtui.studies.queue import Entry
@@ -22,6 +21,7 @@ from cephtui.tools.base import OptionError
 from cephtui.tui.console.chooser import queued_text
 from cephtui.tui.console.ordered import Site, study_of_suite
 from cephtui.tui.pickers.presets import PresetPicker
+from tests.support import plans
 from tests.support.golden import Golden
 from tests.support.replayed import connector_to, console, console_screen, held, running, said, screen_text, shown, until
 
@@ -29,13 +29,8 @@ ONE, THREE = (Node(name="pve1"),), tuple(Node(name=f"pve{number}") for number in
 
 
 @pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return find_presets(packaged_presets_dir(), Path("/none"))
-
-
-@pytest.fixture(scope="module")
-def suites(catalogue: Catalogue) -> Suites:
-    return find_suites(packaged_suites_dir(), Path("/none"), catalogue)
+def suites() -> Suites:
+    return find_suites(packaged_suites_dir(), Path("/none"), plans.catalogue())
 
 
 def suite(suites: Suites, name: str) -> Suite:

@@ -81,8 +81,7 @@ class Shown:
 
     @property
     def text(self) -> str:
-        strips = self.pilot.app.screen._compositor.render_strips()
-        return "\n".join(strip.text.rstrip() for strip in strips)
+        return screen_text(self.pilot.app)
 
     @property
     def words(self) -> str:

@@ -16,7 +16,7 @@ from cephtui.analysis.runs.history import History
 from cephtui.analysis.views.live import LiveRun
 from cephtui.models import ClusterSample, Interval, Run, Sample
 from cephtui.models.metrics import HEADLINES
-from cephtui.models.plan import FilePlace, NodeStep, Part, Step
+from cephtui.models.plan import FilePlace, NodeStep, Part
 from cephtui.sessions import store
 from cephtui.tui.app import SavedApp, _side
 from cephtui.tui.charts.chart import Period
@@ -30,6 +30,7 @@ from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_live
 from tests.support.golden import Golden
+from tests.support.plans import step
 from tests.support.replayed import until
 from tests.support.runs import MIXED, SESSION, WRITE_IOPS
 
@@ -53,15 +54,8 @@ def live(phase: str = "run", **changes: Any) -> LiveRun:
     fill = (Part(spec=run.target, bytes=4 << 30),)
     place = FilePlace(kind="file", path="/mnt/x")
     node = NodeStep(node="local", argv=("fio",), command="fio", place=place, parts=fill, fill=fill)
-    step = Step(
-        **run.model_dump(include={"preset", "tool", "batch", "target", "options"}),
-        nodes=(node,),
-        span_bytes=4 << 30,
-        prepare_seconds=5.0,
-        ramp_seconds=2.0,
-        run_seconds=60.0,
-    )
-    state = LiveRun(run, step)
+    fields = run.model_dump(include={"preset", "tool", "batch", "target", "options"})
+    state = LiveRun(run, step(**fields, nodes=(node,), span_bytes=4 << 30, prepare_seconds=5.0, ramp_seconds=2.0))
     state.phase = phase  # type: ignore[assignment]
     for name, value in changes.items():
         setattr(state, name, value)

@@ -35,7 +35,7 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.widgets.big import Big
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.replayed import until
+from tests.support.replayed import screen_text, until
 from tests.unit.sessions.test_playback import begun, only
 
 END = float("inf")
@@ -59,11 +59,6 @@ def keep_what_is_said(app: App[Any]) -> list[str]:
 
     app.notify = keep  # type: ignore[method-assign]
     return messages
-
-
-def screen_text(app: App[Any]) -> str:
-    """What is on the screen, row by row."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
 def text_in(screen: Screen[Any], selector: str) -> str:
@@ -440,10 +435,10 @@ async def test_v_goes_through_the_figures(demo_session: Path) -> None:
 
 
 async def test_the_first_figure_is_what_the_preset_is_about_and_the_chosen_one_stays(demo_copy: Path) -> None:
-    first, *others = (demo_copy / "plans.jsonl").read_text().splitlines()  # recorded before plans had it
+    first, *plans = (demo_copy / "plans.jsonl").read_text().splitlines()  # recorded before plans had it
     plan = json.loads(first)
     plan["steps"][0]["headline"] = "bandwidth"
-    (demo_copy / "plans.jsonl").write_text("\n".join([json.dumps(plan), *others, ""]))
+    (demo_copy / "plans.jsonl").write_text("\n".join([json.dumps(plan), *plans, ""]))
     async with playing(demo_copy, THROUGHPUT) as shown:
         await shown.wait(moment(demo_copy, THROUGHPUT))
         assert title(shown.screen).startswith(" bandwidth ")

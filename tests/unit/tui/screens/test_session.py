@@ -14,8 +14,7 @@ from textual.widgets import DataTable
 from cephtui import units
 from cephtui.models import Run, SessionNotes
 from cephtui.models.metrics import Metric
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, headline_metric
+from cephtui.presets import headline_metric
 from cephtui.reports.words.quality import outcome_word
 from cephtui.reports.words.text import conditions
 from cephtui.sessions import archive, demo, store
@@ -36,10 +35,9 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.logs import COMMAND, WRITES
-from tests.support.replayed import cells_of, columns, until
-from tests.unit.tui.screens.test_replay import border_title, keep_what_is_said, screen_text, text_in
-
-CATALOGUE = find_presets(packaged_presets_dir(), Path("none"))
+from tests.support.plans import catalogue
+from tests.support.replayed import cells_of, columns, screen_text, until
+from tests.unit.tui.screens.test_replay import border_title, keep_what_is_said, text_in
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 
@@ -98,7 +96,7 @@ async def showing(directory: Path, size: tuple[int, int] = (120, 36), *, opened:
 
 def about(run: Run) -> Metric:
     """What the preset of a run is about."""
-    return headline_metric(CATALOGUE, run)
+    return headline_metric(catalogue(), run)
 
 
 def whole_title(run: Run) -> list[str]:

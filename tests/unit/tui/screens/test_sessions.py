@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, Label, Static
 
 import cephtui.tui
-from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, Summary
+from cephtui.models import ClusterEnvironment, SessionNotes, Summary
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store
 from cephtui.sessions.listing import list_sessions
@@ -37,17 +36,13 @@ from cephtui.tui.widgets.sessions_table import (
     session_text,
 )
 from tests.support.golden import Golden
-from tests.support.replayed import until
-from tests.support.runs import SESSION, total
+from tests.support.replayed import screen_text, until
+from tests.support.runs import SESSION, nodes, total
 from tests.support.sessions import write_session
 from tests.unit.sessions.test_store import run_of, session_of_one_run
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 LONG = "osd_memory_target 4G, default scheduler, jumbo frames off on the storage network"
-
-
-def text_on(app: App[None]) -> str:
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
 class Host(OrderedApp):
@@ -69,7 +64,7 @@ class Host(OrderedApp):
     @property
     def text(self) -> str:
         """What is on the screen."""
-        return text_on(self)
+        return screen_text(self)
 
     @property
     def table(self) -> SessionsTable:
@@ -127,12 +122,11 @@ def session_of(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("o
 def root(tmp_path: Path) -> Path:
     """Three sessions, the newest last, and the recorded one, which is from another year."""
     root = tmp_path / "sessions"
-    nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2"))
     ceph = ClusterEnvironment(ceph_version="16.2.15")
     reads, writes = (120_000, 480 << 20), (16_700, 732 << 20)
     read, write = (total(iops=iops, bandwidth_bytes=bandwidth) for iops, bandwidth in (reads, writes))
     best = Summary(read=read, write=write)
-    session_of(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph, summary=best)
+    session_of(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes("pve1", "pve2"), cluster=ceph, summary=best)
     session_of(root, "osd-memory-8g", 2, ("ok", "stopped"), preset="latency", cluster=ceph)
     session_of(root, "nvme", 1)
     shutil.copytree(SESSION, root / "replay")
@@ -195,8 +189,8 @@ async def test_the_list_does_not_offer_itself(root: Path) -> None:
     async with app.run_test(size=SIZES[0]) as pilot:
         for size in SIZES:
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda size: tuple(app.size) == size and "esc back" in text_on(app), size)
-            footer = text_on(app).splitlines()[-1]
+            await until(pilot, lambda size: tuple(app.size) == size and "esc back" in screen_text(app), size)
+            footer = screen_text(app).splitlines()[-1]
             assert "s sort" in footer
             assert "o sessions" not in footer
 
@@ -222,7 +216,7 @@ async def test_a_session_of_which_each_run_was_refused_is_dim(root: Path) -> Non
 
 
 async def test_names_of_the_list_are_masked(root: Path) -> None:
-    session_of(root, "cluster", 0, target="rbd:secret", nodes=(NodeResult(node="host7", command="fio"),))
+    session_of(root, "cluster", 0, target="rbd:secret", nodes=nodes("host7"))
     async with showing(root) as (app, _):
         assert app.sessions.names_to_hide().items() >= {"secret": "pool", "host7": "node", "pve1": "node"}.items()
 

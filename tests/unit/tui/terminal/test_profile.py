@@ -50,7 +50,6 @@ from tests.support.replayed import screen_text, until
 from tests.support.runs import WRITE_IOPS
 
 SGR = re.compile(r"\x1b\[([\d;]*)m")
-OURS = (DARK, LIGHT, BASIC_DARK, BASIC_LIGHT, PLAIN)
 OKABE_ITO = {
     "orange": "#e69f00",
     "sky": "#56b4e9",

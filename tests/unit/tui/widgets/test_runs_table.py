@@ -17,18 +17,18 @@ from textual.pilot import Pilot
 
 from cephtui import units
 from cephtui.models import Finding, Interval, Mark, OptionValue, Run, Summary
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets, options_by_preset
+from cephtui.presets import options_by_preset
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.widgets.fitted import cells_across, fitted_widths
 from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
 from cephtui.tui.widgets.runs_table import RunsTable, columns_for
 from tests.support.known import known
+from tests.support.plans import catalogue
 from tests.support.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
 from tests.support.runs import recorded
 
 BEGUN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
-PRESETS = options_by_preset(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))
+PRESETS = options_by_preset(catalogue())
 RUNNING = {"outcome": None, "summary": Summary()}
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 
