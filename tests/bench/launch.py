@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from tests.bench import bare_textual
 from tests.bench.console import CEPHTUI, environment, running
 from tests.bench.interactive import NotMeasured
 from tests.bench.recording import CHECKOUT
-from tests.bench.table import Goal, Row, at_most, row
+from tests.bench.table import Row, at_most, row_of_times
 
 RUNS = 9
 _PYTHON = (sys.executable, "-c", "pass")
@@ -33,12 +32,12 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """The version beside bare Python, the first paint beside that of bare Textual."""
     say("version")
     versions, nothing = _in_turn(lambda command: _seconds(command, root), (*CEPHTUI, "--version"), _PYTHON)
-    yield _row("cephtui --version", versions, at_most(100), _VERSION)
-    yield _row("the same, Python alone", nothing, None, _VERSION)
+    yield row_of_times("cephtui --version", versions, at_most(100), _VERSION)
+    yield row_of_times("the same, Python alone", nothing, None, _VERSION)
     say("first paint")
     console, bare = _in_turn(lambda command: _first_paint(command, root), CEPHTUI, _BARE)
-    yield _row("first paint of the console", console, at_most(350), _PAINT)
-    yield _row("first paint of bare Textual", bare, None, _PAINT)
+    yield row_of_times("first paint of the console", console, at_most(350), _PAINT)
+    yield row_of_times("first paint of bare Textual", bare, None, _PAINT)
 
 
 def _in_turn(
@@ -61,9 +60,3 @@ def _seconds(command: Sequence[str], directory: Path) -> float:
 def _first_paint(command: Sequence[str], directory: Path) -> float:
     with running(command, directory, terminal=True) as started:
         return started.wait_for_text(_WORDS, _LIMIT_SECONDS) - started.began
-
-
-def _row(measure: str, seconds: list[float], goal: Goal | None, how: str) -> Row:
-    values = [1e3 * value for value in seconds]
-    spread = (min(values), max(values))
-    return row(measure, statistics.median(values), "ms", goal, spread=spread, how=how, values=values)

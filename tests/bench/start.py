@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from tests.bench import precedence
 from tests.bench.interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
 from tests.bench.nodes import nodes, told_starts
 from tests.bench.recording import names
-from tests.bench.table import Goal, Row, at_most, row
+from tests.bench.table import Row, at_most, row_of_times
 from tests.lab import Lab
 
 RUNS = 10
@@ -32,7 +31,7 @@ def lab_rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """On the hosts of the lab."""
     spreads = _spreads(root, ssh_nodes(lab.nodes, lab.ssh_config), "file:/var/tmp/cephtui-bench", say, lab)
     goal = at_most(10)
-    yield _row(f"start spread, {len(lab.nodes)} lab nodes", spreads, goal, f"as cephtui reports it, {_HOW}")
+    yield row_of_times(f"start spread, {len(lab.nodes)} lab nodes", spreads, goal, f"as cephtui reports it, {_HOW}")
 
 
 def simulated_rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
@@ -41,20 +40,15 @@ def simulated_rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
         found = ssh_nodes(names(SIMULATED), ssh_config)
         spreads = _spreads(root / "sessions", found, f"file:{root}/bench", say, None)
         starts = told_starts(root / "ssh")
-    yield _row(f"start spread, {SIMULATED} simulated nodes", spreads, at_most(50), f"as cephtui reports it, {_HOW}")
-    yield _row("the same, by when fio was executed", _true_spreads(starts), None, _TRUE)
+    measure = f"start spread, {SIMULATED} simulated nodes"
+    yield row_of_times(measure, spreads, at_most(50), f"as cephtui reports it, {_HOW}")
+    yield row_of_times("the same, by when fio was executed", _true_spreads(starts), None, _TRUE)
 
 
 def _true_spreads(starts: list[float]) -> list[float]:
     """Of each run, from the moments at which its nodes began; the run that filled the files is left out."""
     runs = [starts[first : first + SIMULATED] for first in range(SIMULATED, len(starts), SIMULATED)]
     return [max(run) - min(run) for run in runs]
-
-
-def _row(measure: str, seconds: list[float], goal: Goal | None, how: str) -> Row:
-    values = [1e3 * value for value in seconds]
-    spread = (min(values), max(values))
-    return row(measure, statistics.median(values), "ms", goal, spread=spread, how=how, values=values)
 
 
 def _spreads(

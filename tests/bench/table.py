@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,6 +67,14 @@ def row(
     """A row with its goal applied; one that is missed counts only where that can be ``told`` from noise."""
     met = None if goal is None else goal.holds(value) or (False if told else None)
     return Row(measure, value, unit, str(goal) if goal else None, met, spread, how, tuple(values))
+
+
+def row_of_times(measure: str, seconds: Sequence[float], goal: Goal | None, how: str) -> Row:
+    """The median of some times, in milliseconds, with the least and the greatest."""
+    values = [1e3 * value for value in seconds]
+    return row(
+        measure, statistics.median(values), "ms", goal, spread=(min(values), max(values)), how=how, values=values
+    )
 
 
 def as_text(rows: Sequence[Row]) -> str:

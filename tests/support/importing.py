@@ -11,7 +11,8 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Preset, find_presets
 
 
-def own_presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Have a directory of the user's presets, and no terminal to ask at; gives the directory."""
     folder = tmp_path / "presets"
     monkeypatch.setattr("cephtui.paths.user_presets_dir", lambda: folder)

@@ -23,6 +23,12 @@ def demo_copy(demo_session: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Where sessions are; there are none yet."""
+    return tmp_path / "sessions"
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing of the user's own is read or written; sessions are in ``data/sessions``."""
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))

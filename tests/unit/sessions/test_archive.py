@@ -37,11 +37,6 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "sessions"
-
-
 def varied(root: Path, name: str = "varied") -> Path:
     """A session of runs that differ in all that a listing tells."""
     ceph = ClusterEnvironment(ceph_version="16.2.15")

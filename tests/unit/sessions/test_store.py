@@ -70,11 +70,6 @@ def session_of_one_run(root: Path, name: str, seconds: int = 5, outcome: str | N
     return session.directory
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "sessions"
-
-
 # ---------------------------------------------------------------------------------------------- writing and reading
 
 

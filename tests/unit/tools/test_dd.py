@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import shlex
 from pathlib import Path
@@ -11,20 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import Event, FilePlace, OptionValue, Plan, Run, Sample
-from cephtui.nodes.local import LocalConnection
-from cephtui.nodes.shell import NodeShell
-from cephtui.running.bench import Bench
-from cephtui.running.recorder import StopRequest
-from cephtui.running.step_run import execute
-from cephtui.sessions.writer import SessionWriter
+from cephtui.models import Event, FilePlace, OptionValue, Sample
 from cephtui.stats import Flow
-from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.filling import CopyParser
 from tests import RECORDINGS
 from tests.support import plans
+from tests.support.execution import carry_out_here
 from tests.support.golden import Golden
 
 DD = TOOLS["dd"]
@@ -178,20 +171,6 @@ def test_a_device_is_only_read(golden: Golden) -> None:
             plans.plan("dd-write", target=target)
 
 
-async def carried_out(root: Path, plan: Plan, events: list[Event]) -> Run:
-    connection, session = LocalConnection(), SessionWriter.open(root, "s")
-    bench = Bench(session, events.append, 120.0)
-    (step,) = plan.steps
-    try:
-        session.add_plan(plan)
-        async with asyncio.timeout(60):
-            shells = {"local": NodeShell(plan.hosts[0], connection)}
-            return await execute(bench, plan, step, parse_target(step.target), shells, StopRequest())
-    finally:
-        session.close()
-        await connection.close()
-
-
 @pytest.mark.parametrize(
     ("preset", "direction", "found"),
     [("dd-write", "write", {"one-stream", "zeros", "page-cache"}), ("dd-read", "read", {"one-stream", "page-cache"})],
@@ -199,7 +178,7 @@ async def carried_out(root: Path, plan: Plan, events: list[Event]) -> Run:
 async def test_a_file_is_copied(tmp_path: Path, preset: str, direction: str, found: set[str]) -> None:
     events: list[Event] = []
     plan = plans.plan(preset, target=f"file:{tmp_path}/file", options=["size=8M", "bs=64k", "direct=false"])
-    run = await carried_out(tmp_path, plan, events)
+    (run,) = await carry_out_here(plan, tmp_path, events)
     assert (run.outcome, run.error) == ("ok", None)
     total = run.summary.flows[direction]
     assert (total.ios, total.bytes, total.latency_mean_seconds) == (128, 8 * MIB, None)
@@ -218,7 +197,7 @@ async def test_the_directory_of_an_osd_is_refused(tmp_path: Path, below: str, go
     (osd / "ceph_fsid").write_text("00000000-0000-0000-0000-000000000000\n")
     (tmp_path / "link").symlink_to(osd)
     plan = plans.plan("dd-write", target=f"file:{tmp_path}/link{below}/deleteme", options=["size=1M"])
-    run = await carried_out(tmp_path, plan, [])
+    (run,) = await carry_out_here(plan, tmp_path, [])
     assert run.outcome == "refused"
     assert "osd.3" in (run.error or "")
     golden.same(run.error or "")

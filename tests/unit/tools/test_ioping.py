@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import shlex
 import shutil
@@ -16,21 +15,15 @@ from hypothesis import strategies as st
 from cephtui import stats
 from cephtui.analysis.runs.sides import side_of
 from cephtui.analysis.verdicts.figures import compared_figures
-from cephtui.models import Event, FilePlace, Interval, OptionValue, Plan, Run, Sample
-from cephtui.nodes.local import LocalConnection
-from cephtui.nodes.shell import NodeShell
-from cephtui.running.bench import Bench
-from cephtui.running.recorder import StopRequest
-from cephtui.running.step_run import execute
+from cephtui.models import Event, FilePlace, Interval, OptionValue, Plan, Sample
 from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
-from cephtui.sessions.writer import SessionWriter
-from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
 from cephtui.tools.filling import CopyParser
 from cephtui.tools.ioping.output import IopingParser
 from tests import RECORDINGS
+from tests.support.execution import carry_out_here
 from tests.support.golden import Golden
 from tests.support.plans import plan
 
@@ -179,18 +172,7 @@ def test_a_device_is_only_read() -> None:
 async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path) -> None:
     assert shutil.which("ioping"), "ioping is not installed: apt-get install ioping"
     plan, events = planned(f"file:{tmp_path}/file"), list[Event]()
-    node, connection = plan.hosts[0], LocalConnection()
-    session, runs = SessionWriter.open(tmp_path, "s"), list[Run]()
-    bench = Bench(session, events.append, 120.0)
-    try:
-        session.add_plan(plan)
-        async with asyncio.timeout(60):
-            for step in plan.steps:
-                shells = {"local": NodeShell(node, connection)}
-                runs.append(await execute(bench, plan, step, parse_target(step.target), shells, StopRequest()))
-    finally:
-        session.close()
-        await connection.close()
+    runs = await carry_out_here(plan, tmp_path, events)
     assert [(run.outcome, run.error) for run in runs] == [("ok", None)] * 2
     for run in runs:
         total = run.summary.flows["read"]

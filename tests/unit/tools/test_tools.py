@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import itertools
 import json
 import os
@@ -31,12 +30,8 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
 from cephtui.reports.drawn.live import draw_live
 from cephtui.reports.drawn.plan import draw_plans
-from cephtui.running.bench import Bench
-from cephtui.running.recorder import StopRequest
-from cephtui.running.step_run import execute
 from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
-from cephtui.sessions.writer import SessionWriter
 from cephtui.stats import Flow
 from cephtui.targets import parse_target
 from cephtui.targets.base import Target
@@ -53,6 +48,7 @@ from tests import PACKAGE
 from tests.on_lab.tools import ROWS
 from tests.support import fakes
 from tests.support.drawings import draw_comparison, draw_run, draw_runs, printed
+from tests.support.execution import carry_out
 from tests.support.fakes import FakeNode, Log
 from tests.support.golden import Golden
 
@@ -268,19 +264,12 @@ def planned(presets: Path, target: str = "file:/mnt/bench/test", nodes: tuple[st
 async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
     """A run on nodes that play what was recorded, saved in the session ``s``."""
     log, events = Log(), list[Event]([plan])
-    session = SessionWriter.open(root, "s")
     shells = {}
     for node in plan.hosts:
         host = FakeNode(node, log)
         host.tools = {"drip": "drip 1.0"}
         shells[node.name] = NodeShell(node, await host.connect())
-    try:
-        async with asyncio.timeout(30):
-            session.add_plan(plan)
-            bench, step = Bench(session, events.append, 120.0), plan.steps[0]
-            run = await execute(bench, plan, step, parse_target(step.target), shells, StopRequest())
-    finally:
-        session.close()
+    (run,) = await carry_out(plan, shells, root, events)
     return run, events
 
 

@@ -25,7 +25,9 @@ from cephtui.tools.fio.given import JobSection, plain_value
 from cephtui.tools.logs import read_log
 from cephtui.units import parse_duration
 from tests.support.golden import Golden
-from tests.support.importing import own_presets, run, written
+from tests.support.importing import own, run, written
+
+__all__ = ["own"]
 
 ENGINE = ("ioengine", "direct")
 """Of images these are the target's."""
@@ -336,11 +338,6 @@ def test_any_text_is_read_without_an_error(text: str, before: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the verb
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return own_presets(tmp_path, monkeypatch)
 
 
 def test_a_job_file_becomes_a_preset_of_the_users(

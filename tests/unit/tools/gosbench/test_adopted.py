@@ -15,7 +15,9 @@ from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from tests.support.golden import Golden
-from tests.support.importing import own_presets, run, written
+from tests.support.importing import own, run, written
+
+__all__ = ["own"]
 
 CANARIES = ("CANARY-ACCESS-1", "CANARY-SECRET-1", "CANARY-ACCESS-2", "CANARY-SECRET-2", "CANARY-GRAFANA")
 SERVICE = """\
@@ -73,11 +75,6 @@ def changed(*pairs: tuple[str, str]) -> str:
 def adopted(text: str) -> Adopted:
     ((_, become),) = find_tests(text)
     return become()
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return own_presets(tmp_path, monkeypatch)
 
 
 def test_a_config_becomes_a_preset_and_each_option_is_answered(
