@@ -246,7 +246,7 @@ def test_the_table_is_whole_at_80_columns(home: Path, capsys: pytest.CaptureFixt
     _, rows = imported(home, str(document(home)), "--session", "post", capsys=capsys)
     parts = [ImportedPart.model_validate(row) for row in rows if row["event"] == "part"]
     parts = [part.model_copy(update={"path": "a/directory/of/many/letters/and/then/post.md"}) for part in parts]
-    text = printed(draw(parts_blocks(parts, ["hidden (3)"]), 80))
+    text = printed(draw(parts_blocks(parts, ["hidden (3)"])), 80)
     golden.same(text.splitlines())
     assert max(map(len, text.splitlines())) <= 80
     shown = " ".join(text.split())
