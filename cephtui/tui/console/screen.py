@@ -17,7 +17,6 @@ from cephtui.models import Mark, Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_preset, the_six
 from cephtui.reports.masking.mask import Names, names_in, names_of_target
 from cephtui.running.runner import Runner
-from cephtui.studies import KINDS
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.choice import Choice, first_for
@@ -85,7 +84,7 @@ class ConsoleScreen(RunScreen):
             "H",
             "choose('how_often')",
             "how often",
-            ", ".join(row.title for row in KINDS.values()),
+            "how often: n times, until stable, to the knee, before and after a change, ...",
             "run",
             shown=True,
         ),
