@@ -13,7 +13,7 @@ from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, LookSchedul
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
-from cephtui.cli.options import Question
+from cephtui.cli.options import CheckQuestion
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.presets import headline_metric
@@ -29,7 +29,7 @@ def headline_of(metric: str | None) -> Callable[[Run], Metric]:
     return lambda run: chosen
 
 
-def asked_of(question: Question, session: str, looks: LookSchedule = ONE_LOOK) -> ConclusionTerms:
+def asked_of(question: CheckQuestion, session: str, looks: LookSchedule = ONE_LOOK) -> ConclusionTerms:
     """The question for runs of a session, which may be left out by their numbers alone; raises UsageError."""
     if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
         confidences = ", ".join(f"{100 * confidence:.0f}" for confidence in CONFIDENCES)

@@ -48,7 +48,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Question:
+class CheckQuestion:
     """What a check is to answer, as the options say."""
 
     require_percent: float = -10.0
@@ -230,13 +230,13 @@ metric_option = click.option(
     help="What is shown; latency is the mean. Default: what the preset is about.",
 )
 _judging_options = (
-    study_option("check", "--require", default=f"{Question.require_percent:g}", show_default=True),
+    study_option("check", "--require", default=f"{CheckQuestion.require_percent:g}", show_default=True),
     click.option(
         "--same",
         "same_percent",
         type=float,
         callback=within(0.1, 99),
-        default=Question.same_percent,
+        default=CheckQuestion.same_percent,
         show_default=True,
         metavar="PERCENT",
         help="How much counts as the same.",
@@ -259,7 +259,7 @@ _judging_options = (
         "--confidence",
         type=float,
         callback=within(50, 99.9),
-        default=Question.confidence,
+        default=CheckQuestion.confidence,
         show_default=True,
         metavar="PERCENT",
         help="Two-sided.",
@@ -285,7 +285,7 @@ def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
         without: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        question = Question(require, same_percent, confidence, metrics, directions, without)
+        question = CheckQuestion(require, same_percent, confidence, metrics, directions, without)
         return command(question=question, **others)
 
     for option in reversed(_judging_options):

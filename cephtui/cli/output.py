@@ -1,4 +1,4 @@
-"""Output of a run without the console: JSON Lines, or a live display and a table."""
+"""RunOutput of a run without the console: JSON Lines, or a live display and a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cephtui.sessions.store import count_runs
 from cephtui.terminal import blocking, make_console, say
 
 
-class Output(Protocol):
+class RunOutput(Protocol):
     """Prints the events of a runner."""
 
     def __enter__(self) -> None: ...
@@ -39,7 +39,7 @@ class Output(Protocol):
         ...
 
 
-class JsonOutput(Output):
+class JsonOutput(RunOutput):
     """The public events on stdout, a line each, and nothing else."""
 
     def __enter__(self) -> None:
@@ -59,7 +59,7 @@ class JsonOutput(Output):
         pass
 
 
-class TerminalOutput(Output):
+class TerminalOutput(RunOutput):
     """A live display on a terminal, notices elsewhere."""
 
     def __init__(self) -> None:

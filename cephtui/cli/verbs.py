@@ -164,10 +164,10 @@ def run(**arguments: Any) -> int:
     A suite is a list of steps in one order: cephtui presets lists them.
     """
     from cephtui.cli.commands.run import run_presets
-    from cephtui.cli.work import Ordered
+    from cephtui.cli.work import NamedSteps
 
     options, chosen, resume = (arguments.pop(name) for name in ("options", "chosen", "resume"))
-    return run_presets(Ordered(**arguments), chosen, resume, options)
+    return run_presets(NamedSteps(**arguments), chosen, resume, options)
 
 
 @cli.command(

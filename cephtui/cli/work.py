@@ -128,7 +128,7 @@ def _measure(work: Work, runner: Runner, options: Measuring) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class NamedSteps:
     """The presets or the suite that are named, and what is said of all of them."""
 
     names: tuple[str, ...]
@@ -139,7 +139,7 @@ class Ordered:
 
 
 def new_work(
-    ordered: Ordered, options: Measuring, stack: ExitStack, kind: str = RUNS, values: Mapping[str, Any] | None = None
+    ordered: NamedSteps, options: Measuring, stack: ExitStack, kind: str = RUNS, values: Mapping[str, Any] | None = None
 ) -> tuple[Study[Any], list[str]]:
     """What is named, as a study of this kind, and what the user has to know of it beforehand.
 
@@ -168,7 +168,7 @@ def new_work(
 def study_of_steps(
     steps: Sequence[SuiteStep],
     nodes: Sequence[Node],
-    ordered: Ordered,
+    ordered: NamedSteps,
     options: Measuring,
     stack: ExitStack,
     kind: str,

@@ -251,7 +251,7 @@ class ChartSeries:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class LineChart:
     """Points over two linear axes, with all labels decided."""
 
     name: str
@@ -289,7 +289,7 @@ class Histograms:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """The interval of a ratio against what is required: a terminal draws a bar, the text above has the figures."""
 
     low: float
@@ -303,7 +303,7 @@ class Interval:
     indent: int = 0
 
 
-Block: TypeAlias = Text | Items | Facts | Table | Code | NextStep | Chart | Histograms | Interval
+Block: TypeAlias = Text | Items | Facts | Table | Code | NextStep | LineChart | Histograms | ConfidenceInterval
 
 
 @dataclass(frozen=True, slots=True)

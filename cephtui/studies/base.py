@@ -36,7 +36,7 @@ class Measure:
     """Whether the change has to be in place, or must not be; None where there is none."""
 
 
-class Conclusion:
+class StudyResult:
     """What the runs of a study show."""
 
     exit_code: int = 0
@@ -94,7 +94,7 @@ class Study(ABC, Generic[G]):
         """
 
     @abstractmethod
-    def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> Conclusion:
+    def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> StudyResult:
         """What all runs of its session show, which is in this directory; raises StoreError."""
 
     @abstractmethod

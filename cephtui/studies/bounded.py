@@ -17,7 +17,7 @@ from cephtui.models import Line, Mark, Model, Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Measure, one_more, singly
+from cephtui.studies.base import Measure, StudyResult, one_more, singly
 from cephtui.studies.depth import DepthStudy, at_depth, depth_of
 
 CONFIRMING = 3
@@ -111,7 +111,7 @@ class Search:
         return "not met" if last and last.depth == 1 and last.is_above(self.bound) else "undecided"
 
 
-class BoundedMeasured(Conclusion):
+class BoundedMeasured(StudyResult):
     """The searches of all presets on all targets."""
 
     def __init__(self, searches: Sequence[Search]) -> None:

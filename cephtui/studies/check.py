@@ -31,14 +31,14 @@ from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, check_one_value, headline_metric
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.studies import REQUIRED_PERCENT
-from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.base import Measure, Study, StudyResult
 from cephtui.studies.extent import Extent, bound_of_plans
 
 MOST = 12
 """Runs a side, where several looks are taken and nothing else is asked for."""
 
 
-class Checked(Conclusion):
+class Checked(StudyResult):
     """What a check has come to; ``judgement`` is None where a side has no runs."""
 
     def __init__(self, judgement: Judgement | None) -> None:

@@ -21,7 +21,7 @@ from cephtui.studies.queue import Entry, Place, Queue, place_of
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
-    from cephtui.studies.base import Conclusion, Measure, Study
+    from cephtui.studies.base import Measure, Study, StudyResult
     from cephtui.studies.conductor import Conductor, Ended
 
 
@@ -56,7 +56,7 @@ class Display(Protocol):
         """What is known of a study after the newest of these runs."""
         ...
 
-    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+    def concluded(self, study: Study[Any], conclusion: StudyResult) -> None:
         """A study has come to its end."""
         ...
 

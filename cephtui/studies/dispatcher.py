@@ -21,7 +21,7 @@ from cephtui.tools.base import OptionError
 if TYPE_CHECKING:
     from cephtui.models import Plan
     from cephtui.planning import Request
-    from cephtui.studies.base import Conclusion, Study
+    from cephtui.studies.base import Study, StudyResult
 
 
 class Front(Connecting, Protocol):
@@ -183,7 +183,7 @@ class Dispatcher:
         self._display.concluded(study, conclusion)
 
 
-def _conclusion(study: Study[Any], directory: Path) -> Conclusion:
+def _conclusion(study: Study[Any], directory: Path) -> StudyResult:
     """Raises StoreError and OSError."""
     runs, _ = store.read_runs(directory)
     conclusion = study.conclude(runs, store.read_marks(directory), directory, datetime.now(UTC))

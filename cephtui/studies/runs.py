@@ -19,11 +19,11 @@ from cephtui.models.study import RUNS, SavedStudy
 from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of, without_steps
 from cephtui.planning import Request
 from cephtui.sessions.expected import judge_promises, keep_expected
-from cephtui.studies.base import Conclusion, Measure, NoGoal, Study, needs, singly
+from cephtui.studies.base import Measure, NoGoal, Study, StudyResult, needs, singly
 from cephtui.studies.extent import Extent, bound_of_plans
 
 
-class RunsMeasured(Conclusion):
+class RunsMeasured(StudyResult):
     """What became of what was expected, and the links that were measured."""
 
     def __init__(self, runs: Sequence[Run], expected: Sequence[Expected]) -> None:

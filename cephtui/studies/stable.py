@@ -14,7 +14,7 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
 from cephtui.ordering import steps_per_repeat
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Measure, Study, metric_of, one_more, singly
+from cephtui.studies.base import Measure, Study, StudyResult, metric_of, one_more, singly
 from cephtui.studies.extent import Extent, bound_of_plans
 
 
@@ -35,7 +35,7 @@ class Mean:
     is_stable: bool
 
 
-class StableMeasured(Conclusion):
+class StableMeasured(StudyResult):
     """How well the means of all presets are known."""
 
     def __init__(self, means: Sequence[Mean]) -> None:

@@ -16,7 +16,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Mark, Model, Run
 from cephtui.ordering import plan_of
 from cephtui.planning import Request
-from cephtui.studies.base import Conclusion, Measure, one_more, singly
+from cephtui.studies.base import Measure, StudyResult, one_more, singly
 from cephtui.studies.depth import DepthStudy, at_depth, depth_of
 
 _MIXED = ("rw", "readwrite", "randrw")
@@ -55,7 +55,7 @@ class Swept:
         return next((run for run in self.confirming if not why_invalid(run)), None)
 
 
-class SweepMeasured(Conclusion):
+class SweepMeasured(StudyResult):
     """The sweeps of all presets on all targets."""
 
     def __init__(self, sweeps: Sequence[Swept], *, confirm: bool) -> None:

@@ -13,7 +13,7 @@ from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.cli.emit import OUTPUT_OPTIONS, Output, emit
 from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, keep
-from cephtui.cli.options import JUDGING, Measuring, Question, given_options, refuse_options, refuse_other_options
+from cephtui.cli.options import JUDGING, CheckQuestion, Measuring, given_options, refuse_options, refuse_other_options
 from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus
 from cephtui.reports.blocks import View
@@ -41,7 +41,7 @@ def check_change(
     names: tuple[str, ...],
     mark: int | None,
     expect: tuple[str, ...],
-    question: Question,
+    question: CheckQuestion,
     options: Measuring,
     **check_options: Any,
 ) -> int:
@@ -96,7 +96,7 @@ def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...
         raise click.UsageError("--runs measures that many and looks once: leave out --most")
 
 
-def _judge(change: SavedChange, question: Question, output: Output) -> int:
+def _judge(change: SavedChange, question: CheckQuestion, output: Output) -> int:
     for note in change.notes:
         say(note)
     named = asked_of(question, change.directory.name, change.looks)
@@ -105,7 +105,7 @@ def _judge(change: SavedChange, question: Question, output: Output) -> int:
     return _finish(judgement_view(judgement), judgement, change.directory, output)
 
 
-def _check_sessions(before: str, after: str, question: Question, output: Output) -> int:
+def _check_sessions(before: str, after: str, question: CheckQuestion, output: Output) -> int:
     """Judge all runs of one session against those of another; raises StoreError."""
     versus = find_versus(before, after)
     directory = find_session(after)

@@ -23,9 +23,9 @@ from cephtui.cli.choice import (
 )
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import left_out_names
-from cephtui.cli.options import Measuring, Question
+from cephtui.cli.options import CheckQuestion, Measuring
 from cephtui.cli.saved import find_run
-from cephtui.cli.work import Ordered, Work, check_caches, measure, new_work, resumed, study_of_steps
+from cephtui.cli.work import NamedSteps, Work, check_caches, measure, new_work, resumed, study_of_steps
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.study import CHECK
@@ -50,7 +50,7 @@ _OF_IMAGES = ("ioengine", "rbd")
 class CheckOptions:
     """The options of a check that measures, beside those of all that measures."""
 
-    question: Question
+    question: CheckQuestion
     presets: tuple[str, ...]
     against: str | None
     resume: str | None
@@ -94,7 +94,7 @@ def _resumed(check: CheckOptions, directory: Path, options: Measuring, stack: Ex
 
 def _new_check(check: CheckOptions, options: Measuring, stack: ExitStack) -> Check:
     """Raises UsageError, OptionError and StoreError."""
-    ordered = Ordered(check.presets, (check.target,) if check.target else ())
+    ordered = NamedSteps(check.presets, (check.target,) if check.target else ())
     try:
         if check.against is not None:
             return _of_before(check, ordered, check.against, options, stack)
@@ -105,7 +105,7 @@ def _new_check(check: CheckOptions, options: Measuring, stack: ExitStack) -> Che
         raise click.UsageError(f"{error}: choose it with {words}") from None
 
 
-def _one(study: Study[Any], ordered: Ordered) -> Check:
+def _one(study: Study[Any], ordered: NamedSteps) -> Check:
     """A check, if it is of one place; raises UsageError."""
     assert isinstance(study, Check)
     if len(study.requests) > 1:
@@ -152,7 +152,7 @@ def _check_options(check: CheckOptions, options: Measuring) -> None:
         )
 
 
-def _of_before(check: CheckOptions, ordered: Ordered, against: str, options: Measuring, stack: ExitStack) -> Check:
+def _of_before(check: CheckOptions, ordered: NamedSteps, against: str, options: Measuring, stack: ExitStack) -> Check:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
     repeats, marks = run_with_repeats(directory, number), store.read_marks(directory)

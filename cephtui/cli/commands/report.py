@@ -12,7 +12,7 @@ import click
 from cephtui.cli.emit import TO_STDOUT, Output, check_output, emit, form_for, hand_out
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
-from cephtui.cli.options import JUDGING, Question, refuse_options
+from cephtui.cli.options import JUDGING, CheckQuestion, refuse_options
 from cephtui.cli.saved import find_run, find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus
 from cephtui.reports.render import FORMATS
@@ -37,7 +37,7 @@ def make_report(
     seconds: bool,
     assets: Path | None,
     mark: int | None,
-    question: Question,
+    question: CheckQuestion,
 ) -> None:
     """Write it, or print it."""
     form = form_for(form, file, "md")
@@ -76,7 +76,7 @@ def _check_options(form: str, file: Path | None, force: bool, seconds: bool, ass
         check_output(Output(form))
 
 
-def _material(names: tuple[str, ...], mark: int | None, question: Question, title: str) -> Material:
+def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion, title: str) -> Material:
     """The material of a report, judged where it can be; raises StoreError."""
     now = datetime.now(UTC)
     if mark is not None and (len(names) > 1 or "/" in "".join(names)):
@@ -105,14 +105,14 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
         return _study(directory, question, now, title, str(error))
 
 
-def _check_study(question: Question, why: str) -> None:
+def _check_study(question: CheckQuestion, why: str) -> None:
     """Raises UsageError for what only a verdict takes account of."""
     refuse_options({*JUDGING}.difference({"--metric"}), f"belongs to a verdict: {why}")
     if len(question.metrics) > 1:
         raise click.UsageError(f"--metric: without a verdict the report is about one figure: {why}")
 
 
-def _study(directory: Path, question: Question, now: datetime, title: str, why: str) -> Material:
+def _study(directory: Path, question: CheckQuestion, now: datetime, title: str, why: str) -> Material:
     """The runs of a session, and why there is no verdict; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
@@ -120,11 +120,11 @@ def _study(directory: Path, question: Question, now: datetime, title: str, why: 
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
 
-def _judged(saved: SavedChange, question: Question, now: datetime, title: str) -> Material:
+def _judged(saved: SavedChange, question: CheckQuestion, now: datetime, title: str) -> Material:
     """A change with its verdict, which is kept in the session where it is a new one; raises StoreError."""
     named = asked_of(question, saved.directory.name, saved.looks)
     of_saved = replace(named, session_runs=saved.session_runs, not_chosen=saved.not_chosen)
-    asked_before = as_asked(named, saved) if question == Question() else of_saved
+    asked_before = as_asked(named, saved) if question == CheckQuestion() else of_saved
     return _kept(of_change(saved, asked_before, now, title), saved.directory)
 
 

@@ -11,7 +11,7 @@ import click
 
 from cephtui.cli.expecting import check_expected
 from cephtui.cli.options import Measuring, given_options
-from cephtui.cli.work import Ordered, Work, measure, new_work, resumed
+from cephtui.cli.work import NamedSteps, Work, measure, new_work, resumed
 from cephtui.models.study import RUNS
 from cephtui.ordering import plan_of
 from cephtui.presets import PresetError
@@ -26,7 +26,7 @@ _OF_NEW = ("--target", "--data-pool", "--set", "--repeat", "--order", "--expect"
 """What says which runs there are: nothing of it goes with --resume."""
 
 
-def run_presets(ordered: Ordered, chosen: Mapping[str, object], resume: str | None, options: Measuring) -> int:
+def run_presets(ordered: NamedSteps, chosen: Mapping[str, object], resume: str | None, options: Measuring) -> int:
     """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
     row = _chosen_kind(chosen)
     _check_resume(ordered, chosen, resume)
@@ -44,7 +44,7 @@ def run_presets(ordered: Ordered, chosen: Mapping[str, object], resume: str | No
 
 
 def _new_study(
-    ordered: Ordered, row: StudyKind, chosen: Mapping[str, object], options: Measuring, stack: ExitStack
+    ordered: NamedSteps, row: StudyKind, chosen: Mapping[str, object], options: Measuring, stack: ExitStack
 ) -> Work:
     """What is asked for, with none of its runs; raises UsageError and OptionError."""
     check_expected(ordered.expect)
@@ -82,7 +82,7 @@ def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
     return row
 
 
-def _check_resume(ordered: Ordered, chosen: Mapping[str, object], resume: str | None) -> None:
+def _check_resume(ordered: NamedSteps, chosen: Mapping[str, object], resume: str | None) -> None:
     """Raises UsageError for what does not go together."""
     if resume is None and not ordered.names:
         raise click.UsageError("Missing argument 'PRESET...'.")

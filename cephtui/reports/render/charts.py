@@ -13,7 +13,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.runs.ladder import LogAxis, axis_of, ladder, shares
 from cephtui.frozen import dataclass
-from cephtui.reports.blocks import Histogram, Interval
+from cephtui.reports.blocks import ConfidenceInterval, Histogram
 from cephtui.reports.styles import STYLES
 
 _ROWS = 5
@@ -147,7 +147,7 @@ class _Beside:
         yield Text()
 
 
-def interval_bar(interval: Interval, width: int, *, ascii_only: bool = False) -> list[Text]:
+def interval_bar(interval: ConfidenceInterval, width: int, *, ascii_only: bool = False) -> list[Text]:
     """The interval between what is required and no change, and below it the numbers.
 
     Two lines of ``width`` columns; the scale is logarithmic, as the interval is.

@@ -12,13 +12,13 @@ from cephtui.reports.blocks import (
     Bar,
     Block,
     Cell,
-    Chart,
     Code,
+    ConfidenceInterval,
     Document,
     Facts,
     Histograms,
-    Interval,
     Items,
+    LineChart,
     NextStep,
     Section,
     Table,
@@ -78,9 +78,9 @@ class _Writing:
                 yield f"{escaped(block.caption)}: `{block.command}`"
             case Histograms():
                 yield from table_lines(block.table)
-            case Chart() if self.assets:
+            case LineChart() if self.assets:
                 yield f"![{escaped(block.title)}]({quote(f'{self.assets}/{block.name}.svg')})"
-            case Interval() | Chart() | Text():
+            case ConfidenceInterval() | LineChart() | Text():
                 pass
 
 

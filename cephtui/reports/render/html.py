@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from cephtui.paths import packaged_text
 from cephtui.printable import lines
-from cephtui.reports.blocks import Bar, Cell, Chart, Document, Table, plain_text
+from cephtui.reports.blocks import Bar, Cell, Document, LineChart, Table, plain_text
 from cephtui.reports.render.svg import draw
 
 
@@ -28,7 +28,7 @@ def _filled(table: Table, row: Sequence[Cell | Bar]) -> Sequence[Cell | Bar]:
     return row[: last + 1] if table.columns[last].side == "l" else row
 
 
-def _svg(chart: Chart) -> Markup:
+def _svg(chart: LineChart) -> Markup:
     return Markup(draw(chart))
 
 

@@ -16,10 +16,10 @@ from cephtui.reports.blocks import (
     Block,
     Cell,
     Code,
+    ConfidenceInterval,
     Document,
     Facts,
     Histograms,
-    Interval,
     Items,
     NextStep,
     Table,
@@ -98,7 +98,7 @@ class _Drawing:
                 yield self.line(f"{block.caption}: {block.command}", "dim")
             case Histograms():
                 yield draw_histograms(block.charts, color_of=self.color_of, ascii_only=self.ascii_only)
-            case Interval():
+            case ConfidenceInterval():
                 bar = Group(*interval_bar(block, _INTERVAL_COLUMNS - block.indent, ascii_only=self.ascii_only))
                 yield _indented(bar, block.indent)
 

@@ -9,7 +9,7 @@ import pygal
 from pygal.style import Style
 
 from cephtui.printable import printable
-from cephtui.reports.blocks import Chart, ChartSeries, Color, Document, Stroke
+from cephtui.reports.blocks import ChartSeries, Color, Document, LineChart, Stroke
 
 # pygal's finder of maps, which are not used here, has no find_spec: Python warns of that at each import after it
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
@@ -43,10 +43,10 @@ _LEFT_OUT = ("script", "desc", "title")
 def svgs_of(content: Document) -> dict[str, str]:
     """The charts of a document, by the names of their files."""
     blocks = (block for section in content.sections for block in section.blocks)
-    return {f"{block.name}.svg": draw(block) for block in blocks if isinstance(block, Chart)}
+    return {f"{block.name}.svg": draw(block) for block in blocks if isinstance(block, LineChart)}
 
 
-def draw(chart: Chart) -> str:
+def draw(chart: LineChart) -> str:
     """The SVG element; the same for the same chart."""
     drawn = pygal.XY(
         style=_style(chart),
@@ -88,7 +88,7 @@ def _values(series: ChartSeries) -> list[Any]:
     return [{"value": point, "label": printable(label)} for point, label in pairs]
 
 
-def _style(chart: Chart) -> Style:
+def _style(chart: LineChart) -> Style:
     ink, line = "var(--chart-text, #808894)", "var(--chart-line, #80889455)"
     return Style(
         background="transparent",
@@ -118,7 +118,7 @@ def _color(series: ChartSeries) -> str:
     return f"var(--chart-{series.color}, {_COLORS[series.color]})"
 
 
-def _plain(root: Any, chart: Chart) -> Any:
+def _plain(root: Any, chart: LineChart) -> Any:
     """Without scripts and tooltips; named by the chart's title for those who hear the page."""
     for parent in root.iter():
         for child in list(parent):

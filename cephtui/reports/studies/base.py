@@ -12,10 +12,10 @@ from cephtui.models.study import CHECK
 from cephtui.reports.blocks import Text, View, document, plain_text
 from cephtui.reports.sheets import sheet_of
 from cephtui.studies import KINDS
-from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.base import Measure, Study, StudyResult
 
 S = TypeVar("S", bound=Study[Any])
-C = TypeVar("C", bound=Conclusion)
+C = TypeVar("C", bound=StudyResult)
 
 
 class StudyView(Generic[S, C]):

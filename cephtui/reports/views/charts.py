@@ -12,7 +12,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Chart, ChartSeries, Color, Point, Tick
+from cephtui.reports.blocks import ChartSeries, Color, LineChart, Point, Tick
 from cephtui.reports.ticks import SECONDS, multiples, round_up, trimmed
 from cephtui.reports.words.text import metric_of
 
@@ -37,7 +37,7 @@ class Line:
     """(seconds since the ramp, value); a stretch with a stall has its least value."""
 
 
-def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> Chart | None:
+def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> LineChart | None:
     """A row for each of the first verdicts that has an interval: where the change lies, against what is required.
 
     Each has the name of its runs, which stands where there are several.
@@ -62,7 +62,7 @@ def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> Chart | None:
     series.insert(0, ChartSeries("no change", ((0.0, 0.4), (0.0, len(rows) + 0.6)), "ink", "line"))
     pad = 0.04 * (math.log(max(ratios)) - math.log(min(ratios))) or 0.1
     ends_of_x = math.log(min(ratios)) - pad, math.log(max(ratios)) + pad
-    return Chart(
+    return LineChart(
         "interval",
         f"Change with its interval ({100 * rows[0][0].confidence:g} %), against what is required",
         tuple(series),
@@ -102,7 +102,7 @@ def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
 
 def dots_chart(
     verdict: Verdict, label: str, runs: Mapping[str, Run], sides: tuple[str, str], number: int
-) -> Chart | None:
+) -> LineChart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
@@ -131,7 +131,7 @@ def dots_chart(
         values.append(edge)
         series.append(ChartSeries("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
     y_range = _padded(min(values), max(values))
-    return Chart(
+    return LineChart(
         f"runs-{number}",
         f"{label}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
         tuple(series),
@@ -150,7 +150,7 @@ def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
     return tuple(ticks[::step])
 
 
-def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) -> Chart | None:
+def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) -> LineChart | None:
     """Runs over time in one picture; ``lines`` have their names in the legend, each name once."""
     if not lines:
         return None
@@ -163,7 +163,7 @@ def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) 
     for word, color, line in chosen:
         series.append(ChartSeries("" if word in names else word, line.points, color))
         names.add(word)
-    return Chart(
+    return LineChart(
         name,
         f"{title}: {metric.title} in each second, the ramp left out",
         tuple(series),

@@ -28,12 +28,12 @@ from cephtui.reports.blocks import (
     Bar,
     Block,
     Cell,
-    Chart,
     ChartSeries,
     Color,
     Column,
     Document,
     Items,
+    LineChart,
     NextStep,
     Table,
     Text,
@@ -233,12 +233,12 @@ def _bar(flow: str, metric: Metric, most: float, width: int, point: CurvePoint) 
 # ------------------------------------------------------------------ as a chart
 
 
-def curve_chart(curve: Curve, metric: Metric, name: str) -> Chart | None:
+def curve_chart(curve: Curve, metric: Metric, name: str) -> LineChart | None:
     """Under load throughput and latency, of other axes this figure; ``name`` is that of its file."""
     return _load_chart(curve, name) if curve.axis.load else _axis_chart(curve, metric, name)
 
 
-def _load_chart(curve: Curve, name: str) -> Chart | None:
+def _load_chart(curve: Curve, name: str) -> LineChart | None:
     """Throughput to the right, latency upwards on logarithms, each point with its depth; the knee of a single curve."""
     knees = [(series.name, knee) for series in curve.series if (knee := knee_of(load_points(series)))][:_LINES_MOST]
     if not knees:
@@ -259,7 +259,7 @@ def _load_chart(curve: Curve, name: str) -> Chart | None:
     if len(knees) == 1:
         drawn += _knee_marks(knees[0][1], low, high)
     right = 1.1 * max(rate for series in drawn for rate, _ in series.points)
-    return Chart(
+    return LineChart(
         name,
         f"{runs_of(curve)[0].preset}: latency over throughput, each point with its {curve.axis.title}",
         tuple(drawn),
@@ -281,7 +281,7 @@ def _knee_marks(knee: Knee, low: float, high: float) -> list[ChartSeries]:
     return [peak] if knee.gap else [ChartSeries("knee", ((knee_at, low), (knee_at, high)), "limit", "dashed"), peak]
 
 
-def _axis_chart(curve: Curve, metric: Metric, name: str) -> Chart | None:
+def _axis_chart(curve: Curve, metric: Metric, name: str) -> LineChart | None:
     """A line for each series and flow, with the interval of each point that was repeated."""
     places = {place: float(number) for number, place in enumerate(curve.places)}
     colors = colors_of([str(number) for number in range(_LINES_MOST)]).values()
@@ -294,7 +294,7 @@ def _axis_chart(curve: Curve, metric: Metric, name: str) -> Chart | None:
     top = 1.08 * max(value for series in drawn for _, value in series.points) or 1.0
     run = runs_of(curve)[0]
     what = metric_of(metric.name, run.tool).full_title
-    return Chart(
+    return LineChart(
         name,
         f"{run.preset}: {what} over {curve.axis.title}, with the 95 % interval of what was repeated",
         tuple(drawn),

@@ -9,7 +9,19 @@ from cephtui.analysis.statistics.ratio import required_ratio
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Conclusion, Verdict
-from cephtui.reports.blocks import Block, Cell, Chart, Document, Interval, Items, Text, View, cut_items, document, words
+from cephtui.reports.blocks import (
+    Block,
+    Cell,
+    ConfidenceInterval,
+    Document,
+    Items,
+    LineChart,
+    Text,
+    View,
+    cut_items,
+    document,
+    words,
+)
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
 from cephtui.reports.views.charts import ends_of, interval_chart
@@ -77,7 +89,7 @@ def verdicts_blocks(judgement: Judgement | None) -> Iterator[Block]:
         yield chart
 
 
-def intervals_chart(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Chart | None:
+def intervals_chart(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> LineChart | None:
     """A chart of where each change lies; ``names`` are those of pairs by their runs. None without an interval."""
     return interval_chart([(verdict, name_of_verdict(verdict, names)) for verdict in verdicts])
 
@@ -93,11 +105,11 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
         yield Text(basis(verdict), indent=_INDENT)
 
 
-def interval_of_verdict(verdict: Verdict) -> Interval:
+def interval_of_verdict(verdict: Verdict) -> ConfidenceInterval:
     """The interval of a verdict that has one."""
     required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     text, same = signed_percent(required), verdict.same_percent / 100
-    return Interval(*ends_of(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
+    return ConfidenceInterval(*ends_of(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
 
 
 def figure_cells(verdict: Verdict) -> tuple[str, ...]:

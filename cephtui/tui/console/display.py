@@ -14,7 +14,7 @@ from cephtui.studies.queue import Queue
 from cephtui.tui.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
-    from cephtui.studies.base import Conclusion, Measure, Study
+    from cephtui.studies.base import Measure, Study, StudyResult
 
 _STAYS_SECONDS = 15.0
 
@@ -65,7 +65,7 @@ class ConsoleDisplay:
 
         self._tell(view_of(study).brought(study, runs))
 
-    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+    def concluded(self, study: Study[Any], conclusion: StudyResult) -> None:
         """What is said beyond what the last run has brought is a notification too."""
         from cephtui.reports.studies import view_of
 

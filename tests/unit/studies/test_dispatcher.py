@@ -18,7 +18,7 @@ from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.store import StoreError
-from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.base import Measure, Study, StudyResult
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry, Queue
 from cephtui.targets import Target
@@ -101,7 +101,7 @@ class Console:
     def brought(self, study: Study[Any], runs: Sequence[Run]) -> None:
         self.shown.append(f"brought {len(runs)}")
 
-    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+    def concluded(self, study: Study[Any], conclusion: StudyResult) -> None:
         raise AssertionError("there is no session")
 
     def want_change(self, study: Study[Any]) -> None:

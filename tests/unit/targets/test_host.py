@@ -20,7 +20,7 @@ from cephtui.cli import work
 from cephtui.cli.emit import Output
 from cephtui.cli.options import Measuring, Where
 from cephtui.cli.verbs import cli
-from cephtui.cli.work import Ordered, new_work
+from cephtui.cli.work import NamedSteps, new_work
 from cephtui.config import Config, ConfigError
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import HostPlace, Node, Plan
@@ -122,7 +122,7 @@ def test_the_command_line_takes_every_pair_of_the_nodes_where_it_is_given_none(t
     where = Where(names=("a", "b", "c"), config=config, ssh_config=None, ceph_node=None, ceph={})
     with ExitStack() as stack:
         options = Measuring(where, None, (), None, (), False, False, 120.0, True, Output())
-        study, _ = new_work(Ordered(("network",)), options, stack)
+        study, _ = new_work(NamedSteps(("network",)), options, stack)
     assert [(cell.nodes, cell.target) for cell in study.saved.cells] == [
         ((one,), f"host:{other}") for other, one in itertools.permutations("abc", 2)
     ]

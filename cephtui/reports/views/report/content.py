@@ -17,11 +17,11 @@ from cephtui.printable import listed
 from cephtui.reports.blocks import (
     Block,
     Cell,
-    Chart,
     Code,
     Color,
     Document,
     Items,
+    LineChart,
     Section,
     Table,
     Text,
@@ -221,7 +221,7 @@ def _figures(material: Material) -> tuple[Block, ...]:
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
     labelled = [(verdict, name_of_verdict(verdict, names)) for verdict in judgement.deciding]
-    charts: list[Chart | None] = [interval_chart(labelled)]
+    charts: list[LineChart | None] = [interval_chart(labelled)]
     for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
         charts.append(dots_chart(verdict, label, runs, material.sides, number))
     return (*figures_table(material, judgement), *filter(None, charts))
@@ -266,7 +266,7 @@ def _runs(material: Material) -> tuple[Block, ...]:
     return (runs_table(material), *jobs_table(material.runs), *charts[:_CHARTS_MOST])
 
 
-def _over_time(material: Material) -> list[Chart]:
+def _over_time(material: Material) -> list[LineChart]:
     """One chart for each preset: the sides of a change in two colours, runs of a study in one each."""
     charts = []
     for number, preset in enumerate(dict.fromkeys(run.preset for run in material.runs), 1):

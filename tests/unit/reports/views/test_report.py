@@ -31,7 +31,7 @@ from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
 from cephtui.reports import writing
-from cephtui.reports.blocks import Chart, Code, Document, Items, Section, Table, Text, plain_text
+from cephtui.reports.blocks import Code, Document, Items, LineChart, Section, Table, Text, plain_text
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.html import html_of
 from cephtui.reports.render.svg import draw
@@ -212,7 +212,7 @@ def test_conditions_that_are_alike_stand_once_and_differences_in_a_table() -> No
 
 def test_each_run_is_a_dot_and_a_row() -> None:
     found = document(material())
-    charts = {block.name: block for each in found.sections for block in each.blocks if isinstance(block, Chart)}
+    charts = {block.name: block for each in found.sections for block in each.blocks if isinstance(block, LineChart)}
     assert list(charts) == ["interval", "runs-1", "time-1"]
     dots = [series for series in charts["runs-1"].series if series.stroke == "dots"]
     assert [[value for _, value in series.points] for series in dots] == [list(BEFORE), list(AFTER)]
@@ -480,7 +480,7 @@ def test_a_study_is_a_workbook_too(golden: Golden) -> None:
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", CANARY, "</svg>"])
 def test_a_chart_is_static_and_a_file_of_its_own(text: str) -> None:
-    charts = [block for each in hostile(text).sections for block in each.blocks if isinstance(block, Chart)]
+    charts = [block for each in hostile(text).sections for block in each.blocks if isinstance(block, LineChart)]
     assert len(charts) == 3
     for chart in charts:
         drawn = draw(chart)
@@ -579,8 +579,8 @@ def test_the_figure_of_a_preset_is_known_although_its_name_is_hidden() -> None:
     assert hidden.headline(hidden.runs[0]) == LATENCY
 
 
-def charts_of(of: Document) -> list[Chart]:
-    return [block for each in of.sections for block in each.blocks if isinstance(block, Chart)]
+def charts_of(of: Document) -> list[LineChart]:
+    return [block for each in of.sections for block in each.blocks if isinstance(block, LineChart)]
 
 
 def test_names_are_there_if_they_are_not_hidden() -> None:

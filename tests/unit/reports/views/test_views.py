@@ -34,13 +34,13 @@ from cephtui.presets import headline_metric
 from cephtui.reports.blocks import (
     Bar,
     Block,
-    Chart,
     Code,
     Column,
+    ConfidenceInterval,
     Facts,
     Histograms,
-    Interval,
     Items,
+    LineChart,
     NextStep,
     Table,
     Text,
@@ -525,7 +525,7 @@ def bare(text: str) -> str:
 
 def test_every_kind_of_block_is_looked_at_here() -> None:
     seen = {type(block) for make in VIEWS.values() for block in blocks_of(make())}
-    assert seen == {Text, Items, Facts, Table, Code, NextStep, Chart, Histograms, Interval}
+    assert seen == {Text, Items, Facts, Table, Code, NextStep, LineChart, Histograms, ConfidenceInterval}
 
 
 @pytest.mark.parametrize("form", ["md", "html", "xlsx"])
@@ -541,7 +541,7 @@ def test_what_is_to_be_copied_is_whole(form: str) -> None:
 
 @pytest.mark.parametrize("name", ["report", "judgement", "comparison", "versus", "curve"])
 def test_a_page_has_its_charts_and_a_terminal_none(name: str) -> None:
-    titles = [block.title for block in blocks_of(VIEWS[name]()) if isinstance(block, Chart)]
+    titles = [block.title for block in blocks_of(VIEWS[name]()) if isinstance(block, LineChart)]
     assert titles
     page = rendered(VIEWS[name](), "html")
     assert page.count("<svg") == len(titles)

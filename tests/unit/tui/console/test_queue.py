@@ -27,7 +27,7 @@ from cephtui.running.launch import Launcher
 from cephtui.running.runner import Runner
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.undo import Undo
-from cephtui.studies.base import Conclusion, Measure, Study
+from cephtui.studies.base import Measure, Study, StudyResult
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry, Queue
 from cephtui.targets import parse_target
@@ -661,7 +661,7 @@ class Screenless:
     def brought(self, study: Study[Any], runs: Sequence[Run]) -> None:
         pass
 
-    def concluded(self, study: Study[Any], conclusion: Conclusion) -> None:
+    def concluded(self, study: Study[Any], conclusion: StudyResult) -> None:
         pass
 
     def want_change(self, study: Study[Any]) -> None:
