@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.text import Text
@@ -13,7 +13,7 @@ from textual.events import DescendantFocus
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from cephtui.models import Plan
+from cephtui.models import Plan, Step
 from cephtui.presets import PresetError
 from cephtui.reports.studies import view_of
 from cephtui.running.command import time_limit
@@ -182,7 +182,17 @@ def _lines(entry: Entry, plans: Iterable[Plan]) -> list[Text]:
     view = view_of(entry.study)
     detail = view.detail(entry.study)
     planned = [Text(line) for line in ([detail] if detail else view.planned(entry.study, plans))]
-    shown = {text.plain: text for text in map(preview_text, plans)}
+    steps = (part for plan in plans for part in _by_step(plan, is_sketch=view.plans_are_sketch))
+    shown = {text.plain: text for text in map(preview_text, steps)}
     more = len(shown) - _COMMANDS_SHOWN
     rest = [Text(f"and {more} more commands")] if more > 0 else []
     return [*map(Text, command_lines), *[*shown.values()][:_COMMANDS_SHOWN], *rest, *planned]
+
+
+def _by_step(plan: Plan, *, is_sketch: bool) -> Iterator[Plan]:
+    """Each step of a plan with its repeats; of a sketch without them: what is measured decides how many there are."""
+    repeats: dict[tuple[object, ...], list[Step]] = {}
+    for step in plan.steps:
+        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
+    for steps in repeats.values():
+        yield plan.model_copy(update={"steps": tuple(steps[:1] if is_sketch else steps)})

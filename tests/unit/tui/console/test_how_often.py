@@ -216,6 +216,16 @@ async def test_what_is_expected_is_judged_kept_and_told(tmp_path: Path, golden: 
     assert kept.cells[0].expect == ("iops>=1",)
 
 
+async def test_each_preset_of_a_check_has_its_command_and_no_number_that_is_not_known(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=200, size=(80, 40)) as (app, pilot):
+        await opened(app, pilot, "check")
+        names = next(iter(app.screen.query("#presets").results(Input)))
+        names.value = "write-iops, read-iops"
+        await until(pilot, lambda: "--rw=randread" in text_of(app, "#plan"))
+        assert "--rw=randwrite" in text_of(app, "#plan")
+        assert "more" not in text_of(app, "#plan")
+
+
 async def test_a_promise_is_measured_instead_of_the_presets(tmp_path: Path, golden: Golden) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=200, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "runs")
