@@ -148,7 +148,7 @@ def new_work(
     nodes, catalogue = chosen_nodes(options.where), find_catalogue()
     suite = _suite(ordered.names, catalogue)
     if suite and (row := KINDS[kind]).in_suites:
-        raise click.UsageError(f"{row.option} is for presets: {row.in_suites}")
+        raise click.UsageError(f"{row.option or f'cephtui {row.kind}'} is for presets: {row.in_suites}")
     if suite and ordered.expect:
         raise click.UsageError(
             f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"

@@ -294,6 +294,7 @@ KINDS = {
         StudyKind(
             "check",
             "before and after a change",
+            in_suites="a suite is run before the change and after it, then cephtui check SESSION SESSION",
             further=(
                 StudyOption(
                     "--change",

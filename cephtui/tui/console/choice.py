@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
     from cephtui.studies.base import Study
+    from cephtui.suites import Suite, Suites
     from cephtui.tui.console.ordered import Site
 
 _TARGETS_NAMED, _NODES_NAMED = 2, 4
@@ -233,28 +234,43 @@ class Choice:
         return study_of_presets(steps, self.site, order=order, kind=kind, values=values)
 
     def ordered(
-        self, catalogue: Catalogue, names: str, kind: str, values: Mapping[str, Any]
+        self, catalogue: Catalogue, suites: Suites, names: str, kind: str, values: Mapping[str, Any]
     ) -> tuple[Entry, list[Plan]]:
-        """Presets by their names, with commas between them, as a study of a kind; and its plans.
+        """Presets by their names, with commas between them, or a suite, as a study of a kind; and its plans.
 
         Raises ValueError, OptionError and PresetError among them.
         """
         from cephtui.studies import KINDS, PROMISED
+        from cephtui.suites import choose_suite
         from cephtui.tui.console.how_often import commands_of
         from cephtui.volumes import PRESET
 
-        presets = choose(catalogue, [name.strip() for name in names.split(",") if name.strip()])
-        if not presets:
-            raise PresetError("name a preset, or several with commas between them")
+        named = [name.strip() for name in names.split(",") if name.strip()]
+        if not named:
+            raise PresetError("name a preset, or several with commas between them, or a suite")
+        suite = choose_suite(suites, catalogue, named[0]) if len(named) == 1 else None
+        presets = [] if suite else choose(catalogue, named)
         if PROMISED in values:
             (preset,) = choose(catalogue, [PRESET])
             study = self._volume(preset, values)
         elif "jobs" in values:
             raise OptionError("jobs", "here of a volume: type its promised IOPS; of presets e edits them")
+        elif suite:
+            study = self._suite(suite, kind, values)
         else:
             study = self.study(presets, kind, values)
         plans = self.plans(study.drafts())
         return Entry(study, commands_of(KINDS[kind], values)).planned(lambda _: plans), plans
+
+    def _suite(self, suite: Suite, kind: str, values: Mapping[str, Any]) -> Study[Any]:
+        from cephtui.studies import KINDS
+        from cephtui.tui.console.ordered import study_of_suite
+
+        if why := KINDS[kind].in_suites:
+            raise ValueError(why)
+        if "expect" in values:
+            raise OptionError("expected figures", f"the steps of suite {suite.name} have their own")
+        return study_of_suite(suite, self.site, repeats=values.get("repeats"), order=values.get("order"))[0]
 
     def _volume(self, preset: Preset, values: Mapping[str, Any]) -> Study[Any]:
         """A study of the target as a volume of which something is promised."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,13 +40,19 @@ if TYPE_CHECKING:
 
     from cephtui.ceph.qos import Limits
     from cephtui.studies.saved import StudyState
-    from cephtui.suites import Suite
+    from cephtui.suites import Suites
 
 
 def queued_text(entry: Entry, left_out: Sequence[str], summary: str) -> str:
     """``queued: quick, 12 runs (12 runs waiting, about 5 min); M shows its table; left out: rados-write``."""
     why = f"; left out, as the target is not for it: {', '.join(left_out)}" if left_out else ""
     return f"queued: {entry.name}, {entry.extent.most_runs} runs ({summary}); M shows its table{why}"
+
+
+def _suites(catalogue: Catalogue) -> Suites:
+    from cephtui.suites import find_suites
+
+    return find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
 
 
 class Chooser:
@@ -59,30 +65,16 @@ class Chooser:
         self._screen, self._choice, self._start, self._runner, self._changed = screen, choice, start, runner, changed
 
     async def choose_preset(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
-        """Open the picker of presets and suites; a suite is queued at once."""
-        from cephtui.suites import Suite, find_suites
+        """Open the picker of presets and suites; of a suite all that would be run is shown first."""
+        from cephtui.suites import Suite
         from cephtui.tui.pickers.presets import PresetPicker
 
-        suites = find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
-        chosen = await self._show(PresetPicker(catalogue, suites))
+        chosen = await self._show(PresetPicker(catalogue, _suites(catalogue)))
         if isinstance(chosen, Suite):
-            self._queue(chosen, dispatcher)
+            await self._ask_how_often(chosen.name, {}, catalogue, dispatcher)
         elif chosen is not None:
             self._choice.preset = chosen
             self._changed()
-
-    def _queue(self, suite: Suite, dispatcher: Dispatcher) -> None:
-        """Queue all runs of a suite, on the chosen target and nodes."""
-        from cephtui.tui.console.ordered import study_of_suite
-
-        try:
-            study, left_out = study_of_suite(suite, self._choice.site)
-            entry = Entry(study).planned(self._choice.plans)
-        except OptionError as error:
-            self._screen.notify(f"{suite.name}: {error}", severity="error", markup=False)
-            return
-        dispatcher.push([entry])
-        self._screen.notify(queued_text(entry, left_out, dispatcher.queue.summary), timeout=15, markup=False)
 
     async def choose_options(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
         """Open the form of the preset, and from there how often it is measured."""
@@ -103,19 +95,30 @@ class Chooser:
 
     async def choose_how_often(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
         """Open the dialog of all kinds of studies, and queue what is chosen there."""
-        from cephtui.tui.console.how_often import HowOftenScreen
+        edits = self._choice.edits
+        initial = {"repeats": str(edits.repeats), "order": edits.order or ""}
+        await self._ask_how_often(self._choice.preset.name, initial, catalogue, dispatcher)
 
-        choice = self._choice
-        initial = {"repeats": str(choice.edits.repeats), "order": choice.edits.order or ""}
+    async def _ask_how_often(
+        self, names: str, initial: Mapping[str, str], catalogue: Catalogue, dispatcher: Dispatcher
+    ) -> None:
+        from cephtui.suites import Suite
+        from cephtui.tui.console.how_often import HowOftenScreen
+        from cephtui.tui.console.ordered import study_of_suite
+
+        choice, suites = self._choice, _suites(catalogue)
         where = f"{choice.target.spec} from {', '.join(node.name for node in choice.nodes.hosts)}"
-        dialog = HowOftenScreen(choice.preset.name, where, initial, partial(choice.ordered, catalogue))
+        dialog = HowOftenScreen(names, where, initial, partial(choice.ordered, catalogue, suites))
         reading = self._screen.run_worker(self._read_limits(dialog.check))
         entry: Entry | None = await self._show(dialog)
         reading.cancel()
         if entry is not None:
-            queued = dispatcher.busy
+            queued, suite = dispatcher.busy, suites.get(entry.study.saved.suite)
             dispatcher.push([entry])
-            if queued:
+            if isinstance(suite, Suite):
+                left_out = study_of_suite(suite, choice.site)[1]
+                self._screen.notify(queued_text(entry, left_out, dispatcher.queue.summary), timeout=15, markup=False)
+            elif queued:
                 text = f"queued: {entry.name}, {entry.text} ({dispatcher.queue.summary})"
                 self._screen.notify(text, markup=False)
 

@@ -83,7 +83,7 @@ class HowOftenScreen(Dialog[Entry | None]):
             box.border_title = Text(f" how often, on {self._where} ")
             yield KindList(*(Option(row.title, id=row.kind) for row in KINDS.values()), compact=True)
             with Grid():
-                yield Label("presets")
+                yield Label("presets or suite")
                 yield Input(self._presets, id="presets", compact=True, select_on_focus=False)
             for kind, inputs in self._inputs.items():
                 with Grid(id=f"fields-{kind}"):
@@ -119,7 +119,7 @@ class HowOftenScreen(Dialog[Entry | None]):
         """What the field is that has the focus."""
         hint = event.widget.option.help if isinstance(event.widget, OptionInput) else ""
         if isinstance(event.widget, Input) and not hint:
-            hint = "names, with commas between them; their options are edited with e"
+            hint = "presets, with commas between them, or a suite; options of presets are edited with e"
         self.query_one("#hint", Static).update(Text(hint))
 
     def check(self) -> Entry | None:

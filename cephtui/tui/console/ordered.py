@@ -72,17 +72,22 @@ def study_of_presets(
     return site.at(study)
 
 
-def study_of_suite(suite: Suite, site: Site) -> tuple[Study[Any], tuple[str, ...]]:
+def study_of_suite(
+    suite: Suite, site: Site, *, repeats: int | None = None, order: Order | None = None
+) -> tuple[Study[Any], tuple[str, ...]]:
     """The runs of a suite in their order, and the steps that are left out, as they can't use the target.
 
-    Of a pool, its images and its objects are one target: a step takes what its tool can use. Raises OptionError where
-    no step can use it.
+    Of a pool, its images and its objects are one target: a step takes what its tool can use. ``repeats`` and ``order``
+    stand in the place of the suite's. Raises OptionError where no step can use the target.
     """
     steps = suite.steps if len(site.nodes) > 1 else tuple(once(suite.steps))
+    steps = tuple(replace(step, repeats=repeats or step.repeats) for step in steps)
     chosen = site.targets
     needed = [] if len(chosen) > 1 else _needed(steps, [chosen[0], *_beside(chosen[0], site.owner_id)])
     groups: Groups = [[target] for target in needed] or [chosen]
-    study, _ = new_study(steps, groups, site.nodes, suite=suite, drop_caches=site.drop_caches, all_are_optional=True)
+    study, _ = new_study(
+        steps, groups, site.nodes, suite=suite, order=order, drop_caches=site.drop_caches, all_are_optional=True
+    )
     used = {cell.step for cell in study.saved.cells}
     return site.at(study), tuple(dict.fromkeys(step.title for step in steps if step.title not in used))
 

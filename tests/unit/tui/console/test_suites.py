@@ -19,6 +19,7 @@ from cephtui.suites import Suite, Suites, find_suites
 from cephtui.targets import parse_target, with_data_pool
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.chooser import queued_text
+from cephtui.tui.console.how_often import HowOftenScreen
 from cephtui.tui.console.ordered import Site, study_of_suite
 from cephtui.tui.pickers.presets import PresetPicker
 from tests.support import plans
@@ -110,6 +111,9 @@ async def test_a_suite_is_found_in_the_picker_and_queued(tmp_path: Path, golden:
         await until(pilot, lambda: isinstance(app.screen, PresetPicker))
         await pilot.press(*"quick", "check")
         await until(pilot, lambda: "suites" in screen_text(app) and "3 steps, 12 runs" in screen_text(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, HowOftenScreen) and "9 runs" in screen_text(app))
+        assert "--rw=randwrite" in screen_text(app), "all commands are shown before anything starts"
         await pilot.press("enter")
         await running(app, pilot)
         (left_out,) = (text for text in said(app) if "rados-write" in text)
