@@ -113,8 +113,8 @@ class Page(AppService):
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
-        if self._task:
-            await self._task
+        if self._task:  # where its process has ended at once, textual-serve cancels it with what it has not begun
+            await asyncio.wait([self._task])
 
     def hurry(self) -> None:
         """Let it end at once, and leave what it has not removed."""
