@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 _UNSEEN = frozenset(
@@ -62,6 +61,8 @@ def lines(text: str) -> str:
 
 def suggestion(word: str, names: Iterable[str]) -> str:
     """``did you mean NAME?`` with the nearest of the names; empty where none is near."""
+    import difflib  # no start of cephtui needs it
+
     near = difflib.get_close_matches(word, list(names), n=1)
     return f"did you mean {near[0]}?" if near else ""
 

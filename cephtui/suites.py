@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cephtui.frozen import dataclass
 from cephtui.models import Line
+from cephtui.models.base import REPEATS_MOST
 from cephtui.models.plan import OVERHEAD_SECONDS
-from cephtui.models.study import REPEATS_MOST
 from cephtui.presets import (
     Catalogue,
     Choice,

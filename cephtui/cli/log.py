@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import logging.handlers
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,10 @@ class _Formatter(logging.Formatter):
 
 def start_log() -> Path:
     """Log into cephtui's own file from now on; its path."""
-    from cephtui.paths import log_file, make_private  # not at the top: --version and --help do without it
+    # not at the top: --version and --help do without
+    from logging.handlers import RotatingFileHandler
+
+    from cephtui.paths import log_file, make_private
 
     path = log_file()
     logging.raiseExceptions = False
@@ -33,7 +35,7 @@ def start_log() -> Path:
     root.propagate = False
     try:
         make_private(path.parent)
-        handler: logging.Handler = logging.handlers.RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
+        handler: logging.Handler = RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
     except OSError:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
     handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))

@@ -16,6 +16,8 @@ from cephtui.printable import one_line, printable
 use_no_plugins()
 SCHEMA_VERSION = 1
 """The major version of every stored and printed object: keys may be added under it, never changed or removed."""
+REPEATS_MOST = 1000
+"""Repeats of a step at most."""
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
 Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool", "host", "s3", "osd", "new-pool"]
 """What a target is to tools. ``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that

@@ -6,10 +6,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
+from cephtui.models.base import REPEATS_MOST, SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.promise import MeasuredVolume, Promise
 
-REPEATS_MOST = 1000
 RUNS, CHECK = "runs", "check"
 """The kinds of studies that are known below ``cephtui.studies``: those whose runs are known beforehand, and checks."""
 SideName: TypeAlias = Literal["before", "after"]

@@ -15,14 +15,13 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from cephtui import __version__
 from cephtui.analysis.runs.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
 from cephtui.models.findings.record import RAW_CUT
-from cephtui.models.study import SavedStudy
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
@@ -40,9 +39,11 @@ from cephtui.sessions.store import (
     read_session,
     run_directories,
 )
-from cephtui.sessions.studies import STUDIES_FILE, next_name, read_studies, study_in_session
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
+
+if TYPE_CHECKING:
+    from cephtui.models.study import SavedStudy
 
 _RESERVE, _RESERVE_BYTES, _LOCK_TRIES = ".reserve", 256 << 10, 5
 _TAIL_BYTES = 64 << 10
@@ -312,6 +313,8 @@ class SessionWriter:
 
     def keep_study(self, study: SavedStudy) -> SavedStudy:
         """Keep a study under a name of its own, unless it is kept already; raises OSError and StoreError."""
+        from cephtui.sessions.studies import STUDIES_FILE, next_name, read_studies, study_in_session
+
         named = study_in_session(self.directory, study)
         if not named.id:
             named = study.model_copy(update={"id": next_name(read_studies(self.directory))})

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cephtui.models import NodeResult, Outcome, Plan, Run
-from cephtui.models.study import CheckGoal
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.printable import one_line
@@ -127,6 +126,7 @@ class Conducting:
     @property
     def why_refused(self) -> str:
         """Why it is not begun: a change in the session would be lost sight of; empty where it is."""
+        from cephtui.models.study import CheckGoal
         from cephtui.sessions.changes import why_refused
 
         directory, entry = self._runner.directory, self.entry

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
-from cephtui.models.study import RUNS
 from cephtui.planning import Request
 from cephtui.studies import KINDS
 from cephtui.studies.extent import Extent, together
@@ -46,7 +45,13 @@ class Entry:
     @property
     def is_turn_taking(self) -> bool:
         """Whether its runs may take turns with those of another: they are known beforehand, and none has begun."""
-        return self.study.kind == RUNS and not self.runs and not self.study.saved.suite
+        return self._has_known_runs and not self.runs and not self.study.saved.suite
+
+    @property
+    def _has_known_runs(self) -> bool:
+        from cephtui.models.study import RUNS
+
+        return self.study.kind == RUNS
 
     @property
     def name(self) -> str:
@@ -71,7 +76,7 @@ class Entry:
     def text(self) -> str:
         """How it is measured, and the differences from its presets, in words."""
         saved, first = self.study.saved, self.study.requests[0]
-        kind = [] if saved.kind == RUNS else [KINDS[saved.kind].title]
+        kind = [] if self._has_known_runs else [KINDS[saved.kind].title]
         title = [saved.title] if saved.title else []
         options = [] if saved.suite else first.option_texts
         repeats = {cell.repeats for cell in saved.cells}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan
-from cephtui.models.study import RUNS
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
@@ -217,11 +216,12 @@ class Choice:
 
         return plans_of(map(self._surveyed_as_known, drafts), self._prefilled())
 
-    def study(self, presets: Sequence[Preset], kind: str = RUNS, values: Mapping[str, Any] | None = None) -> Study[Any]:
-        """The presets as a study of this kind; ``values`` are those of its options.
+    def study(self, presets: Sequence[Preset], kind: str = "", values: Mapping[str, Any] | None = None) -> Study[Any]:
+        """The presets as a study of this kind, by default of known runs; ``values`` are those of its options.
 
         Raises OptionError and ValueError.
         """
+        from cephtui.models.study import RUNS
         from cephtui.suites import SuiteStep
         from cephtui.tui.console.ordered import study_of_presets
 
@@ -231,7 +231,7 @@ class Choice:
             for preset in presets
         ]
         order = edits.order_of(presets[0]) if len(presets) == 1 else edits.order
-        return study_of_presets(steps, self.site, order=order, kind=kind, values=values)
+        return study_of_presets(steps, self.site, order=order, kind=kind or RUNS, values=values)
 
     def ordered(
         self, catalogue: Catalogue, suites: Suites, names: str, kind: str, values: Mapping[str, Any]

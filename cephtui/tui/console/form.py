@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, Static
 
 from cephtui import units
 from cephtui.models import Plan, RadosPlace
-from cephtui.models.study import REPEATS_MOST
+from cephtui.models.base import REPEATS_MOST
 from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text, combinations
 from cephtui.tools.base import OptionError, OptionField
