@@ -15,7 +15,6 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
 from cephtui.sessions import writer
-from cephtui.sessions.changes import left_changed, remedy_of
 from cephtui.sessions.store import unwritable
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.targets import removal_groups, target_kind
@@ -77,6 +76,8 @@ class Cleanup:
         That may use a file of the same name. The user has agreed to nothing yet, so no command in a session's list is
         run, and only files of this machine are removed.
         """
+        from cephtui.sessions.changes import left_changed, remedy_of
+
         async with self._at_start:
             writer.drop_reserves(self._root)
             for directory, _ in left_changed(self._root):

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from cephtui.running.launch import Ask
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.studies.conducting import Attempts, Conducting, Connecting, Display
 from cephtui.studies.queue import Entry, Queue
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Protocol
+
     from cephtui.models import Plan
     from cephtui.planning import Request
+    from cephtui.running.launch import Ask
     from cephtui.studies.base import Study, StudyResult
+    from cephtui.studies.conducting import Attempts, Conducting, Connecting, Display
 
+    class Front(Connecting, Protocol):
+        """Plans studies, gets them ready to run and asks about them, in a front end."""
 
-class Front(Connecting, Protocol):
-    """Plans studies, gets them ready to run and asks about them, in a front end."""
+        def plans(self, drafts: Sequence[Request]) -> list[Plan]:
+            """Their plans, one after the other, as far as they are known before their turn; raises OptionError."""
+            ...
 
-    def plans(self, drafts: Sequence[Request]) -> list[Plan]:
-        """Their plans, one after the other, as far as they are known before their turn; raises OptionError."""
-        ...
+        def ask(self, dispatcher: Dispatcher) -> Ask:
+            """Answers questions about what the dispatcher measures until its queue is worked off."""
+            ...
 
-    def ask(self, dispatcher: Dispatcher) -> Ask:
-        """Answers questions about what the dispatcher measures until its queue is worked off."""
-        ...
-
-    def start(self, work: Coroutine[None, None, None]) -> None:
-        """Run this beside everything else."""
-        ...
+        def start(self, work: Coroutine[None, None, None]) -> None:
+            """Run this beside everything else."""
+            ...
 
 
 class Dispatcher:
@@ -49,7 +51,8 @@ class Dispatcher:
         self._queue = Queue()
         self._busy = self._closed = False
         self._current: Conducting | None = None
-        self._attempts = Attempts()
+        self._attempts: Attempts | None = None
+        """None before anything was run."""
 
     @property
     def queue(self) -> Queue:
@@ -81,7 +84,8 @@ class Dispatcher:
 
     def release(self, entry: Entry | None = None) -> None:
         """Run what is held, or only this entry."""
-        self._attempts.clear()
+        if self._attempts:
+            self._attempts.clear()
         self._go(self._queue.release() if entry is None else self._queue.released(entry))
 
     def reorder(self, queue: Queue) -> None:
@@ -121,19 +125,20 @@ class Dispatcher:
         self._queue = queue
         if not self._busy and queue.ready:
             self._busy = True
-            self._attempts.clear()
             self._front.start(self._work_off())
         self._changed()
 
     async def _work_off(self) -> None:
-        ask = self._front.ask(self)
+        from cephtui.studies.conducting import Attempts, Conducting
+
+        ask, self._attempts = self._front.ask(self), Attempts()
         try:
             while self._queue.ready:
                 entry, self._queue = self._queue.take()
                 self._current = Conducting(entry, self._runner, self._front, self._display, ask, self._attempts)
                 self._changed()
                 await self._conduct(self._current)
-                self._hold_what_is_given_up()
+                self._hold_what_is_given_up(self._attempts)
         finally:
             self._busy, self._current = False, None
             self._changed()
@@ -164,8 +169,8 @@ class Dispatcher:
         if self._queue.is_held and (is_left or current.is_stopped) and not (self._closed or current.wants_change):
             self._display.report_hold(self._queue)
 
-    def _hold_what_is_given_up(self) -> None:
-        held = self._queue.without_given_up(self._attempts.why_given_up)
+    def _hold_what_is_given_up(self, attempts: Attempts) -> None:
+        held = self._queue.without_given_up(attempts.why_given_up)
         if held != self._queue:
             self._queue = held
             self._display.report_hold(held)
