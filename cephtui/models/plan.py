@@ -271,3 +271,11 @@ class Plan(Model):
     def bound(self) -> Bound:
         """The bound of ``duration_seconds``."""
         return bound_of_all(step.bound for step in self.steps)
+
+
+def alike_steps(plans: Iterable[Plan]) -> list[list[Step]]:
+    """The steps of plans with their repeats: those of one batch with the same options, in the order of the first."""
+    repeats: dict[tuple[object, ...], list[Step]] = {}
+    for step in (step for plan in plans for step in plan.steps):
+        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
+    return list(repeats.values())

@@ -22,6 +22,11 @@ class Extent:
     """What the seconds are to the time."""
 
     @property
+    def text(self) -> str:
+        """``5 to 20 runs, 5:35 to 22:20 min``."""
+        return f"{self.runs_text}, {self.time_text}"
+
+    @property
     def runs_text(self) -> str:
         """``3 runs``, ``5 to 20 runs``."""
         return f"{self.number} run{'s' if self.most_runs != 1 else ''}"

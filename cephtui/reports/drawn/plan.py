@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.models import Plan, Step
-from cephtui.models.plan import bound_of_all
+from cephtui.models.plan import alike_steps, bound_of_all
 from cephtui.presets import choice_text
 from cephtui.reports.words.text import conditions, joined, short_command
 
@@ -27,17 +27,14 @@ def draw_plans(
     presets. A sketch shows what is run, and not how often.
     """
     titles = titles or {}
-    repeats: dict[tuple[object, ...], list[Step]] = {}
-    for step in (step for plan in plans for step in plan.steps):
-        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
     steps = [
         _draw_step(
             first,
             number,
             titles.get(first.batch, first.preset),
-            f", {times} times" if times > 1 and not is_sketch else "",
+            f", {1 + len(repeats)} times" if repeats and not is_sketch else "",
         )
-        for number, (first, times) in enumerate(((alike[0], len(alike)) for alike in repeats.values()), 1)
+        for number, (first, *repeats) in enumerate(alike_steps(plans), 1)
     ]
     totals = [] if is_sketch else _totals(plans)
     return Group(*_before(plans), *steps, *_idle(plans), *totals)

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from cephtui.paths import packaged_text
 from cephtui.printable import lines
-from cephtui.reports.blocks import Bar, Cell, Document, LineChart, Table, plain_text
+from cephtui.reports.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Code,
+    ConfidenceInterval,
+    Document,
+    Facts,
+    Histograms,
+    Items,
+    LineChart,
+    NextStep,
+    Table,
+    Text,
+    plain_text,
+)
 from cephtui.reports.render.svg import draw
+
+_KINDS: Mapping[type[Block], str] = {
+    Text: "text",
+    Items: "list",
+    Facts: "facts",
+    Table: "table",
+    Histograms: "histograms",
+    Code: "code",
+    NextStep: "next step",
+    LineChart: "chart",
+    ConfidenceInterval: "",
+}
+"""What the page draws of each block; empty for nothing, as an interval stands in a chart. A block has to be here."""
 
 
 def html_of(content: Document) -> str:
@@ -18,7 +46,7 @@ def html_of(content: Document) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
     template = environment.from_string(packaged_text("cephtui.reports.render", "page.html"))
     style = Markup(packaged_text("cephtui.reports.render", "page.css"))
-    functions = {"svg": _svg, "cell": _cell, "filled": _filled, "kind": lambda block: type(block).__name__}
+    functions = {"svg": _svg, "cell": _cell, "filled": _filled, "kind": lambda block: _KINDS[type(block)]}
     return template.render(document=content, style=style, **functions)
 
 

@@ -31,8 +31,7 @@ class StudyView(Generic[S, C]):
 
     def planned(self, study: S, plans: Sequence[Plan]) -> list[str]:
         """Beside the plans of its drafts: how many runs there may be, and how long they take."""
-        extent = study.extent(plans)
-        return [f"{KINDS[study.kind].title}: {extent.runs_text}, {extent.time_text}; {self.detail(study)}"]
+        return [f"{KINDS[study.kind].title}: {study.extent(plans).text}; {self.detail(study)}"]
 
     def detail(self, study: S) -> str:
         """What is asked for, and how it is looked for."""
@@ -56,6 +55,8 @@ class StudyView(Generic[S, C]):
 
     def sentences(self, study: S, conclusion: C) -> list[str]:
         """The same in words, a line each, without its tables."""
+        if self.concludes_by_run:
+            return []
         blocks = [block for view in self.concluded(study, conclusion) for block in view.document().lead]
         return [plain_text(block.text) for block in blocks if isinstance(block, Text)]
 

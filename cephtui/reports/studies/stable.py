@@ -55,9 +55,6 @@ class StableView(StudyView[Stable, StableMeasured]):
         names = [name_of(study, mean.request.batches[0]) for mean in means]
         return [concluded_view([_row(study, mean) for mean in means], names)]
 
-    def sentences(self, study: Stable, conclusion: StableMeasured) -> list[str]:
-        return []
-
 
 def _row(study: Stable, mean: Mean) -> ConcludedRow:
     text, figures = unstable_line(mean.counted, mean.figures), dict[str, float | None]()

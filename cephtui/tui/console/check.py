@@ -282,8 +282,7 @@ class CheckScreen(PresenterScreen):
             return f"{_visible_change(self._study, stands)}\nmake the change, then press enter"
         if stands.before:
             return stands.failed or "paused: enter continues, also another time"
-        extent = self._study.extent([self._plan])
-        return f"{extent.runs_text}, {extent.time_text}. {_visible_change(self._study, stands)}\nenter begins"
+        return f"{self._study.extent([self._plan]).text}. {_visible_change(self._study, stands)}\nenter begins"
 
 
 def judged_text(judged: Judgement) -> str:

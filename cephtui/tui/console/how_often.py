@@ -13,7 +13,8 @@ from textual.events import DescendantFocus
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from cephtui.models import Plan, Step
+from cephtui.models import Plan
+from cephtui.models.plan import alike_steps
 from cephtui.presets import PresetError
 from cephtui.reports.studies import view_of
 from cephtui.running.command import time_limit
@@ -139,7 +140,7 @@ class HowOftenScreen(Dialog[Entry | None]):
             problem = f"{row.title}: {error}"
         for field in inputs:
             field.set_class(field.option is wrong, "wrong")
-        cost = problem or (f"{entry.extent.runs_text}, {entry.extent.time_text}" if entry else "")
+        cost = problem or (entry.extent.text if entry else "")
         self.query_one("#cost", Static).update(Text(cost))
         self.query_one("#cost").set_class(bool(problem), "problem")
         self.query_one("#plan", Static).update(Text("\n").join(_lines(entry, plans)) if entry else "")
@@ -191,8 +192,5 @@ def _lines(entry: Entry, plans: Iterable[Plan]) -> list[Text]:
 
 def _by_step(plan: Plan, *, is_sketch: bool) -> Iterator[Plan]:
     """Each step of a plan with its repeats; of a sketch without them: what is measured decides how many there are."""
-    repeats: dict[tuple[object, ...], list[Step]] = {}
-    for step in plan.steps:
-        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
-    for steps in repeats.values():
+    for steps in alike_steps([plan]):
         yield plan.model_copy(update={"steps": tuple(steps[:1] if is_sketch else steps)})

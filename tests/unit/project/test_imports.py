@@ -243,6 +243,22 @@ def test_what_is_pure_reaches_nothing(package: str) -> None:
     assert modules
 
 
+STARTED_OTHERWISE = {
+    "__main__",
+    "nodes.replay",
+    "tools.gosbench.worker_on_node",
+    "tools.osd_bench.bench_on_node",
+    "tui.terminal.browser",
+}
+"""What Python, a node, a test or Textual loads by its name."""
+
+
+def test_every_module_is_used() -> None:
+    used = {name for module in MODULES for name in own_imports(module)} | STARTED_OTHERWISE
+    single = {module for module, path in MODULES.items() if path.name != "__init__.py"}
+    assert not [module for module in single - used if not is_in(module, "reports.studies")], "nothing imports it"
+
+
 def test_exit_codes_have_one_place() -> None:
     stored = {module for module in MODULES if any(name.startswith("EXIT_") for name in source(module).assigned)}
     assert stored == {"exit_codes"}

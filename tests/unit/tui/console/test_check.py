@@ -306,6 +306,7 @@ async def test_a_stop_takes_the_change_back_and_it_is_continued_with_its_command
         assert not made.exists()
         let_go(app, hosts)
         await until(pilot, made.exists)
+        await until(pilot, lambda: commands_in(tmp_path) == [("change", 0)])  # a stop within it would end it
         await pilot.press("s")
         await until(pilot, lambda: not app.busy)
         assert not made.exists()
