@@ -57,7 +57,16 @@ from cephtui.models.results import (
     Total,
 )
 from cephtui.models.run import Event, Mark, NodeEnded, Notice, Run
-from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
+from cephtui.models.samples import (
+    ClusterSample,
+    Interval,
+    JobSample,
+    NodeSample,
+    OsdSample,
+    Sample,
+    StateSample,
+    flows_of,
+)
 from cephtui.models.session import Session, SessionNotes, Tags
 
 __all__ = [
@@ -94,10 +103,12 @@ __all__ = [
     "NodeEnded",
     "NodeEnvironment",
     "NodeResult",
+    "NodeSample",
     "NodeStep",
     "Notice",
     "OptionValue",
     "OsdPlace",
+    "OsdSample",
     "Outcome",
     "Part",
     "Phase",
@@ -116,6 +127,7 @@ __all__ = [
     "Seconds",
     "Session",
     "SessionNotes",
+    "StateSample",
     "Step",
     "Summary",
     "Tags",

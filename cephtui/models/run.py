@@ -13,7 +13,7 @@ from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.promise import Promise
 from cephtui.models.results import NodeResult, Seconds, Summary
-from cephtui.models.samples import ClusterSample, Sample
+from cephtui.models.samples import Sample, StateSample
 from cephtui.printable import one_line
 
 Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
@@ -127,4 +127,4 @@ class Notice:
         object.__setattr__(self, "text", one_line(self.text))
 
 
-Event: TypeAlias = Plan | Sample | ClusterSample | NodeEnded | Run | Mark | Notice
+Event: TypeAlias = Plan | Sample | StateSample | NodeEnded | Run | Mark | Notice

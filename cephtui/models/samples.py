@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from cephtui.frozen import dataclass
-from cephtui.models.base import SCHEMA_VERSION, Elapsed, Line, Model, Name, Phase
+from cephtui.models.base import SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, Phase
 
 _T = TypeVar("_T")
 
@@ -104,15 +104,21 @@ class Sample:
         return flows_of(self.read, self.write, self.other)
 
 
-class ClusterSample(Model):
-    """The state of the cluster at a moment of a run."""
+class StateSample(Model):
+    """What is watched during a run beside its figures, at a moment."""
 
-    event: Literal["cluster"] = "cluster"
+    event: Literal["cluster", "node-sample", "osds"]
     schema_version: int = SCHEMA_VERSION
     run: int
     phase: Phase = "run"
     elapsed_seconds: Elapsed
     """When the answer came, from the release of the benchmark (in prepare: from the beginning of the run)."""
+
+
+class ClusterSample(StateSample):
+    """The state of the cluster at a moment of a run."""
+
+    event: Literal["cluster"] = "cluster"
     health: Line | None = None
     osds: int | None = None
     osds_up: int | None = None
@@ -137,3 +143,18 @@ class ClusterSample(Model):
     recovery_bandwidth_bytes: float | None = None
     osd_latency_seconds: dict[Name, float] = Field(default_factory=dict)
     """Commit latency by the id of the OSD."""
+
+
+class NodeSample(StateSample):
+    """What one node did in an interval of a run, which ends then: the whole machine, not the tool alone."""
+
+    event: Literal["node-sample"] = "node-sample"
+    node: Annotated[Name, NamesOf("node")]
+    interval_seconds: Elapsed
+
+
+class OsdSample(StateSample):
+    """What the OSDs of the pool counted in an interval of a run, which ends then: of all their clients together."""
+
+    event: Literal["osds"] = "osds"
+    interval_seconds: Elapsed

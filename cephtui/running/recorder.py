@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from cephtui.analysis.detectors.ended import broke_off, finding_of, left_early
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.runs.merge import Merged, Merger, as_sample
-from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, Step
+from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, StateSample, Step
 from cephtui.nodes.transport import Chunk
 from cephtui.running.outcomes import NodeEnd, PartEnded
 from cephtui.sessions.writer import RunWriter
@@ -162,8 +162,11 @@ class Recorder:
         elapsed = round(time.monotonic() - (self._released or self._begun), 3)
         sample = reported.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
         self.course.cluster(sample)
+        self._keep_state(sample)
+
+    def _keep_state(self, sample: StateSample) -> None:
         with self._guarded():
-            self._writer.cluster(sample)
+            self._writer.state(sample)
             self._publish(sample)
 
     def _merger(self, preparing: bool) -> Merger:

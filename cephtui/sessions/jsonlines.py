@@ -18,6 +18,8 @@ from cephtui.models import (
     Mark,
     Model,
     NodeEnded,
+    NodeSample,
+    OsdSample,
     Phase,
     Plan,
     Run,
@@ -228,7 +230,7 @@ def schema() -> dict[str, Any]:
     )
     from cephtui.models.verdict import Conclusion, Verdict
 
-    lines: Any = Plan | Sample | ClusterSample | NodeEnded | Run | Mark
+    lines: Any = Plan | Sample | ClusterSample | NodeSample | OsdSample | NodeEnded | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | HostRow | Info | Difference | Figure | MatrixCell
     lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
     lines |= StudyRow | ConcludedRow

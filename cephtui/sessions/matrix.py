@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cephtui.analysis.detectors.slowest import osd_latency
 from cephtui.analysis.views.matrix import Matrix, matrix_of
-from cephtui.models import Run
+from cephtui.models import ClusterSample, Run
 from cephtui.models.metrics import Metric
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
@@ -32,7 +32,7 @@ class MatrixReader:
         for run in self.runs:
             if run.run not in self._ended and run.outcome not in (None, "lost"):
                 self._ended[run.run] = run
-                self._osds[run.run] = osd_latency(store.read_cluster(self._directory, run.run), run)
+                self._osds[run.run] = osd_latency(store.read_states(self._directory, run.run, ClusterSample), run)
         return matrix_of(
             self.runs,
             self._headline,

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from cephtui import units
 from cephtui.analysis.runs.batches import is_run_of
 from cephtui.analysis.runs.merge import Merger, as_sample
-from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
+from cephtui.models import ELAPSED_MOST_SECONDS, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
 from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, excerpt, load_json, open_regular
 from cephtui.sessions import store
-from cephtui.sessions.store import StoreError
+from cephtui.sessions.store import STATE_FILES, StoreError
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Parser, Reading, Stream
 
@@ -260,7 +260,7 @@ class Playback:
             raise StoreError(
                 f"{path}: can't be played: tool {excerpt(self.run.tool)} or its options: {error}"
             ) from None
-        self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
+        self._states = [(model, _Lines(directory / f"{number:03}" / name)) for model, name in STATE_FILES.items()]
         self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
@@ -317,12 +317,13 @@ class Playback:
         yield from self._other_events(phase, seconds)
 
     def _other_events(self, phase: _Phase, seconds: float) -> Iterator[Event]:
-        """Cluster samples, ends of nodes and marks during a phase."""
-        while (sample := self._cluster.peek_at(ClusterSample)) is not None:
-            if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
-                break
-            yield sample
-            self._cluster.take()
+        """What was watched, ends of nodes and marks during a phase."""
+        for model, lines in self._states:
+            while (sample := lines.peek_at(model)) is not None:
+                if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
+                    break
+                yield sample
+                lines.take()
         while not phase.preparing and (ended := self._ended.peek_at(NodeEnded)) is not None:
             if (ended.elapsed_seconds or 0.0) > seconds:
                 break

@@ -14,6 +14,8 @@ SESSION/session.json      what it is
             stop          that its end was asked for, and the reason where it was not the user's wish
             samples.jsonl the public samples
             cluster.jsonl the state of the cluster during the run
+            nodes.jsonl   what the nodes did beside the benchmark
+            osds.jsonl    what the OSDs of the pool counted
             ended.jsonl   when the part of each of several nodes was over, and why
             overview.json at the end: its curves, thinned
             raw/          each node's output verbatim, and when which piece arrived
@@ -42,11 +44,14 @@ from cephtui.models import (
     ClusterSample,
     Mark,
     Model,
+    NodeSample,
+    OsdSample,
     Plan,
     Run,
     Sample,
     Session,
     SessionNotes,
+    StateSample,
 )
 from cephtui.printable import one_line, printable
 from cephtui.reading import (
@@ -69,6 +74,11 @@ _SLACK_BYTES = 512 << 10
 _TIME = TypeAdapter(AwareDatetime)
 
 M = TypeVar("M", bound=Model)
+W = TypeVar("W", bound=StateSample)
+STATE_FILES: Mapping[type[StateSample], str] = MappingProxyType(
+    {ClusterSample: "cluster.jsonl", NodeSample: "nodes.jsonl", OsdSample: "osds.jsonl"}
+)
+"""The files of a run with what was watched during it."""
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
 VERDICTS_FILE = "verdicts.jsonl"
@@ -233,9 +243,9 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
         raise StoreError(f"{path}: {error.strerror}") from None
 
 
-def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
-    """The states of the cluster during a run; lines that can't be read are left out."""
-    return readable_lines(directory / f"{number:03}" / "cluster.jsonl", ClusterSample, SERIES_MOST_BYTES)
+def read_states(directory: Path, number: int, model: type[W]) -> Iterator[W]:
+    """What was watched during a run, by its model in ``STATE_FILES``; lines that can't be read are left out."""
+    return readable_lines(directory / f"{number:03}" / STATE_FILES[model], model, SERIES_MOST_BYTES)
 
 
 def readable_lines(

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from cephtui import __version__
 from cephtui.analysis.runs.history import History
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session
+from cephtui.models import Finding, Mark, Model, NodeEnded, Plan, Run, Sample, Session, StateSample
 from cephtui.models.findings.record import RAW_CUT
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
@@ -29,6 +29,7 @@ from cephtui.sessions.names import check_session_name, check_writable
 from cephtui.sessions.store import (
     NO_ROOM,
     ROW_FILE,
+    STATE_FILES,
     STOP_FILE,
     StoreError,
     cannot_write,
@@ -151,9 +152,9 @@ class RunWriter:
         _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
         self._history.add(sample)
 
-    def cluster(self, sample: ClusterSample) -> None:
-        """One line of the cluster's state."""
-        _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
+    def state(self, sample: StateSample) -> None:
+        """One line of what is watched during the run."""
+        _write_all(self._file(STATE_FILES[type(sample)]), line(sample).encode() + b"\n")
 
     def node_ended(self, ended: NodeEnded) -> None:
         """One line for a node whose part is over."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.models import ClusterSample, Mark, Run, Sample, Session, SessionNotes
+from cephtui.models import Mark, Run, Sample, Session, SessionNotes, StateSample
 from cephtui.models.study import SavedStudy
 from cephtui.sessions import archive
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
 
-AnySample = Sample | ClusterSample
+AnySample = Sample | StateSample
 
 
 def write_session(
@@ -52,7 +52,7 @@ def write_run(session: SessionWriter, run: Run, samples: Iterable[AnySample]) ->
         if isinstance(sample, Sample):
             writer.sample(sample)
         else:
-            writer.cluster(sample)
+            writer.state(sample)
     if run.outcome:
         writer.finish(run)
     else:

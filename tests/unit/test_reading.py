@@ -186,7 +186,7 @@ def write_session(root: Path) -> Path:
             for node in ("local", "other", None):
                 writer.sample(sample_of(second, node))
         said = ClusterSample(run=number, elapsed_seconds=1.0, health="HEALTH_OK", osds=3, pg_states={"active": 1})
-        writer.cluster(said.model_copy(update={"client_iops": 5.0, "osd_latency_seconds": {"0": 0.1}}))
+        writer.state(said.model_copy(update={"client_iops": 5.0, "osd_latency_seconds": {"0": 0.1}}))
         for node in ("local", "other"):
             writer.raw(node, "stdout", b"{}\n", 0.5)
         writer.finish(run)
@@ -234,7 +234,7 @@ def found_in(directory: Path, name: str) -> object:
         "001/run.json": lambda: store.read_run(directory, 1),
         "001/overview.json": lambda: store.read_overview(directory, 1),
         "001/samples.jsonl": lambda: list(store.read_samples(directory, 1)),
-        "001/cluster.jsonl": lambda: list(store.read_cluster(directory, 1)),
+        "001/cluster.jsonl": lambda: list(store.read_states(directory, 1, ClusterSample)),
         "001/raw/local.index.jsonl": lambda: _played(directory),
     }
     return readers[name]()
@@ -261,7 +261,8 @@ def _session(directory: Path) -> str:
 
 def _run(directory: Path, number: int) -> str:
     run = store.read_run(directory, number)
-    events: list[Model | Sample] = [*store.read_samples(directory, number), *store.read_cluster(directory, number), run]
+    states = store.read_states(directory, number, ClusterSample)
+    events: list[Model | Sample] = [*store.read_samples(directory, number), *states, run]
     history = store.read_history(directory, number)
     text = drawn(draw_run(run, history, store.read_marks(directory)))
     return text + "\n".join(map(line, events)) + history.overview().model_dump_json()

@@ -279,7 +279,8 @@ def saved_run_view(directory: Path, number: int) -> View:
 
     def samples() -> Iterator[Model | Sample]:
         yield from store.read_samples(directory, number)
-        yield from store.read_cluster(directory, number)
+        for model in store.STATE_FILES:
+            yield from store.read_states(directory, number, model)
         yield from marks
 
     return run_view(run, marks, details, samples)

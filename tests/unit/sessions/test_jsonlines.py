@@ -252,6 +252,8 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
         "Plan": "plan",
         "Sample": "sample",
         "ClusterSample": "cluster",
+        "NodeSample": "node-sample",
+        "OsdSample": "osds",
         "Run": "run",
         "Mark": "mark",
         "NodeEnded": "node-ended",

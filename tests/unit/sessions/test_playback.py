@@ -93,7 +93,8 @@ def test_a_replay_begins_and_ends_as_the_run_did(demo_session: Path, number: int
     assert isinstance(events[1], Run)
     assert (events[1].outcome, events[1].summary.read, events[1].summary.write) == (None, None, None)
     assert events[-1] == run
-    assert [e for e in events if isinstance(e, ClusterSample)] == list(store.read_cluster(demo_session, number))
+    states = list(store.read_states(demo_session, number, ClusterSample))
+    assert [event for event in events if isinstance(event, ClusterSample)] == states
 
 
 def test_marks_come_at_their_time(demo_session: Path) -> None:

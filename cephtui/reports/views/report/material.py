@@ -22,7 +22,7 @@ from cephtui.analysis.verdicts.guided_check import criteria_of
 from cephtui.analysis.verdicts.versus import Versus, conclude_versus
 from cephtui.analysis.views.matrix import OsdLatencies
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Run, Sample
+from cephtui.models import ClusterSample, Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Ordered
@@ -194,7 +194,7 @@ def of_study(
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, notes)
-    osds = {run.run: osd_latency(store.read_cluster(directory, run.run), run) for run in runs}
+    osds = {run.run: osd_latency(store.read_states(directory, run.run, ClusterSample), run) for run in runs}
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
 
 

@@ -80,7 +80,7 @@ def texts(found: Iterable[Finding]) -> list[str]:
 def recorded(directory: Path, number: int) -> tuple[Finding, ...]:
     found = Course()
     run = store.read_run(directory, number)
-    for event in store.read_cluster(directory, number):
+    for event in store.read_states(directory, number, ClusterSample):
         found.cluster(event)
     with (directory / f"{number:03}" / "samples.jsonl").open() as file:
         for line in file:
