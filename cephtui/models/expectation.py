@@ -31,8 +31,7 @@ class Expected(Model):
     left_out: tuple[LeftOut, ...] = ()
     limited: tuple[LeftOut, ...] = ()
     """Runs with a finding that limits the figure, where all runs have one: then they show neither that it is reached
-    nor that it is not. Where some runs have none, those with one are left out. Also imported runs that reach the figure
-    as a whole, and whose seconds are not known."""
+    nor that it is not. Where some runs have none, those with one are left out."""
     direction: Name | None
     """``read`` or ``write``; null for both together."""
     figure: Name
@@ -40,7 +39,8 @@ class Expected(Model):
     promised: float
     """The value that is expected."""
     of_volume: bool = False
-    """Whether the value is promised of a volume, and not expected with ``--expect``."""
+    """Whether the value is promised of a volume, and not expected with ``--expect``: then 99 % of the seconds have to
+    reach 90 % of it too."""
     measured: float | None
     """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
     by_bytes: bool = False

@@ -1,7 +1,8 @@
 """Whether runs reach a figure that was expected of them: ``iops>=5000``, ``write p99<=5ms``. Pure.
 
-A promise is kept if all I/Os over the longest job reach it but for the tolerance, and if 99 % of the seconds reach 90 %
-of it: what providers of volumes promise in the same way ("within 10 % of the provisioned IOPS 99 % of the time").
+It is reached if the mean of the runs, each all I/Os over the longest job, reaches it but for the tolerance, with its
+interval where there are runs enough for one. What is promised of a volume must hold over time too: 99 % of the seconds
+reach 90 % of it, as providers promise it ("within 10 % of the provisioned IOPS 99 % of the time").
 
 What a finding of a run limits shows neither, unless the right figure is known otherwise: the other runs decide without
 it, and where there are none there is no verdict.
@@ -34,11 +35,7 @@ _CAPPED_UP_TO = 1.1
 SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
 _CONFIDENCE = 0.95
 _ASKED_FOR = (SHORT.code,)
-"""How long a run measured is what was asked for, and a promise holds for each of its seconds."""
-_NO_SECONDS = (
-    f"its log has no seconds, so whether {100 * _OF_SECONDS:g} % of them reach {100 * SECOND_REACHES:g} % of what is "
-    "expected is unknown"
-)
+"""How long a run measured is what was asked for: its figure is that of this time."""
 _FLOWS = (*DIRECTIONS, FLUSH, COMMIT)
 _TEXT = re.compile(rf"(?:({'|'.join(_FLOWS)})\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
 _UNITS: dict[Unit, dict[str, float]] = {
@@ -64,7 +61,7 @@ class Expectation:
 
     @property
     def is_rate(self) -> bool:
-        """Whether it is promised of each second too."""
+        """Whether more is better, and each second has one."""
         return self.metric.unit != "s"
 
     @property
@@ -232,13 +229,12 @@ def judge_expectation(
     interval = _interval(values)
     answer = _answer(expected, values, interval)
     has_seconds = bool(values and count and expected.is_rate)
-    if has_seconds and reached < _OF_SECONDS * count:
+    of_volume = _is_of_volume(runs[0], expected)
+    if of_volume and has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    unknown = list(_without_seconds(expected, measured_runs, seconds)) if answer == "met" else []
-    if deciding.limited or unknown:
+    if deciding.limited:
         answer = "undecided"
     measured = geometric_mean(values)
-    of_volume = _is_of_volume(runs[0], expected)
     return Expected(
         at=at,
         expectation=expected.text,
@@ -247,7 +243,7 @@ def judge_expectation(
         target=runs[0].target,
         runs=tuple(name_of(run) for run, _ in measured_runs),
         left_out=tuple(deciding.left_out),
-        limited=(*deciding.limited, *unknown),
+        limited=tuple(deciding.limited),
         direction=expected.direction,
         figure=expected.metric.name,
         promised=expected.value,
@@ -261,15 +257,6 @@ def judge_expectation(
         word=_word(expected, answer, measured, of_volume=of_volume),
         answer=answer,
     )
-
-
-def _without_seconds(
-    expected: Expectation, measured_runs: Iterable[tuple[Run, float]], seconds: Mapping[str, tuple[int, int]]
-) -> Iterator[LeftOut]:
-    """The imported runs whose seconds, which a rate has to reach too, are not in their logs."""
-    for run, _ in measured_runs:
-        if expected.is_rate and run.imported_from and not seconds[name_of(run)][1]:
-            yield LeftOut(run=name_of(run), why=_NO_SECONDS)
 
 
 def _is_of_volume(run: Run, expected: Expectation) -> bool:

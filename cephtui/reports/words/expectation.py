@@ -8,7 +8,7 @@ from cephtui import units
 from cephtui.analysis.verdicts.expectation import SECOND_REACHES
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Answer
+from cephtui.models.verdict import JUDGED_RUNS, Answer
 from cephtui.reports.styles import Style
 from cephtui.reports.words.facts import run_names
 from cephtui.reports.words.verdict import left_out_lines
@@ -97,7 +97,11 @@ def _seconds_text(expected: Expected) -> str:
 
 
 def _ends(expected: Expected) -> str:
-    if expected.interval is None:
+    """`` (95 %: 7,980 .. 8,031 IOPS)``; `` (one run: no interval)`` where the mean of too few decides; empty else."""
+    if expected.interval is not None:
+        low, high = (figure_text(expected, end) for end in expected.interval)
+        return f" (95 %: {low} .. {high})"
+    runs = len(expected.runs)
+    if expected.answer == "undecided" or runs >= JUDGED_RUNS:
         return ""
-    low, high = (figure_text(expected, end) for end in expected.interval)
-    return f" (95 %: {low} .. {high})"
+    return f" ({'one run' if runs == 1 else f'{runs} runs'}: no interval)"
