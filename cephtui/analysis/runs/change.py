@@ -9,6 +9,7 @@ from datetime import datetime
 from cephtui.analysis.runs.batches import name_of, names_of, set_up
 from cephtui.analysis.runs.marks import made_during
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.turns import Sides
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import LeftOut
@@ -29,6 +30,8 @@ class Change:
     """Whether the change was made and taken back in turns."""
     marked: tuple[Run, ...] = field(default=(), kw_only=True)
     """Runs of these sides during which a mark was made: they are neither before nor after."""
+    left_out: Sides = field(default=((), ()), kw_only=True)
+    """Runs that were measured with those before and after, and take no part."""
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -12,6 +12,7 @@ from cephtui.analysis.runs.batches import flow_names, group, measured, metric_of
 from cephtui.analysis.runs.change import Change, between, marked_text
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.turns import divided, left_alone
 from cephtui.analysis.statistics.ratio import spread
 from cephtui.analysis.statistics.t_distribution import quantile
 from cephtui.analysis.statistics.together import answer_of_all, held_together
@@ -120,15 +121,19 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
 
 
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
+    names = set()
     for run in change.runs:
         why = "left out as asked for" if name_of(run) in without else why_invalid(run)
         if why:
+            names.add(name_of(run))
             yield LeftOut(run=name_of(run), why=why)
+    for name in left_alone(*divided((change.before, change.after), names)):
+        yield LeftOut(run=name, why="the other run of its pair is left out")
 
 
 def _without(change: Change, names: Collection[str]) -> Change:
-    before, after = (tuple(r for r in side if name_of(r) not in names) for side in (change.before, change.after))
-    return replace(change, before=before, after=after)
+    counted, left_out = divided((change.before, change.after), names)
+    return replace(change, before=tuple(counted[0]), after=tuple(counted[1]), left_out=left_out)
 
 
 def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
@@ -195,13 +200,16 @@ def _verdicts(change: Change, terms: ConclusionTerms, at: datetime) -> Iterator[
         rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in metrics}
         other_metrics = [m for m in LIVE if m not in metrics and not (rate and m.unit != "s")]
         for metric in (*metrics, *other_metrics):
-            figures = Figures.of(direction, metric, change.before, change.after)
-            figures = replace(figures, is_same_load=is_same_load)
+            figures = replace(_figures(change, direction, metric), is_same_load=is_same_load)
             decides = metric in deciding.get(direction, ())
             if figures.before or figures.after or decides:
                 verdict = judge(figures, preset, terms.criteria, at, decides=decides)
                 verdict = verdict.model_copy(update={"in_order": change.is_in_order})
                 yield _would_be_seen(verdict, metric, terms)
+
+
+def _figures(change: Change, direction: str, metric: Metric) -> Figures:
+    return Figures.of(direction, metric, change.before, change.after, change.left_out)
 
 
 def _deciding(change: Change, terms: ConclusionTerms) -> dict[str, list[Metric]]:
@@ -256,7 +264,7 @@ def _of_time(change: Change, terms: ConclusionTerms) -> Iterator[str]:
         first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
         yield f"{first}: day-to-day changes are not in the interval"
     for direction, metric in deciding.items():
-        figures = Figures.of(direction, metric, change.before, change.after)
+        figures = _figures(change, direction, metric)
         if not figures.take_turns and (drift := trend(figures, terms.criteria)):
             verb = "rose" if drift > 0 else "fell"
             yield (
@@ -272,7 +280,7 @@ def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[st
         yield f"{sides}: A was measured later, so that what was changed leads from B to A"
     elif marked := [run for run in change.runs if run in change.marked]:
         yield f"{sides}: {marked_text(marked)}"
-    elif not all(Figures.of(flow, metric, change.before, change.after).take_turns for flow, metric in deciding.items()):
+    elif not all(_figures(change, flow, metric).take_turns for flow, metric in deciding.items()):
         yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from cephtui.analysis.runs.batches import flow_names, measured, tool_of
+from cephtui.analysis.runs.batches import flow_names, measured, name_of, tool_of
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.turns import divided
 from cephtui.analysis.statistics.ratio import geometric_mean
 from cephtui.analysis.verdicts.conditions import unlike
 from cephtui.analysis.verdicts.verdict import Criteria, Figures
@@ -26,11 +27,12 @@ def compared_figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then of the others those that either side has."""
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
-    counted_runs = [[run for run in side.runs if not why_invalid(run)] for side in (left, right)]
+    invalid = {name_of(run) for run in (*left.runs, *right.runs) if why_invalid(run)}
+    (before, after), left_out = divided((left.runs, right.runs), invalid)
     same_load = not unlike(left, right)
     rows = []
     for direction, metric in itertools.product(directions, METRICS):
-        figures = replace(Figures.of(direction, metric, *counted_runs), is_same_load=same_load)
+        figures = replace(Figures.of(direction, metric, before, after, left_out), is_same_load=same_load)
         rows.append(_figure(figures, left, right, codes))
     return [row for row in rows if row.direction in DIRECTIONS or (row.left, row.right) != (None, None)]
 

@@ -12,6 +12,7 @@ from statistics import fmean, variance
 from typing import Any
 
 from cephtui.analysis.runs.batches import measured, name_of, tool_of
+from cephtui.analysis.runs.turns import Sides, divided, pairs_in_turns
 from cephtui.analysis.statistics.looks import ONE_LOOK, LookSchedule
 from cephtui.analysis.statistics.ratio import (
     LogMean,
@@ -82,11 +83,21 @@ class Figures:
     after: Sequence[RunFigure]
     is_same_load: bool = True
     """Whether both sides measured the same operations."""
+    left_out: Sides = ((), ())
+    """The runs of both sides that were measured among these and take no part; of runs that took turns none."""
 
     @classmethod
-    def of(cls, direction: str, metric: Metric, before: Sequence[Run], after: Sequence[Run]) -> Figures:
-        """The figure of each run that has it."""
-        return cls(direction, metric, _measured(before, direction, metric), _measured(after, direction, metric))
+    def of(
+        cls, direction: str, metric: Metric, before: Sequence[Run], after: Sequence[Run], left_out: Sides = ((), ())
+    ) -> Figures:
+        """The figure of each run that has it; where sides took turns, only of whole pairs."""
+        lacking = {name_of(run) for run in (*before, *after) if not measured([run], direction, metric)}
+        counted, without = divided((before, after), lacking)
+        left_out = (*left_out[0], *without[0]), (*left_out[1], *without[1])
+        if any(left_out) and (pairs := pairs_in_turns(counted, left_out)):
+            counted, left_out = ([first for first, _ in pairs], [second for _, second in pairs]), ((), ())
+        first, second = (_measured(side, direction, metric) for side in counted)
+        return cls(direction, metric, first, second, left_out=left_out)
 
     @property
     def values(self) -> tuple[list[float], list[float]]:
@@ -97,14 +108,8 @@ class Figures:
     @property
     def take_turns(self) -> bool:
         """Whether the runs, in their order, are pairs with one of each side; never of runs whose order is not known."""
-        if not all(figure.run.is_dated for figure in (*self.before, *self.after)):
-            return False
-        sides = [(figure.run.started_at, 0) for figure in self.before]
-        sides += [(figure.run.started_at, 1) for figure in self.after]
-        order = [side for _, side in sorted(sides)]
-        return len(order) % 2 == 0 and all(
-            first != second for first, second in zip(order[::2], order[1::2], strict=True)
-        )
+        counted = [figure.run for figure in self.before], [figure.run for figure in self.after]
+        return pairs_in_turns(counted, self.left_out) is not None
 
     @property
     def ratio(self) -> LogMean | None:
