@@ -61,9 +61,10 @@ class ClusterState:
     pgs: int = 0
     pg_states: Mapping[str, int] = field(default_factory=dict)
     """How many PGs are in each state: ``active+clean``."""
-    misplaced_ratio: float = 0.0
-    """Misplaced copies as a fraction of all object copies. Health does not mention them."""
-    degraded_ratio: float = 0.0
+    misplaced_ratio: float | None = 0.0
+    """Misplaced copies as a fraction of all object copies. Health does not mention them. None where it is not known:
+    Ceph counts several times as many as there are while PGs are split."""
+    degraded_ratio: float | None = 0.0
     read_bytes: float = 0.0
     """Bytes per second that all clients together read."""
     write_bytes: float = 0.0
@@ -167,8 +168,8 @@ def cluster_state_of(answer: Mapping[str, Any]) -> ClusterState:
         osds_in=answers.whole(osdmap.get("num_in_osds")),
         pgs=answers.whole(pgmap.get("num_pgs")),
         pg_states=pg_states,
-        misplaced_ratio=answers.number(pgmap.get("misplaced_ratio")),
-        degraded_ratio=answers.number(pgmap.get("degraded_ratio")),
+        misplaced_ratio=_share(pgmap.get("misplaced_ratio")),
+        degraded_ratio=_share(pgmap.get("degraded_ratio")),
         read_bytes=answers.number(pgmap.get("read_bytes_sec")),
         write_bytes=answers.number(pgmap.get("write_bytes_sec")),
         read_iops=answers.number(pgmap.get("read_op_per_sec")),
@@ -178,6 +179,12 @@ def cluster_state_of(answer: Mapping[str, Any]) -> ClusterState:
         monitors=answers.whole(monmap["num_mons"]) if "num_mons" in monmap else None,
         monitors_in_quorum=len(answer["quorum"]) if isinstance(answer.get("quorum"), list) else None,
     )
+
+
+def _share(answer: Any) -> float | None:
+    """A fraction of all copies; None for one above 1, which is none."""
+    ratio = answers.number(answer)
+    return ratio if ratio <= 1 else None
 
 
 def parse_osds(text: str) -> OsdNames:

@@ -10,7 +10,12 @@ from cephtui import units
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
+from cephtui.paths import packaged_text
 
+_WRITTEN = packaged_text("cephtui.ceph", "image_written.sh")
+_FAST_DIFF, _INVALID = "fast-diff", {"object map invalid", "fast diff invalid"}
+_FEW_OBJECTS = 4096
+"""So many are asked for one by one in a few seconds."""
 _GUEST = re.compile(r"(vm|base)-")
 _DUMPED_LENGTH = re.compile(r"^value \((\d+) bytes\)", re.MULTILINE)
 _DUMPED = re.compile(r"^[0-9a-f]{8} ((?: +[0-9a-f]{2})+) +\|", re.MULTILINE)
@@ -29,6 +34,8 @@ class ImageInfo:
     """Bytes."""
     object_size: int = 0
     features: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """``object map invalid``, ``fast diff invalid``."""
     data_pool: str | None = None
     """The pool of its data; None where that is the image's own pool."""
     parent: str | None = None
@@ -40,6 +47,12 @@ class ImageInfo:
     def spec(self) -> str:
         """``pool/image``."""
         return f"{self.pool}/{self.name}"
+
+    @property
+    def tells_objects(self) -> bool:
+        """Whether it can be asked soon which of its objects exist: by its object map, or one by one if they are few."""
+        has_map = _FAST_DIFF in self.features and not _INVALID & set(self.flags)
+        return has_map or self.size <= _FEW_OBJECTS * self.object_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +124,17 @@ def children_argv(pool: str, image: str) -> tuple[str, ...]:
     return ("rbd", "children", "--all", *_image_options(pool, image))
 
 
-def usage_argv(pool: str, image: str) -> tuple[str, ...]:
-    """The command that reports how much of an image was ever written; slow on large images without fast-diff."""
-    return ("rbd", "du", *_image_options(pool, image))
+def parent_argv(parent: str) -> tuple[str, ...]:
+    """The command that reports an ImageInfo of the snapshot that a clone was made of, ``ImageInfo.parent``."""
+    return ("rbd", "info", "--format", "json", parent)
+
+
+def written_argv(pool: str, image: str, span_bytes: int) -> tuple[str, ...]:
+    """The command that prints how many of the first bytes of an image are in objects that exist.
+
+    An object that was written in part counts as a whole. Slow where an image does not tell its objects.
+    """
+    return ("bash", "-c", _WRITTEN, "cephtui-image-written", pool, image, str(span_bytes))
 
 
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
@@ -147,6 +168,7 @@ def parse_info(text: str, pool: str) -> ImageInfo:
         size=answers.whole(answer["size"]),
         object_size=answers.whole(answer.get("object_size"), 1 << min(answers.whole(answer.get("order")), 63)),
         features=answers.names(answer.get("features")),
+        flags=answers.names(answer.get("flags")),
         data_pool=str(answer["data_pool"]) if answer.get("data_pool") else None,
         parent=_parent(answers.part(answer, "parent")),
         # without a mode before Octopus, where there was only one
@@ -192,16 +214,11 @@ def parse_children(text: str) -> tuple[str, ...]:
     return tuple("/".join(str(child[key]) for key in keys if child.get(key)) for child in answers.rows(text))
 
 
-def parse_is_thin(text: str) -> bool:
-    """The answer to ``usage_argv``: whether parts of an image were never allocated, and so read too fast.
-
-    False proves nothing: 4 KiB in each object are enough for it.
-    """
-    answer = answers.json_object(text, "images")
-    images = [image for image in answers.objects(answer["images"]) if "snapshot" not in image]
-    if not images or "used_size" not in images[-1]:
+def parse_written(text: str) -> int:
+    """The bytes in the answer to ``written_argv``."""
+    if not re.fullmatch(r"\d{1,19}", text.strip()):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
+    return int(text)
 
 
 def confirm_names(info: ImageInfo) -> tuple[str, str]:

@@ -152,10 +152,16 @@ def image_children(pool: str, image: str) -> Query[tuple[str, ...]]:
     return _image_query(pool, image, images.children_argv(pool, image), images.parse_children)
 
 
-def image_is_sparse(pool: str, image: str) -> Query[bool]:
-    """Whether parts of an image were never written."""
-    argv = images.usage_argv(pool, image)
-    return _image_query(pool, image, argv, images.parse_is_thin)
+def image_parent(parent: str) -> Query[ImageInfo]:
+    """The properties of the snapshot that a clone was made of, ``pool/image@snapshot``."""
+    pool, _, name = parent.partition("/")
+    return _image_query(pool, name, images.parent_argv(parent), lambda text: images.parse_info(text, pool))
+
+
+def image_written(pool: str, image: str, span_bytes: int) -> Query[int]:
+    """How many of the first bytes of an image are in objects that exist."""
+    argv = images.written_argv(pool, image, span_bytes)
+    return _image_query(pool, image, argv, images.parse_written)
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
-from cephtui.models.findings.data import PAGE_CACHE, UNVERIFIED
+from cephtui.models.findings.data import MEMORY, PAGE_CACHE, UNVERIFIED
+from cephtui.models.findings.kind import FindingKind, Value
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
@@ -27,6 +28,8 @@ OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9._-]+")
 """The whole name of such an image or namespace. What is cephtui's also carries its owner: others may be named so."""
 OWNER_KEY = "cephtui.session"
 """The key under which images and namespaces carry their owner."""
+_SMALL_SHARE_PERCENT = 1.0
+"""Holes of less change the figures by less than runs differ."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 """Control characters, and code points that stand for bytes that are no UTF-8: they can't be printed or stored."""
 
@@ -383,11 +386,22 @@ def safe_name(node: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match[0]):x}", node)
 
 
-def unverified(use: Use) -> tuple[Finding, ...]:
-    """The finding for data that cephtui has not prefilled: it may have holes, which read as fast as memory."""
-    if use.filled:
+def never_written(kind: FindingKind, written: int, span: int, **values: Value) -> tuple[Finding, ...]:
+    """The finding for data of which so many bytes of a span were ever written; none where that is all.
+
+    ``kind`` is for holes that make up a share of the figures.
+    """
+    share_percent = 100 * (span - written) / span if span else 0.0
+    if share_percent <= 0:
         return ()
-    return (UNVERIFIED.found(),)
+    if share_percent < _SMALL_SHARE_PERCENT:
+        return (UNVERIFIED.found(why=f"{max(share_percent, 0.1):.1f} % of it was never written"),)
+    return (kind.found(share_percent=round(share_percent, 1), **values),)
+
+
+def memory(parts: Sequence[str]) -> tuple[Finding, ...]:
+    """The finding for a target that is in memory, of which these are the parts: ``tmpfs``, ``zram0``."""
+    return (MEMORY.found(file_system=", ".join(parts)),) if parts else ()
 
 
 def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:

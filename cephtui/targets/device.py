@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models import FilePlace, Kind, Node, Part, Place
+from cephtui.models import FilePlace, Finding, Kind, Node, Part, Place
+from cephtui.models.findings.data import HOLES, UNVERIFIED
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets import devices, rbd
@@ -23,8 +24,9 @@ from cephtui.targets.base import (
     TargetKind,
     TargetState,
     Use,
+    memory,
+    never_written,
     page_cache,
-    unverified,
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_number, inspect_each
 from cephtui.targets.devices import DeviceFacts
@@ -60,15 +62,27 @@ class DeviceTarget(Target):
         facts = await self._facts(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
-        state = TargetState(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
+        findings = (*memory(facts.memory), *page_cache(use.options))
+        is_image = facts.rbd is not None and facts.whole is None
+        if refusal is None and not (is_image or use.filled or use.writes):
+            findings += await self._holes(shell, span)
+        state = TargetState(refusal=refusal, device=self.path, findings=findings)
         if facts.rbd and refusal is None:
-            image = await rbd.inspect_mapped(shell, facts.rbd, use)
+            # what of the image a partition is, the image does not know
+            image = await rbd.inspect_mapped(shell, facts.rbd, use if is_image else replace(use, filled=True))
             state = replace(image, device=self.path, findings=(*state.findings, *image.findings))
         identity = f"{facts.number} {facts.size}"
         return replace(state, queues=facts.queues, identities={self.spec: identity})
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         return (await self._facts(shell)).size or None
+
+    async def _holes(self, shell: Shell, span: int) -> tuple[Finding, ...]:
+        """What of the first bytes was never written: most devices can't tell."""
+        answer = await shell.run(devices.written_argv(self.path, span))
+        if not answer.stdout.strip().isdecimal():
+            return (UNVERIFIED.found(),)
+        return never_written(HOLES, int(answer.stdout), span, path=self.path)
 
     async def _facts(self, shell: Shell) -> DeviceFacts:
         answer = await shell.run(devices.inspect_device_argv(self.path))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
-from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY
+from cephtui.models.findings.data import FILE_SYSTEM_CACHE
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.paths import packaged_text
@@ -29,10 +29,11 @@ from cephtui.targets.base import (
     TargetState,
     Use,
     is_text,
+    memory,
     page_cache,
 )
 from cephtui.targets.candidates import Candidate
-from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, openers_of, parse_queues
+from cephtui.targets.devices import LEADS_FUNCTIONS, MEMORY_FUNCTIONS, QUEUES_FUNCTION, openers_of, parse_queues
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ _REMOVE_STATUSES: Mapping[int, Literal["done", "absent", "busy", "not ours"]] = 
     77: "absent",
 }
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
-_IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 _OF_FILES = {"dir", "btrfs", "nfs", "cifs"}
 """Types of storages in Proxmox VE that are a folder of a file system."""
@@ -61,7 +61,7 @@ _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name i
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
     functions = _MARK_FUNCTIONS
     if name == "inspect":
-        functions += QUEUES_FUNCTION + LEADS_FUNCTIONS
+        functions += QUEUES_FUNCTION + MEMORY_FUNCTIONS + LEADS_FUNCTIONS
     return ("bash", "-c", functions + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
@@ -97,6 +97,8 @@ class FileFacts:
     """The mount point of the file system."""
     filesystem: str | None = None
     device: str | None = None
+    memory: tuple[str, ...] = ()
+    """What of the file system, or below it, is memory: ``tmpfs``, ``zram0``."""
     queues: Mapping[str, str] = field(default_factory=dict)
     """Settings of the queues of the disks under the file system: ``queue/scheduler``."""
 
@@ -272,6 +274,7 @@ def parse_file_facts(text: str) -> FileFacts:
         mount=fields.get("mount"),
         filesystem=fields.get("filesystem"),
         device=fields.get("device"),
+        memory=every("memory"),
         queues=parse_queues(text),
     )
 
@@ -342,9 +345,8 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
 
 def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
     """The findings about the file system that the data is on."""
-    name = facts.filesystem
-    if name in _IN_MEMORY:
-        return (MEMORY.found(file_system=name),)
-    if name in _OWN_CACHE:
-        return (FILE_SYSTEM_CACHE.found(file_system=name),)
+    if facts.memory:
+        return memory(facts.memory)
+    if facts.filesystem in _OWN_CACHE:
+        return (FILE_SYSTEM_CACHE.found(file_system=facts.filesystem),)
     return page_cache(options)

@@ -1,6 +1,6 @@
 # Reports what is at a path, and its file system.
 #
-#   bash -c MARK+QUEUES+LEADS+SCRIPT cephtui-inspect PATH
+#   bash -c MARK+QUEUES+MEMORY+LEADS+SCRIPT cephtui-inspect PATH
 #
 # A line is KEY<tab>VALUE...
 path=$1
@@ -27,6 +27,7 @@ else
     [ -w "$directory" ] && [ -x "$directory" ] && say writable yes
 fi
 [ -d "$directory" ] && say directory yes && say mount "$(stat -Lc %m -- "$directory")"
+memory_in "$(mount_of "$path" || mount_of "$directory")"
 # the data directory of an OSD is a tmpfs, or on the system disk: never on the disk that the OSD writes to
 osd_of "$path"
 df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {

@@ -16,8 +16,8 @@ from cephtui.ceph.qos import Limits
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Kind, Node, Part, Place, RbdPlace
-from cephtui.models.findings.data import THIN
+from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
+from cephtui.models.findings.data import THIN, UNVERIFIED
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed
@@ -34,8 +34,8 @@ from cephtui.targets.base import (
     TargetState,
     Use,
     is_text,
+    never_written,
     safe_name,
-    unverified,
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, PoolFacts, by_number, inspect_each
 from cephtui.targets.devices import RbdMapping
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
+_PARENTS_MOST = 8
 _NAME = re.compile(r"[^/@#;:\s]+")
 """A name of a pool or an image; tools end a value at some of the excluded characters."""
 
@@ -236,10 +237,35 @@ async def inspect_image(
     elif span > facts.info.size:
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
         refusal = Refusal(text, "choose a smaller size or another image")
-    findings = unverified(use)
-    if not use.filled and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
-        findings = (*findings, THIN.found(image=facts.info.spec))
+    findings = () if use.filled or use.writes else await _holes(shell, facts, span)
     return TargetState(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
+
+
+async def _holes(shell: Shell, facts: ImageFacts, span: int) -> tuple[Finding, ...]:
+    """What of the first bytes of an image, and of what it is a clone of, was never written, as far as objects tell."""
+    cluster = ClusterReader(shell)
+    if why := await _untold(cluster, facts):
+        return (UNVERIFIED.found(why=why),)
+    written = await cluster.optional(reader.image_written(facts.info.pool, facts.info.name, span))
+    if written is None:
+        return (UNVERIFIED.found(),)
+    return never_written(THIN, written, span, image=facts.info.spec)
+
+
+async def _untold(cluster: ClusterReader, facts: ImageFacts) -> str:
+    """Why it is not known soon which objects of an image exist; empty where it is."""
+    if facts.use is None or facts.use.migrating:
+        return f"image {facts.info.spec} may be just being migrated"
+    info: ImageInfo | None = facts.info
+    for _ in range(_PARENTS_MOST):
+        if info is None:
+            return f"the image that {facts.info.spec} is a clone of can't be inspected"
+        if not info.tells_objects:
+            return f"image {info.spec} has no valid object map (feature fast-diff) that tells of them"
+        if info.parent is None:
+            return ""
+        info = await cluster.optional(reader.image_parent(info.parent))
+    return f"image {facts.info.spec} is a clone of a clone of too many others"
 
 
 async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:

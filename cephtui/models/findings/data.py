@@ -10,22 +10,43 @@ _COMPRESSION = "https://docs.ceph.com/en/latest/rados/configuration/bluestore-co
 
 _NEVER_WRITTEN = "What was never written is read from nowhere: no disk takes part, and the figures are far too good."
 
+
+def _thin(values: Values) -> str:
+    """An earlier cephtui knew no share."""
+    share = "{share_percent:percent} of what is read was never written; " if "share_percent" in values else ""
+    too_fast = "objects never written read as zeros without disk I/O, which is much too fast"
+    return worded(f"image {{image}} is sparse: {share}{too_fast}", values)
+
+
+def _holes(values: Values) -> str:
+    if "path" not in values:
+        return "what was read are holes: of each object only the last byte and what this run has written is there"
+    return worded(
+        "{share_percent:percent} of what is read of {path} was never written: holes read as zeros without disk I/O, "
+        "which is much too fast",
+        values,
+    )
+
+
 THIN = FindingKind(
-    "thin", "invalidates", "data", "thin image",
-    says("image {image} is sparse: objects never written read as zeros without disk I/O, which is much too fast"),
+    "thin", "invalidates", "data", "thin image", _thin,
     why=_NEVER_WRITTEN,
     cure="read what was written before: let cephtui prefill an image of its own, or write all of this one first",
     source="https://docs.ceph.com/en/latest/rbd/rados-rbd-cmds/",
 )  # fmt: skip
 HOLES = FindingKind(
-    "holes", "invalidates", "data", "holes were read",
-    says("what was read are holes: of each object only the last byte and what this run has written is there"),
+    "holes", "invalidates", "data", "holes were read", _holes,
     why=_NEVER_WRITTEN,
-    cure="read objects that were written in full before: preset rados-rand",
+    cure="read objects that were written in full before, with the preset rados-rand; write all of a device first",
+    cured=lambda values: "write all of it first" if "path" in values else
+    "read objects that were written in full before: preset rados-rand",
 )  # fmt: skip
 UNVERIFIED = FindingKind(
     "unverified", "limits", "data", "holes possible",
-    says("unverified: cephtui did not prefill what was read, holes in it read much faster than data"),
+    lambda values: worded(
+        "unverified: cephtui did not prefill what was read, holes in it read much faster than data"
+        + ("; {why}" if "why" in values else ""), values
+    ),
     why="If a part of what was read was never written, the figures are better than those of data.",
     cure="let cephtui prefill the target, or write all of it first",
 )  # fmt: skip

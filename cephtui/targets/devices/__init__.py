@@ -2,6 +2,7 @@
 
 from cephtui.targets.devices.facts import (
     LEADS_FUNCTIONS,
+    MEMORY_FUNCTIONS,
     DeviceFacts,
     RbdMapping,
     inspect_device_argv,
@@ -9,12 +10,14 @@ from cephtui.targets.devices.facts import (
     openers_of,
     parse_device,
     parse_devices,
+    written_argv,
 )
 from cephtui.targets.devices.guards import confirm_names, guard_device, guard_listed, guard_reading
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 __all__ = [
     "LEADS_FUNCTIONS",
+    "MEMORY_FUNCTIONS",
     "QUEUES_FUNCTION",
     "DeviceFacts",
     "RbdMapping",
@@ -28,4 +31,5 @@ __all__ = [
     "parse_device",
     "parse_devices",
     "parse_queues",
+    "written_argv",
 ]

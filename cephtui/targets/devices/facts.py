@@ -12,8 +12,10 @@ from cephtui.reading import load_json
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 LEADS_FUNCTIONS = packaged_text("cephtui.targets", "leads.sh")
+MEMORY_FUNCTIONS = packaged_text("cephtui.targets.devices", "memory.sh")
 _INSPECT = packaged_text("cephtui.targets.devices", "inspect.sh")
 _LIST = packaged_text("cephtui.targets.devices", "list.sh")
+_WRITTEN = packaged_text("cephtui.targets.devices", "written.sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class DeviceFacts:
     volume_uuid: str | None = None
     backing: str | None = None
     """The file behind a loop device."""
+    memory: tuple[str, ...] = ()
+    """What of the device, or below it, is memory: ``tmpfs``, ``zram0``."""
     partitions: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     """Devices made of this one, of its partitions or of its disk."""
@@ -78,7 +82,13 @@ class DeviceFacts:
 
 def inspect_device_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
     """The command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
-    return ("bash", "-c", QUEUES_FUNCTION + LEADS_FUNCTIONS + _INSPECT, "cephtui-device", path, sys, pve)
+    script = QUEUES_FUNCTION + MEMORY_FUNCTIONS + LEADS_FUNCTIONS + _INSPECT
+    return ("bash", "-c", script, "cephtui-device", path, sys, pve)
+
+
+def written_argv(path: str, span_bytes: int, sys: str = "/sys") -> tuple[str, ...]:
+    """The command that prints how many of the first bytes of a device were ever written; nothing where none tells."""
+    return ("bash", "-c", _WRITTEN, "cephtui-device-written", path, str(span_bytes), sys)
 
 
 def list_devices_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
@@ -112,6 +122,7 @@ def parse_device(text: str) -> DeviceFacts:
         volume=first.get("dm.name"),
         volume_uuid=first.get("dm.uuid"),
         backing=first.get("backing"),
+        memory=_unique(fields.get("memory", ())),
         partitions=tuple(fields.get("partition", ())),
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),

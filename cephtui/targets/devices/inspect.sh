@@ -1,6 +1,6 @@
 # Reports what a block device is and who uses it; it writes nothing.
 #
-#   bash -c QUEUES+LEADS+SCRIPT cephtui-device PATH SYS PVE
+#   bash -c QUEUES+MEMORY+LEADS+SCRIPT cephtui-device PATH SYS PVE
 #
 # SYS and PVE are /sys and /etc/pve. A line is KEY<tab>VALUE; targets/devices/facts.py has the keys.
 
@@ -55,6 +55,7 @@ files_below "$node" | while IFS=$'\t' read -r loop file; do
     users_of "$(id_of "$file")" "$file" | grep -vxF -e "$(say holder "$loop")"
 done
 queues "$node"
+memory_in "$number"
 
 family=$number
 for part in "$node"/*/partition; do

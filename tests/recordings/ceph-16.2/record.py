@@ -143,7 +143,6 @@ def image_questions(name: str) -> dict[str, Sequence[str]]:
         f"{name}.status": images.status_argv(POOL, name),
         f"{name}.snapshots": images.snapshots_argv(POOL, name),
         f"{name}.children": images.children_argv(POOL, name),
-        f"{name}.usage": images.usage_argv(POOL, name),
     }
 
 
@@ -193,12 +192,12 @@ def record_slow(lab: Lab) -> None:
 
 def record_faults(lab: Lab) -> None:
     lab.do("ceph osd out 2")
-    lab.wait("moving", lambda state: state.misplaced_ratio > 0 or state.degraded_ratio > 0)
+    lab.wait("moving", lambda state: bool(state.misplaced_ratio or state.degraded_ratio))
     lab.record("osd-out", some("status", "pgs", "osd-usage", "pool-stats"))
     lab.do("ceph osd in 2")
     lab.settled()
     lab.do("ceph osd set noup && ceph osd down 2")
-    lab.wait("degraded", lambda state: state.degraded_ratio > 0)
+    lab.wait("degraded", lambda state: bool(state.degraded_ratio))
     time.sleep(3)
     lab.record("osd-down", {**some("status", "pgs"), "in-use": in_use.in_use_argv(POOL)})
     lab.do("ceph osd unset noup")

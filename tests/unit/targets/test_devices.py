@@ -126,6 +126,107 @@ def test_inspecting_changes_nothing(device: str) -> None:
     assert content(device) == before
 
 
+@contextlib.contextmanager
+def in_memory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="cephtui-loop-", dir="/dev/shm") as folder:
+        path = Path(folder) / "disk"
+        with path.open("wb") as new:
+            new.truncate(SIZE)
+        yield path
+
+
+def test_a_device_that_is_memory_is_known_through_what_is_between(device: str) -> None:
+    """A loop device over tmpfs, its file system, a loop device over a file on that, and a partition."""
+    assert inspect(device).memory == ()
+    with in_memory() as file, attached(file=file) as over:
+        assert inspect(over).memory == ("tmpfs",)
+        call("mkfs.ext4", "-q", over)
+        with mounted(over) as folder, (folder / "inner").open("wb") as inner:
+            inner.truncate(8 * MIB)
+            inner.flush()
+            with attached(file=folder / "inner") as nested:
+                assert inspect(nested).memory == ("tmpfs",)
+        make_partition(over)
+        with partitioned(over) as part:
+            assert inspect(part).memory == ("tmpfs",)
+
+
+MEMORY_TREES = {
+    "ram0": ("ram0", {}, ("ram0",)),
+    "a volume of zram": ("dm-0", {"dm-0": ["zram1", "sda"]}, ("zram1",)),
+    "a volume of disks": ("dm-0", {"dm-0": ["sda", "sdb"]}, ()),
+    "a RAID of two": ("md0", {"md0": ["ram0", "ram1"]}, ("ram0", "ram1")),
+}
+
+
+@pytest.mark.parametrize("tree", MEMORY_TREES)
+def test_memory_below_volumes_is_known(tmp_path: Path, tree: str) -> None:
+    name, below, memory = MEMORY_TREES[tree]
+    block = tmp_path / "block"
+    for each in {name, *below, *(part for parts in below.values() for part in parts)}:
+        (block / each / "slaves").mkdir(parents=True)
+    for each, parts in below.items():
+        for part in parts:
+            (block / each / "slaves" / part).symlink_to(block / part)
+    (tmp_path / "dev" / "block").mkdir(parents=True)
+    (tmp_path / "dev" / "block" / "9:9").symlink_to(block / name)
+    script = f'{devices.MEMORY_FUNCTIONS}say() {{ printf "%s\\t%s\\n" "$@"; }}\nsys=$1; memory_in 9:9'
+    done = run(["bash", "-c", script, "test", str(tmp_path)])
+    assert (parse_device(f"kind\tdevice\n{done.stdout}").memory, done.stderr) == (memory, "")
+
+
+def written(path: str, span: int, **more: Any) -> str:
+    done = run(devices.written_argv(path, span), **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def test_a_loop_device_tells_what_of_its_file_is_written(device: str, tmp_path: Path) -> None:
+    assert written(device, SIZE) == "0"
+    with Path(device).open("r+b") as disk:
+        disk.write(os.urandom(24 * MIB))
+        os.fsync(disk.fileno())
+    by_python, by_none = tmp_path / "python", tmp_path / "none"
+    by_python.mkdir()
+    by_none.mkdir()
+    for environment in (dict(os.environ), without(by_python, "perl")):
+        assert written(device, 16 * MIB, env=environment) == str(16 * MIB)
+        assert written(device, 32 * MIB, env=environment) == str(24 * MIB)
+        assert written(device, SIZE, env=environment) == str(24 * MIB)
+    assert written(device, SIZE, env=without(by_none, "perl", "python3")) == ""
+
+
+def test_a_loop_device_begins_where_its_offset_is() -> None:
+    with attached("--offset", str(16 * MIB)) as device:
+        with Path(device).open("r+b") as disk:
+            disk.write(os.urandom(8 * MIB))
+            os.fsync(disk.fileno())
+        assert written(device, 16 * MIB) == str(8 * MIB)
+
+
+def test_what_is_no_loop_device_does_not_tell(tmp_path: Path) -> None:
+    assert written(os.devnull, SIZE) == ""
+    assert written(str(tmp_path / "missing"), SIZE) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "span", "text"),
+    [
+        (f"0 {SIZE // 512} thin {SIZE // 512} {SIZE // 512 - 1}", SIZE // 2, str(SIZE // 2)),
+        (f"0 {SIZE // 512} thin 2048 2047", SIZE, str(MIB)),
+        (f"0 {SIZE // 512} thin 2048 2047", SIZE // 2, ""),
+        (f"0 {SIZE // 512} linear", SIZE, ""),
+        ("", SIZE, ""),
+    ],
+)
+def test_a_thin_volume_tells_as_far_as_it_knows(tmp_path: Path, status: str, span: int, text: str) -> None:
+    """How many of its sectors have a place, but not which."""
+    program = tmp_path / "dmsetup"
+    program.write_text(f"#!/bin/bash\necho '{status}'\n")
+    program.chmod(0o755)
+    assert written(os.devnull, span, env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}) == text
+
+
 def test_a_link_to_a_device_is_the_device(device: str, tmp_path: Path, golden: Golden) -> None:
     link = tmp_path / "by id=x"
     link.symlink_to(device)

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -639,20 +640,34 @@ def test_a_full_file_system_is_not_negative() -> None:
 
 
 @pytest.mark.parametrize(
-    ("filesystem", "direct", "codes"),
+    ("filesystem", "memory", "direct", "codes"),
     [
-        ("ext4", True, []),
-        ("ext4", False, ["page-cache"]),
-        ("tmpfs", True, ["memory"]),
-        ("ramfs", False, ["memory"]),
-        ("zfs", True, ["file-system-cache"]),
-        (None, True, []),
+        ("ext4", (), True, []),
+        ("ext4", (), False, ["page-cache"]),
+        ("ext4", ("tmpfs",), True, ["memory"]),
+        ("tmpfs", ("tmpfs",), True, ["memory"]),
+        ("ramfs", ("ramfs",), False, ["memory"]),
+        ("zfs", (), True, ["file-system-cache"]),
+        (None, (), True, []),
     ],
 )
-def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
-    found = file_target.file_findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+def test_what_may_be_memory_is_said(
+    filesystem: str | None, memory: tuple[str, ...], direct: bool, codes: list[str]
+) -> None:
+    facts = FileFacts("missing", filesystem=filesystem, memory=memory)
+    found = file_target.file_findings(facts, {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)
+
+
+def test_a_file_in_memory_is_known_whether_or_not_it_exists() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder) / "x"
+        assert inspect(path).memory == ("tmpfs",)
+        path.touch()
+        assert inspect(path).memory == ("tmpfs",)
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        assert inspect(Path(folder) / "x").memory == ()
 
 
 def queues_below(name: str, block: Path) -> dict[str, str]:
