@@ -288,6 +288,8 @@ class Flow:
     """See ``Total``; None for several flows, as is ``bandwidth_samples``."""
     bandwidth_samples: RateSamples | None = None
     """See ``Total``."""
+    ios_reported: int | None = None
+    """See ``Total``."""
 
 
 def make_flow(
@@ -301,6 +303,14 @@ def make_flow(
     """A whole run from its counts, with rates as ``make_interval`` has them."""
     whole = make_interval(ios, nbytes, seconds, None, None)
     return Flow(ios, whole.bytes, seconds, whole.iops, whole.bandwidth_bytes, buckets or {}, moments, bounds)
+
+
+def with_completed(flow: Flow, ios: int) -> Flow:
+    """A flow with the I/Os that were completed, where the tool has counted those that began."""
+    if ios == flow.ios:
+        return flow
+    iops = ios / flow.runtime_seconds if flow.runtime_seconds else 0.0
+    return replace(flow, ios=ios, iops=iops, ios_reported=flow.ios)
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
@@ -325,9 +335,17 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         bounds=join_bounds([flow.bounds for flow in flows if flow.bounds]),
         slat=pool_times([flow.slat for flow in flows]),
         lat=pool_times([flow.lat for flow in flows]),
+        ios_reported=_reported(flows),
         retransmits=known_sum(flow.retransmits for flow in flows),
         rtt_seconds=mean_of_known(flow.rtt_seconds for flow in flows),
     )
+
+
+def _reported(flows: Sequence[Flow]) -> int | None:
+    """What the tool counts of all flows; None where it counts what was completed."""
+    if all(flow.ios_reported is None for flow in flows):
+        return None
+    return known_sum(flow.ios if flow.ios_reported is None else flow.ios_reported for flow in flows)
 
 
 def _ios_done(flow: Flow) -> float | None:
@@ -353,6 +371,7 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
         **latency,
         slat=_latency(flow.slat),
         lat=_latency(flow.lat),
+        ios_reported=flow.ios_reported,
         latency_buckets=(dict(flow.buckets) or None) if histogram else None,
         iops_samples=flow.iops_samples,
         bandwidth_samples=flow.bandwidth_samples,

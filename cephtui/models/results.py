@@ -61,7 +61,7 @@ class Total(Model):
     """
 
     ios: int | None
-    """Null where the tool does not count them."""
+    """I/Os that were completed; null where the tool does not count them."""
     bytes: int
     runtime_seconds: Annotated[Elapsed, Field(ge=0)]
     iops: Amount | None
@@ -84,6 +84,8 @@ class Total(Model):
     """Submission latency: the time until an I/O was handed over, spent in the client. Null where not measured."""
     lat: Latency | None = None
     """Submission and completion latency together."""
+    ios_reported: int | None = Field(default=None, exclude_if=lambda number: number is None)
+    """I/Os as the tool counts them: fio counts those that began. Left out where they are the same."""
     latency_buckets: Annotated[
         dict[Annotated[int, Field(ge=0, lt=GRID_BUCKETS)], int] | None,
         Field(description=BUCKETS_ABOUT, exclude_if=lambda buckets: buckets is None),

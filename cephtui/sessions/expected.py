@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from cephtui.analysis.runs.batches import Batch, SweepPoint, group, name_of, varied
+from cephtui.analysis.runs.completed import corrected_block
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.verdicts.expectation import (
     Expectation,
-    counting_block,
     is_about,
     judge_expectation,
     parse_expectation,
@@ -137,7 +137,7 @@ def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int
     """The seconds of a run that reached it, and all; 0 for a latency, and few imported runs have any."""
     if not expected.is_rate:
         return 0, 0
-    return seconds_reached(store.read_samples(directory, run.run), expected, counting_block(run))
+    return seconds_reached(store.read_samples(directory, run.run), expected, corrected_block(run))
 
 
 def _is_of_the_same(left: Expected, right: Expected) -> bool:

@@ -53,6 +53,7 @@ from cephtui.models import (
     SessionNotes,
     StateSample,
 )
+from cephtui.models.findings.measurement import IN_FLIGHT
 from cephtui.printable import one_line, printable
 from cephtui.reading import (
     DOCUMENT_MOST_BYTES,
@@ -178,6 +179,10 @@ def read_run(directory: Path, number: int) -> Run:
     run = load_model(directory / f"{number:03}" / "run.json", Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
+    if any(finding.code == IN_FLIGHT.code for finding in run.findings):
+        from cephtui.analysis.runs.completed import with_completed  # loads the tools, and few runs have it
+
+        run = with_completed(run)
     return run if run.outcome or is_locked(directory) else cut_off(directory, run)
 
 

@@ -160,6 +160,7 @@ def _flow(total: Total) -> stats.Flow:
         bounds=None if low is None or high is None else (low, high),
         slat=_times(total.ios, total.slat),
         lat=_times(total.ios, total.lat),
+        ios_reported=total.ios_reported,
     )
 
 

@@ -17,14 +17,14 @@ from decimal import Decimal
 
 from cephtui.analysis.detectors.settling import WHOLE_SECOND
 from cephtui.analysis.runs.batches import name_of
-from cephtui.analysis.runs.facts import load_of, why_invalid
+from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import geometric_mean, mean_of
 from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, metric_named
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.expectation import Expected, Kept
 from cephtui.models.findings import limiting
-from cephtui.models.findings.measurement import IN_FLIGHT, SHORT
+from cephtui.models.findings.measurement import SHORT
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, METRICS, Metric, Unit
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
 from cephtui.stats import known_sum
@@ -110,8 +110,7 @@ def figure_of(run: Run, expected: Expectation) -> float | None:
     is more than was done.
     """
     flows = {name: run.summary.flows[name] for name in _flows(run.summary.flows, expected)}
-    block = counting_block(run)
-    amounts = [_amount(name, flow, expected.metric, block) for name, flow in flows.items()]
+    amounts = [flow.bytes if expected.metric.unit == "B/s" else flow.ios for flow in flows.values()]
     lasted = max((flow.runtime_seconds for flow in flows.values()), default=0.0)
     done = known_sum(amounts) if expected.is_rate and flows and lasted else None
     if done is not None:
@@ -119,24 +118,10 @@ def figure_of(run: Run, expected: Expectation) -> float | None:
     return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.combined(flows)
 
 
-def _amount(name: str, flow: Total, metric: Metric, block: int) -> float | None:
-    """The bytes or I/Os of a flow in all, counted by bytes where ``block`` says how many each I/O has."""
-    if metric.unit != "IO/s":
-        return flow.bytes
-    return flow.bytes / block if block and name in DIRECTIONS else flow.ios
-
-
-def counting_block(run: Run) -> int:
-    """The bytes of each I/O of a run whose I/Os have to be counted by them; 0 where they are counted as they are."""
-    load = load_of(run) if any(finding.code == IN_FLIGHT.code for finding in run.findings) else None
-    return load.block_bytes if load else 0
-
-
 def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
     """The findings of a run for which its figure shows nothing."""
-    ignored_codes = (*_ASKED_FOR, IN_FLIGHT.code) if counting_block(run) else _ASKED_FOR
     for finding in run.findings:
-        if finding.code not in ignored_codes and limiting([finding.code], expected.metric.name, expected.direction):
+        if finding.code not in _ASKED_FOR and limiting([finding.code], expected.metric.name, expected.direction):
             yield LeftOut(run=name_of(run), why=finding.text)
 
 
@@ -249,7 +234,6 @@ def judge_expectation(
         promised=expected.value,
         of_volume=of_volume,
         measured=measured,
-        by_bytes=expected.metric.unit == "IO/s" and any(counting_block(run) for run, _ in measured_runs),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,

@@ -17,7 +17,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.study import Ordered
 from cephtui.reports.blocks import Block, Cell, Column, Items, Table, Text, View, document, words
 from cephtui.reports.sheets import Sheet, columns_of, sheet_of
-from cephtui.reports.words.expectation import BY_BYTES, SECONDS, STYLES, expected_lines, given_text, runs_of
+from cephtui.reports.words.expectation import SECONDS, STYLES, expected_lines, given_text, runs_of
 from cephtui.reports.words.verdict import left_out_lines
 
 
@@ -55,7 +55,6 @@ def expected_blocks(expected: Sequence[Expected], runs: Sequence[Run], ordered: 
         yield Items(tuple(words(text, style=style) for text, style in lines))
 
 
-_BY_BYTES = f"IOPS{BY_BYTES}: the tool's count of I/Os leaves some out, or has some too many"
 PARTS: tuple[VolumePart, ...] = ("read", "write", "75/25")
 _Key: TypeAlias = tuple[object, ...]
 
@@ -141,10 +140,7 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     lines = [
         f"{name}: {line}"
         for name, expected in named
-        for line in [
-            *left_out_lines((*expected.left_out, *expected.limited)),
-            *([_BY_BYTES] if expected.by_bytes else []),
-        ]
+        for line in left_out_lines((*expected.left_out, *expected.limited))
     ]
     lines += [f"{name}: {expected.word}{given_text(expected)}" for name, expected in named if expected.given]
     volumes = {row.volume for row in rows}

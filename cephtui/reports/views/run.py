@@ -34,7 +34,7 @@ from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.latency import latency_blocks
 from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
-from cephtui.reports.words.run import ceiling_lines, client_facts
+from cephtui.reports.words.run import ceiling_lines, client_facts, reported_text
 from cephtui.reports.words.text import (
     IN_TABLE,
     began,
@@ -114,6 +114,8 @@ def _figures(run: Run, details: RunDetails) -> Named:
             yield f"{direction} link", of_link
         elif direction not in (details.histograms or {}) and _has_more(total):
             yield f"{direction} {latency_word([run.tool], [direction])}", _latencies(total)
+        if by_tool := reported_text(total):
+            yield f"{direction} by {run.tool}", words(by_tool, style="dim")
     if seconds := spread_of_seconds(run):
         yield "seconds", _spread_of(seconds, run.tool)
     ceilings = details.ceilings

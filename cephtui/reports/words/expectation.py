@@ -15,8 +15,6 @@ from cephtui.reports.words.verdict import left_out_lines
 
 STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
 """By the word; the others are open."""
-BY_BYTES = " (bytes / block size)"
-"""How IOPS were counted where the tool has not counted all I/Os."""
 SECONDS = f"seconds >= {100 * SECOND_REACHES:g} %"
 """Those that reached so much of what is promised."""
 
@@ -68,7 +66,7 @@ def _line(expected: Expected, name: str) -> str:
     if expected.measured is None:
         reasons = "; ".join(left_out_lines(expected.left_out))
         return f"{where}{promise}; {reasons}{given_text(expected)}"
-    figure = f"{figure_text(expected, expected.measured)}{BY_BYTES * expected.by_bytes}"
+    figure = figure_text(expected, expected.measured)
     parts = [
         f"{expected.direction or ''} {figure}{_ends(expected)}".strip(),
         promise,

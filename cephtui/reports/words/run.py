@@ -8,7 +8,7 @@ from itertools import accumulate
 from cephtui import units
 from cephtui.analysis.detectors.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
 from cephtui.analysis.runs.facts import load_of, threads_not_counted
-from cephtui.models import DiskUse, LatencyShare, NodeResult, Run
+from cephtui.models import DiskUse, LatencyShare, NodeResult, Run, Total
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.words.text import cut
 
@@ -51,10 +51,19 @@ def _conclusion(nearest: Ceiling) -> str:
 
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
+_BEGAN = "it counts an I/O as it begins, those above were completed"
 _LEAST_PERCENT = 0.05
 """Of a range of latencies; fio has 0.01 for every smaller share."""
 _SHOWN_PERCENT = 0.15
 """Of a range of depths; fio has 0.1 for every smaller share."""
+
+
+def reported_text(total: Total) -> str:
+    """The IOPS as the tool has counted them; empty where they are shown as the same."""
+    if total.ios_reported is None or not total.runtime_seconds:
+        return ""
+    reported, iops = _IOPS.as_text(total.ios_reported / total.runtime_seconds), _IOPS.as_text(_IOPS.of(total))
+    return "" if reported == iops else f"{reported} IOPS: {_BEGAN}"
 
 
 def client_facts(run: Run, node: NodeResult) -> dict[str, str]:

@@ -14,11 +14,15 @@ from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
 from cephtui.tools.base import ToolResult, by_direction
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
+from cephtui.tools.fio.options import DEFAULTS
 from cephtui.tools.fio.versions import FLOWS, as_of_now, checked_figure
+from cephtui.units import parse_size
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """Errors that a document raises which is not as expected."""
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
+_DIFFERING = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "blocksize_unaligned"}
+"""Options with which I/Os have different sizes."""
 _DISK_COUNTS = ("read_ios", "write_ios", "read_merges", "write_merges")
 _DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_ticks", "queue_seconds": "in_queue"}
 
@@ -43,8 +47,36 @@ def _on_grid(counts: Mapping[str, Any]) -> dict[int, int]:
     )
 
 
-def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
-    """A job's whole run in one direction, figures as fio wrote them."""
+def block_of(document: Mapping[str, Any], job: Mapping[str, Any]) -> int:
+    """The bytes of each I/O of a job; 0 where they differ, or its options are not known."""
+    options = _options(document, job)
+    if not options or _DIFFERING & options.keys():
+        return 0
+    try:
+        return parse_size(options.get("bs", options.get("blocksize", DEFAULTS["bs"])))
+    except ValueError:
+        return 0
+
+
+def completed(part: Mapping[str, Any], block: int) -> int:
+    """How many I/Os of one direction were completed, by their bytes, else by the latencies that were measured.
+
+    fio counts an I/O when it begins: of those in flight as the ramp ends none, of those in flight at the end all.
+    """
+    nbytes = int(checked_figure(part["io_bytes"]))
+    if block and nbytes % block == 0:
+        return nbytes // block
+    return int(checked_figure(part.get("clat_ns", {}).get("N", 0)) or checked_figure(part["total_ios"]))
+
+
+def flow_of(part: Mapping[str, Any], block: int) -> stats.Flow | None:
+    """A job's whole run in one direction, with the I/Os that were completed, each of so many bytes (``block_of``)."""
+    flow = _flow(part)
+    return flow and stats.with_completed(flow, completed(part, block))
+
+
+def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
+    """Figures as fio wrote them."""
     if not part["total_ios"]:
         return None
     clat = part.get("clat_ns", {})
@@ -131,7 +163,8 @@ def flows_of_job(document: Mapping[str, Any], job: Mapping[str, Any]) -> dict[st
 
     ``mixed`` beside reads and writes is all of them again (unified_rw_reporting=both).
     """
-    flows = {name: flow for name in FLOWS if name in job and (flow := flow_of(job[name]))}
+    block = block_of(document, job)
+    flows = {name: flow for name in FLOWS if name in job and (flow := flow_of(job[name], block))}
     if len(flows) > 1:
         flows.pop("mixed", None)
     flushed = flushing_of(document, job, flows.get("write"))

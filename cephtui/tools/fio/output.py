@@ -21,7 +21,7 @@ from cephtui.models.findings.measurement import UNREADABLE
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH
 from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult
-from cephtui.tools.fio.document import BROKEN, bins, flow_of, flushing_of, newest_form, result_of
+from cephtui.tools.fio.document import BROKEN, bins, block_of, completed, flow_of, flushing_of, newest_form, result_of
 from cephtui.tools.fio.flushes import Flushing
 from cephtui.tools.fio.versions import checked_figure
 from cephtui.tools.lines import SHORTEST_INTERVAL, Intervals
@@ -51,6 +51,8 @@ class _Direction:
     """Cumulative counters of reads or writes, over all jobs."""
 
     ios: int = 0
+    """I/Os that were completed; fio counts those that ``began``."""
+    began: int = 0
     bytes: int = 0
     runtime_ms: int = 0
     completions: int = 0
@@ -70,8 +72,8 @@ class _Counters:
     eta_seconds: int = 0
 
     @property
-    def ios(self) -> int:
-        return self.read.ios + self.write.ios
+    def began(self) -> int:
+        return self.read.began + self.write.began
 
     @property
     def completions(self) -> int:
@@ -82,10 +84,11 @@ class _Counters:
         return max(self.read.runtime_ms, self.write.runtime_ms)
 
 
-def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
+def _direction(parts: list[Mapping[str, Any]], blocks: Sequence[int]) -> _Direction:
     latency = [part.get("clat_ns", {}) for part in parts]
     return _Direction(
-        ios=sum(int(checked_figure(p["total_ios"])) for p in parts),
+        ios=sum(map(completed, parts, blocks)),
+        began=sum(int(checked_figure(p["total_ios"])) for p in parts),
         bytes=sum(int(checked_figure(p["io_bytes"])) for p in parts),
         runtime_ms=max(int(checked_figure(p["runtime"])) for p in parts),
         completions=sum(int(checked_figure(c.get("N", 0))) for c in latency),
@@ -112,11 +115,16 @@ def _timed(moments: Sequence[stats.Moments], buckets: Mapping[int, int] | None =
 
 def _counters(document: Mapping[str, Any]) -> _Counters:
     jobs = document["jobs"]
-    flushings = (flushing_of(document, job, flow_of(job["write"])) for job in jobs if job.get("sync"))
+    blocks = [block_of(document, job) for job in jobs]
+    flushings = (
+        flushing_of(document, job, flow_of(job["write"], block))
+        for job, block in zip(jobs, blocks, strict=True)
+        if job.get("sync")
+    )
     flush, lead = _flushes([flushing for flushing in flushings if flushing])
     return _Counters(
-        read=_direction([job["read"] for job in jobs]),
-        write=_direction([job["write"] for job in jobs]),
+        read=_direction([job["read"] for job in jobs], blocks),
+        write=_direction([job["write"] for job in jobs], blocks),
         flush=flush,
         lead=lead,
         wall_ms=int(checked_figure(document.get("timestamp_ms", 0))),
@@ -280,11 +288,11 @@ class FioParser(Parser):
         clock shows nothing: a document that is printed late, as the last one on a busy machine, looks like that.
         """
         if now.completions:
-            return 2 * now.completions > now.ios
+            return 2 * now.completions > now.began
         before = self._before
         passed, counted = now.wall_ms - before.wall_ms, now.runtime_ms - before.runtime_ms
         restarted = before.wall_ms > 0 and counted < 0.5 * passed and not _has_latency(document)
-        return now.ios > 0 and before.ios > 0 and (now.ios < before.ios or restarted)
+        return now.began > 0 and before.began > 0 and (now.began < before.began or restarted)
 
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
@@ -297,7 +305,7 @@ class FioParser(Parser):
         ready: list[Reading] = []
         if self.phase == "ramp" and self._left_ramp(now, document):
             ready, self.phase, self._before, self._cut_any = self.finish(), "run", _Counters(), False
-        elif now.ios < self._before.ios:
+        elif now.began < self._before.began:
             self._before = _Counters()
         return ready + self._cut(now, elapsed)
 

@@ -55,15 +55,18 @@ _SAME = 0.015
 """The fraction by which figures of three digits may differ and mean the same."""
 
 
-def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = None) -> Job:
-    """A job from its heading and the lines below; ``lead`` is what of a write comes before its flush (``lead_of``)."""
+def read_job(head: re.Match[str], body: Sequence[LogLine], lead: Lead | None = None, block: int = 0) -> Job:
+    """A job from its heading and the lines below.
+
+    ``lead`` is what of a write comes before its flush (``lead_of``), ``block`` the bytes of each I/O; 0 is not known.
+    """
     issued = next((match for line in body if (match := _ISSUED.match(line.text))), None)
     cpu = next((match for line in body if (match := _CPU.match(line.text))), None)
     ios = _issued(issued) if issued else {}
     flows: dict[str, stats.Flow] = {}
     percentiles: dict[str, dict[float, float]] = {}
     for rate, lines in _directions(body):
-        if flow := _flow(rate, lines, ios.get(rate["flow"])):
+        if flow := _flow(rate, lines, ios.get(rate["flow"]), block):
             flows[rate["flow"]] = with_printed(flow, lines, old=rate.re is _RATE_2)
             percentiles[rate["flow"]] = _percentiles(lines, "clat")
     if len(flows) > 1:
@@ -134,8 +137,11 @@ def _rate(text: str) -> re.Match[str] | None:
     return _RATE.match(text) or _RATE_2.match(text)
 
 
-def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Flow | None:
-    """A flow; None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
+def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None, block: int) -> stats.Flow | None:
+    """A flow; None without a whole figure.
+
+    The number of I/Os counts where it fits the rounded figures; where it does not fit the bytes, those do.
+    """
     old = rate.re is _RATE_2
     moved, printed = in_bytes(rate["io"], rate["io_unit"], old=old), in_bytes(rate["bw"], rate["unit"], old=old)
     iops, seconds = scaled(rate["iops"], rate["scale"]), (printed_figure(rate["ms"]) or 0.0) / 1e3
@@ -148,7 +154,7 @@ def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Fl
         ios = None
     times = _latencies(body, ios or round(iops * seconds))
     clat = times.get("clat")
-    return stats.Flow(
+    flow = stats.Flow(
         ios=ios,
         bytes=round(moved if _near(moved / seconds, bandwidth, 0.0) else bandwidth * seconds),
         runtime_seconds=seconds,
@@ -160,6 +166,9 @@ def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None) -> stats.Fl
         slat=times.get("slat"),
         lat=times.get("lat"),
     )
+    if not ios or not block or _near(flow.bytes / block, ios, 1.0):
+        return flow
+    return stats.with_completed(flow, round(flow.bytes / block))
 
 
 def _bandwidth(rate: re.Match[str], printed: float, by_bytes: float) -> float:

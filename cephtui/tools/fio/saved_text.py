@@ -350,7 +350,8 @@ def _run_of(
     section_options = command.sections[names[0]].options if command else {}
     printed = _printed(start, names, parts)
     saved = command.saved_options(names, printed) if command else saved_options([{}], printed)
-    jobs = [read_job(part.head, part.body, _lead(start, part, section_options)) for part in parts]
+    block = int(printed.get("bs", 0))
+    jobs = [read_job(part.head, part.body, _lead(start, part, section_options), block) for part in parts]
     return jobs, saved_run(
         jobs,
         lines=(start.line if alone else parts[0].line, start.last_line if alone else _last_line(parts)),

@@ -97,7 +97,8 @@ def test_each_second_has_its_flushes_and_commits() -> None:
     assert len(readings) == 3
     for each in readings:
         write, flush, commit = known(each.write), each.other["flush"], each.other["commit"]
-        assert flush.ios == pytest.approx(known(write.ios), abs=2)
+        # at both ends of a second each of the two jobs may be between a write and its flush
+        assert flush.ios == pytest.approx(known(write.ios), abs=4)
         assert flush.iops == commit.iops == pytest.approx(120, abs=8), "two jobs with 60 a second each"
         assert (flush.bytes, flush.bandwidth_bytes, commit.bandwidth_bytes) == (0, None, None)
         parts = known(write.latency_mean_seconds) + known(flush.latency_mean_seconds)

@@ -24,6 +24,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import FioParser
 from cephtui.tools.lines import SHORTEST_INTERVAL
+from cephtui.units import parse_size
 from tests import RECORDINGS
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -47,6 +48,11 @@ class Recording:
     @property
     def ramp(self) -> bool:
         return any(argument.startswith("--ramp_time=") for argument in self.argv)
+
+    @property
+    def block_bytes(self) -> int:
+        """Of every I/O."""
+        return next(parse_size(word.removeprefix("--bs=")) for word in self.argv if word.startswith("--bs="))
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -134,16 +140,17 @@ def totals(result: ToolResult, direction: str) -> Total | None:
     return stats.total(getattr(result, direction))
 
 
-def check_totals(total: Total | None, part: Document) -> None:
-    """Exactly what fio says of one job or group in one direction."""
+def check_totals(total: Total | None, part: Document, block: int) -> None:
+    """Exactly what fio says of one job or group in one direction, but for the I/Os: those that were completed."""
     if not part["total_ios"]:
         assert total is None
         return
     assert total is not None
     clat = part["clat_ns"]
-    assert (total.ios, total.bytes) == (part["total_ios"], part["io_bytes"])
+    assert (total.ios, total.bytes) == (part["io_bytes"] // block, part["io_bytes"])
+    assert total.ios_reported == (None if total.ios == part["total_ios"] else part["total_ios"])
     bandwidth = part.get("bw_bytes", part["io_bytes"] / part["runtime"] * 1000)
-    assert total.iops == part["iops"]
+    assert total.iops == pytest.approx(1000 * part["io_bytes"] / block / part["runtime"])
     assert total.bandwidth_bytes == pytest.approx(bandwidth, abs=1)
     assert total.runtime_seconds == part["runtime"] / 1000
     for figure in ("mean", "stddev", "min", "max"):
@@ -183,7 +190,7 @@ def test_result_is_the_last_document(name: str) -> None:
     _, result = parse(recording)
     (job,) = recording.documents[-1]["jobs"]
     for direction in DIRECTIONS:
-        check_totals(totals(result, direction), job[direction])
+        check_totals(totals(result, direction), job[direction], recording.block_bytes)
     assert (result.cpu_user_percent, result.cpu_system_percent) == (job["usr_cpu"], job["sys_cpu"])
     assert result.context_switches == job["ctx"]
     levels = job["iodepth_level"]
@@ -208,7 +215,7 @@ def test_jobs_that_are_not_grouped_are_told_apart_and_together(name: str) -> Non
     assert [job.job for job in result.jobs] == [f"{job['jobname']} {i}" for i, job in enumerate(jobs, 1)]
     for told, job in zip(result.jobs, jobs, strict=True):
         for direction in DIRECTIONS:
-            check_totals(getattr(told.summary, direction), job[direction])
+            check_totals(getattr(told.summary, direction), job[direction], recording.block_bytes)
     for direction in DIRECTIONS:
         parts = [job[direction] for job in jobs if job[direction]["total_ios"]]
         total = totals(result, direction)
@@ -216,7 +223,9 @@ def test_jobs_that_are_not_grouped_are_told_apart_and_together(name: str) -> Non
             assert total is None
             continue
         assert total is not None
-        assert total.ios == sum(part["total_ios"] for part in parts)
+        assert total.ios == sum(part["io_bytes"] for part in parts) // recording.block_bytes
+        reported = sum(part["total_ios"] for part in parts)
+        assert total.ios_reported == (None if total.ios == reported else reported)
         longest = max(part["runtime"] for part in parts) / 1000
         assert total.runtime_seconds == longest
         assert total.iops == pytest.approx(known(total.ios) / longest)
@@ -326,9 +335,9 @@ def test_latency_of_a_second_is_that_of_the_difference_of_two_documents(name: st
         before: dict[int, int] = {}
         ended = 0
         for interval in intervals(readings, direction):
-            ended += known(interval.ios)
+            ended += interval.bytes
             ends = [
-                d for d in recording.documents if total_of(d, direction, "total_ios") == ended and bins_of(d, direction)
+                d for d in recording.documents if total_of(d, direction, "io_bytes") == ended and bins_of(d, direction)
             ]
             if not interval.ios or not ends:
                 continue
@@ -440,7 +449,7 @@ def test_an_announced_end_joins_the_interval_before(name: str, documents_before:
     readings, result = parse_stopped(recording, documents_before)
     assert result.write is not None
     assert sum(known(i.ios) for i in intervals(readings, "write")) == result.write.ios
-    assert result.write.ios == total_of(recording.documents[-1], "write", "total_ios")
+    assert result.write.ios == total_of(recording.documents[-1], "write", "io_bytes") // recording.block_bytes
     assert all(reading.interval_seconds >= SHORTEST_INTERVAL for reading in readings)
     assert result.error is None
 
@@ -449,10 +458,10 @@ def test_an_announced_end_joins_the_interval_before(name: str, documents_before:
 def test_a_short_rest_after_a_reading_that_was_given_is_left_out(name: str) -> None:
     recording = load(name)
     readings, result = parse(recording)
-    last_whole = total_of(recording.documents[-2], "write", "total_ios")
+    last_whole = total_of(recording.documents[-2], "write", "io_bytes") // recording.block_bytes
     assert sum(known(i.ios) for i in intervals(readings, "write")) == last_whole
     assert result.write is not None
-    assert result.write.ios == total_of(recording.documents[-1], "write", "total_ios")
+    assert result.write.ios == total_of(recording.documents[-1], "write", "io_bytes") // recording.block_bytes
 
 
 def test_stopped_right_after_the_ramp_there_is_one_short_reading() -> None:
@@ -786,7 +795,7 @@ def few_keys(document: Document) -> Document:
     document = copy.deepcopy(document)
     document.pop("disk_util", None)
     for job in document["jobs"]:
-        for key in ("sync", "job_runtime", "latency_ns", "job options"):
+        for key in ("sync", "job_runtime", "latency_ns"):
             job.pop(key, None)
         for direction in DIRECTIONS:
             part = job[direction]
@@ -888,3 +897,45 @@ def test_an_error_is_a_sentence_and_no_line_of_a_log(said: str, error: str) -> N
     for start in range(0, len(said), 4096):
         parser.feed("stderr", said[start : start + 4096].encode(), 1.0)
     assert parser.result().error == error
+
+
+# ---------------------------------------------------------------------------------------------- in flight
+
+
+def deep(document: Document, missing: int, **options: str) -> Document:
+    """As where so many I/Os were in flight when the ramp ended; with other options."""
+    document = copy.deepcopy(document)
+    (job,) = document["jobs"]
+    job["job options"] |= options
+    if job["write"]["clat_ns"].get("N"):
+        job["write"]["total_ios"] = max(1, job["write"]["total_ios"] - missing)
+        job["write"]["iops"] = 1000 * job["write"]["total_ios"] / job["write"]["runtime"]
+    return document
+
+
+@pytest.mark.parametrize("options", [{}, {"bsrange": "4k-8k"}, {"bssplit": "4k/50:8k/50"}, {"bs": "4k,8k"}], ids=str)
+def test_ios_in_flight_at_the_end_of_the_ramp_are_counted_as_they_complete(options: dict[str, str]) -> None:
+    """By their bytes, or where they have several sizes by their latencies, of which each has one."""
+    recording = load("3.33/randwrite")
+    whole = recording.documents[-1]["jobs"][0]["write"]
+    readings, result = parse(recording.with_documents(lambda document: deep(document, 500, **options)))
+    flow = known(result.write)
+    seconds = whole["runtime"] / 1000
+    assert flow.ios == whole["clat_ns"]["N"] == whole["io_bytes"] // 4096
+    assert flow.iops == pytest.approx(known(flow.ios) / seconds)
+    assert flow.ios_reported == whole["total_ios"] - 500
+    assert sum(known(interval.ios) for interval in intervals(readings, "write")) == flow.ios
+    assert known(flow.iops) * 4096 == pytest.approx(known(flow.bandwidth_bytes), abs=1)
+
+
+def test_without_latency_ios_of_several_sizes_are_as_fio_counts_them() -> None:
+    recording = load("3.33/no-latency")
+    (job,) = recording.documents[-1]["jobs"]
+    _, result = parse(recording.with_documents(lambda document: deep(document, 0, bsrange="4k-8k")))
+    assert (known(result.read).ios, known(result.read).ios_reported) == (job["read"]["total_ios"], None)
+
+
+@pytest.mark.parametrize("bs", ["4kx", "", "0", "3k"])
+def test_a_block_size_that_can_not_be_is_not_counted_by(bs: str) -> None:
+    _, result = parse(load("3.33/randwrite").with_documents(lambda document: deep(document, 0, bs=bs)))
+    assert known(result.write).ios == 6008, "as many as there are latencies"
